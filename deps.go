@@ -1,0 +1,35 @@
+//go:build deps
+
+package deps
+
+import (
+	_ "cel.dev/cel-go/cel"
+	_ "cel.dev/cel-go/ext"
+	_ "github.com/danielgtaylor/huma/v2"
+	_ "github.com/danielgtaylor/huma/v2/adapters/humago"
+	_ "github.com/danielgtaylor/huma/v2/sse"
+	_ "github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/minio/minio-go/v7"
+	_ "github.com/oapi-codegen/runtime"
+	_ "github.com/pelletier/go-toml/v2"
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/riverqueue/river"
+	_ "github.com/riverqueue/river/riverdriver/riverpgxv5"
+	_ "github.com/riverqueue/river/rivermigrate"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/schollz/progressbar/v3"
+	_ "github.com/spf13/cobra"
+	_ "github.com/stretchr/testify/require"
+	_ "github.com/tetratelabs/wazero"
+	_ "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sys/unix"
+	_ "golang.org/x/time/rate"
+	_ "pgregory.net/rapid"
+	_ "riverqueue.com/riverui"
+	_ "golang.org/x/term"
+)
