@@ -1,0 +1,90 @@
+// Package api is the HTTP face of Ostraka: huma operations, authentication, problems, events and the pages that operators open.
+package api
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/planner"
+)
+
+// Service is what the API asks of the domain; *functions.Service implements it. An error that is a *functions.Error is for the
+// caller, any other is a fault of the server. Lists return at most ListPage.Limit items, in the order of their IDs.
+type Service interface {
+	Authenticate(ctx context.Context, secret string) (functions.Principal, error)
+	// Ready says whether the database, the migrations and the object store answer; checks maps each part to "ok" or what is wrong.
+	Ready(ctx context.Context) (checks map[string]string, ok bool)
+
+	CreateProject(ctx context.Context, by functions.Principal, name string, idem functions.Idempotency) (p functions.Project, ownerKey string, replayed bool, err error) // ownerKey is empty when replayed
+	GetProject(ctx context.Context, id uuid.UUID) (functions.Project, error)
+	ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error)
+	UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, followups *bool, revision int64) (functions.Project, error)
+
+	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
+	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, name string, expires *time.Time, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
+	ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error)
+	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+
+	// PushFunction reads a bundle. Pushing the same bundle again returns the version that it is, with created false.
+	PushFunction(ctx context.Context, by functions.Principal, project uuid.UUID, bundle io.Reader) (v functions.FunctionVersion, created bool, err error)
+	ListFunctions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.FunctionVersion, error) // the newest version of each, by name
+	GetFunction(ctx context.Context, project uuid.UUID, name string, version int) (functions.FunctionVersion, error)    // version 0: the newest
+	ListFunctionVersions(ctx context.Context, project uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error)
+
+	PushModule(ctx context.Context, by functions.Principal, project uuid.UUID, name, kind string, wasm io.Reader) (m functions.Module, created bool, err error)
+	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error)       // newest version of each, by name
+	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error) // version 0: the newest
+
+	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
+	PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)
+	OpenObject(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
+
+	SubmitJob(ctx context.Context, by functions.Principal, project uuid.UUID, job functions.NewJob, idem functions.Idempotency) (j functions.Job, replayed bool, err error)
+	GetJob(ctx context.Context, project, id uuid.UUID) (functions.Job, error)
+	// WaitJob returns when the job has ended, is in review, or has waited that long.
+	WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.Job, error)
+	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
+	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                          // cancelling twice is harmless
+	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
+	ListShards(ctx context.Context, project, job uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) // After: a shard number
+	GetShard(ctx context.Context, project, job uuid.UUID, number int64) (functions.ShardDetail, error)
+	ResolveShard(ctx context.Context, by functions.Principal, project, job uuid.UUID, number int64, r functions.Resolution) (functions.ShardDetail, error)
+	// Results yields accepted results in shard order, from the shard number after on (-1: all).
+	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
+	ListFlags(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error)
+
+	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since
+	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.
+	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
+
+	CreateRule(ctx context.Context, by functions.Principal, project uuid.UUID, spec planner.Rule, idem functions.Idempotency) (r functions.Rule, replayed bool, err error)
+	ListRules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Rule, error)
+	GetRule(ctx context.Context, project, id uuid.UUID) (functions.Rule, error)
+	UpdateRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, spec planner.Rule, revision int64) (functions.Rule, error)
+	DeleteRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64) error
+
+	ListProjectAgents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.ProjectAgent, error)
+	ListAgents(ctx context.Context, page functions.ListPage) ([]functions.Agent, error)
+	RevokeAgent(ctx context.Context, by functions.Principal, id uuid.UUID) (functions.Agent, error)
+
+	// Enrol makes an agent of the project that the token belongs to. The same public key enrolling again is the same agent with a
+	// new key; proof is an Ed25519 signature by the agent's key over statement.Enrolment.
+	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte) (a functions.Agent, agentKey string, err error)
+	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
+	Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error)
+	LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error)
+	PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (functions.Object, error)
+	Record(ctx context.Context, agent, lease uuid.UUID, s functions.Submission) (functions.Recorded, error)
+	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error
+	Heartbeat(ctx context.Context, agent uuid.UUID, t functions.Telemetry) (functions.Directives, error)
+
+	// Stats are the figures of /metrics. They name no tenant.
+	Stats(ctx context.Context) (functions.Stats, error)
+}

@@ -1,0 +1,449 @@
+// Package functions is the domain of Ostraka: projects, functions, jobs, shards and what happens to them. Each step of a shard's
+// way (submit, split, lease, record, verify, accept, aggregate, merge, finish, follow up, expire) is one file and one transaction
+// that also enqueues the next step.
+package functions
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// Role is what a key may do.
+type Role string
+
+// The roles. An owner may do everything in one project, a submitter may run jobs, a viewer may read; an operator runs the
+// installation; an agent polls for work.
+const (
+	RoleOwner     Role = "owner"
+	RoleSubmitter Role = "submitter"
+	RoleViewer    Role = "viewer"
+	RoleOperator  Role = "operator"
+	RoleAgent     Role = "agent"
+)
+
+// Principal is who makes a request.
+type Principal struct {
+	KeyID   uuid.UUID
+	Role    Role
+	Project uuid.UUID // of owner, submitter and viewer keys
+	Agent   uuid.UUID // of agent keys
+}
+
+// Actor is the principal's name in the audit log.
+func (p Principal) Actor() string {
+	if p.Role == RoleAgent {
+		return "agent:" + p.Agent.String()
+	}
+	return string(p.Role) + ":" + p.KeyID.String()
+}
+
+// Project is a tenant.
+type Project struct {
+	ID               uuid.UUID `json:"id"`
+	Name             string    `json:"name"`
+	FollowupsEnabled bool      `json:"followups_enabled" doc:"Whether rules may create follow-up jobs in this project."`
+	Revision         int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
+	CreatedAt        time.Time `json:"created_at"`
+}
+
+// Key is an API key without its secret.
+type Key struct {
+	ID        uuid.UUID  `json:"id"`
+	Role      Role       `json:"role"`
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+}
+
+// EnrolmentToken lets agents join a project.
+type EnrolmentToken struct {
+	ID        uuid.UUID  `json:"id"`
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+}
+
+// FunctionVersion is one immutable version of a function.
+type FunctionVersion struct {
+	Name      string          `json:"name"`
+	Version   int             `json:"version"`
+	Digest    string          `json:"digest" doc:"SHA-256 of the bundle, in hexadecimal."`
+	Size      int64           `json:"size" doc:"Bytes of the bundle."`
+	Manifest  bundle.Manifest `json:"manifest"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// Module is one immutable version of a WASM module.
+type Module struct {
+	ID        uuid.UUID `json:"id"`
+	Name      string    `json:"name"`
+	Version   int       `json:"version"`
+	Kind      string    `json:"kind"`
+	Digest    string    `json:"digest"`
+	Size      int64     `json:"size"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Object is a stored, content-addressed object.
+type Object struct {
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+}
+
+// JobState is where a job stands.
+type JobState string
+
+// The states of a job, in their natural order. Finished, failed and cancelled are final.
+const (
+	JobSplitting   JobState = "splitting"   // shards are being made; those that exist are lent already
+	JobRunning     JobState = "running"     // all shards exist, some are open
+	JobReview      JobState = "review"      // nothing is open, but a person must look at some shards
+	JobAggregating JobState = "aggregating" // every shard is settled; partials are being merged
+	JobFinished    JobState = "finished"    // every shard was accepted and the answer stands
+	JobFailed      JobState = "failed"      // some shard failed, or the answer could not be made; error says why
+	JobCancelled   JobState = "cancelled"
+)
+
+// Ended says whether the state is final.
+func (s JobState) Ended() bool {
+	return s == JobFinished || s == JobFailed || s == JobCancelled
+}
+
+// AggregatorRef is the module that folds a job's results. The digest pins it.
+type AggregatorRef struct {
+	Module string          `json:"module" doc:"A module of the project, or a built-in one: sum, count, min, max, concat, merge."`
+	Digest string          `json:"digest"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// ShardCounts counts a job's shards by state.
+type ShardCounts struct {
+	Total     int64 `json:"total"`
+	Open      int64 `json:"open"`
+	Accepted  int64 `json:"accepted"`
+	Review    int64 `json:"review"`
+	Failed    int64 `json:"failed"`
+	Cancelled int64 `json:"cancelled"`
+}
+
+// Aggregate is a job's folded answer.
+type Aggregate struct {
+	Value   json.RawMessage `json:"value" doc:"The answer; null until there is one, or where it is stored as an object."`
+	Object  string          `json:"object,omitempty" doc:"Digest of the stored object that holds the answer, when it is larger than 64 KiB."`
+	Count   int64           `json:"count" doc:"How many accepted results the answer folds."`
+	Summary string          `json:"summary,omitempty" doc:"What the aggregator has to say about it."`
+}
+
+// Job is one run of a function version over a partitioned input.
+type Job struct {
+	ID         uuid.UUID      `json:"id"`
+	Function   string         `json:"function"`
+	Version    int            `json:"version"`
+	Partition  partition.Spec `json:"partition"`
+	Policy     verify.Policy  `json:"policy"`
+	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
+	State      JobState       `json:"state"`
+	Error      string         `json:"error,omitempty"`
+	Shards     ShardCounts    `json:"shards"`
+	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
+	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
+	Parent     *uuid.UUID     `json:"parent,omitempty" doc:"The job that this one follows up."`
+	Root       uuid.UUID      `json:"root"`
+	Depth      int            `json:"depth"`
+	CreatedBy  string         `json:"created_by"`
+	CreatedAt  time.Time      `json:"created_at"`
+	StartedAt  *time.Time     `json:"started_at,omitempty"`
+	FinishedAt *time.Time     `json:"finished_at,omitempty"`
+	EventSeq   int64          `json:"event_seq" doc:"The number of the job's last event."`
+}
+
+// NewJob asks for a job. Zero fields take the function's manifest, then the defaults.
+type NewJob struct {
+	Function   string          // name
+	Version    int             // 0: the newest
+	Partition  partition.Spec  //
+	Items      []byte          // JSON lines, for a partition of kind items that names no object
+	Quorum     int             // 0: the manifest's policy
+	None       bool            // believe the first result
+	Aggregator string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
+	Params     json.RawMessage // of the aggregator
+}
+
+// Idempotency identifies a request that may be sent again. The zero value asks for nothing.
+type Idempotency struct {
+	Key           string
+	RequestDigest [32]byte
+}
+
+// ListPage asks for one page of a list.
+type ListPage struct {
+	After string // the last ID or number of the page before; "": from the start
+	Limit int    // 1 to MaxListLimit
+}
+
+// MaxListLimit is the largest page of a list.
+const MaxListLimit = 500
+
+// ShardState is where a shard stands.
+type ShardState string
+
+// The states of a shard.
+const (
+	ShardOpen      ShardState = "open"
+	ShardAccepted  ShardState = "accepted"
+	ShardReview    ShardState = "review"
+	ShardFailed    ShardState = "failed"
+	ShardCancelled ShardState = "cancelled"
+)
+
+// Shard is one piece of a job's input and what became of it.
+type Shard struct {
+	Number  int64           `json:"number"`
+	State   ShardState      `json:"state"`
+	Wanted  int             `json:"wanted" doc:"Further attempts to lend now."`
+	Lent    int             `json:"lent" doc:"Attempts that are out, or reported and not yet weighed."`
+	Lost    int             `json:"lost" doc:"Leases that died with this shard in them."`
+	Input   json.RawMessage `json:"input"`
+	Reasons []verify.Reason `json:"reasons,omitempty"`
+}
+
+// Attempt is one recorded execution of a shard.
+type Attempt struct {
+	Agent        uuid.UUID       `json:"agent"`
+	Status       string          `json:"status"`
+	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where there is none, or where it is stored as an object."`
+	OutputDigest string          `json:"output_digest,omitempty"`
+	OutputBytes  int64           `json:"output_bytes"`
+	CPUMicros    int64           `json:"cpu_us"`
+	WallMicros   int64           `json:"wall_us"`
+	PeakRSS      int64           `json:"peak_rss_bytes"`
+	Diagnostics  json.RawMessage `json:"diagnostics,omitempty"`
+	Accepted     bool            `json:"accepted"`
+	ReportedAt   time.Time       `json:"reported_at"`
+}
+
+// ShardDetail is a shard with its attempts.
+type ShardDetail struct {
+	Shard
+	Attempts []Attempt `json:"attempts"`
+}
+
+// ResultLine is one accepted result.
+type ResultLine struct {
+	Shard        int64           `json:"shard"`
+	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where it is stored as an object under output_digest."`
+	OutputDigest string          `json:"output_digest"`
+	Agent        uuid.UUID       `json:"agent"`
+}
+
+// Event is something that happened to a job.
+type Event struct {
+	Seq  int64           `json:"seq"`
+	At   time.Time       `json:"at"`
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// Explanation says why a job is not done.
+type Explanation struct {
+	State   JobState `json:"state"`
+	Summary string   `json:"summary"`
+	Reasons []Reason `json:"reasons"`
+}
+
+// Reason is one cause and what to do about it.
+type Reason struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// Resolution is a person's decision about a shard in review.
+type Resolution struct {
+	Decision string // accept, retry or fail
+	Digest   string // of the output to accept
+	Reason   string // required
+}
+
+// Rule makes follow-up jobs.
+type Rule struct {
+	Spec      planner.Rule `json:"spec"`
+	ID        uuid.UUID    `json:"id"`
+	Revision  int64        `json:"revision"`
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+}
+
+// Flag is a mark that a person or a rule must look at.
+type Flag struct {
+	ID        uuid.UUID       `json:"id"`
+	Job       *uuid.UUID      `json:"job,omitempty"`
+	Shard     *int64          `json:"shard,omitempty"`
+	Agent     *uuid.UUID      `json:"agent,omitempty"`
+	Kind      string          `json:"kind"`
+	Detail    json.RawMessage `json:"detail"`
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// Platform is what an agent says about its machine. It is a claim.
+type Platform struct {
+	OS          string `json:"os" maxLength:"100"`
+	Arch        string `json:"arch" maxLength:"100"`
+	Interpreter string `json:"interpreter" maxLength:"200"`
+	Libc        string `json:"libc" maxLength:"100"`
+	CPUs        int    `json:"cpus" minimum:"0" maximum:"65536"`
+	MemoryBytes int64  `json:"memory_bytes" minimum:"0"`
+	Agent       string `json:"agent" maxLength:"100" doc:"Version of the agent."`
+}
+
+// Agent is a machine that polls for work.
+type Agent struct {
+	ID         uuid.UUID  `json:"id"`
+	Name       string     `json:"name"`
+	State      string     `json:"state" enum:"pending,active,revoked"`
+	Isolation  string     `json:"isolation"`
+	Platform   Platform   `json:"platform"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
+}
+
+// ProjectAgent is an agent with the evidence that one project has about it.
+type ProjectAgent struct {
+	Agent
+	Passed   int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
+	Failed   int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
+	CaughtAt *time.Time `json:"caught_at,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
+}
+
+// Enrolment is what an agent says of itself when it joins.
+type Enrolment struct {
+	PublicKey []byte
+	Name      string
+	Isolation string
+	Platform  Platform
+}
+
+// LeasedShard is one shard of a lease with its input.
+type LeasedShard struct {
+	Number int64  `json:"shard"`
+	Input  string `json:"input" doc:"JSON text, byte for byte: it is not embedded, so that no parser bends its numbers."`
+}
+
+// Lease is a batch of shards of one job, lent to one agent until a deadline.
+type Lease struct {
+	ID           uuid.UUID       `json:"id"`
+	Project      uuid.UUID       `json:"project"`
+	Job          uuid.UUID       `json:"job"`
+	Function     string          `json:"function"`
+	Version      int             `json:"version"`
+	BundleDigest string          `json:"bundle_digest"`
+	BundleSize   int64           `json:"bundle_size"`
+	Manifest     bundle.Manifest `json:"manifest"`
+	Shards       []LeasedShard   `json:"shards"`
+	Deadline     time.Time       `json:"deadline" doc:"By the server's clock; heartbeats move it."`
+	TTLSeconds   int             `json:"ttl_seconds" doc:"Seconds until the deadline: use this, the clocks may differ."`
+}
+
+// Result is what an attempt sends back. Everything in it is a claim until it is checked.
+type Result struct {
+	Shard           int64      `json:"shard" minimum:"0"`
+	Status          string     `json:"status" enum:"ok,error,timeout,memory,output_limit,killed,denied"`
+	Output          string     `json:"output,omitempty" doc:"The canonical JSON bytes of the output as text, when status is ok and it has at most 64 KiB."`
+	OutputDigest    string     `json:"output_digest,omitempty" doc:"SHA-256 of the output's bytes, in hexadecimal."`
+	OutputBytes     int64      `json:"output_bytes,omitempty" minimum:"0"`
+	StdoutDigest    string     `json:"stdout_digest,omitempty"`
+	StdoutBytes     int64      `json:"stdout_bytes,omitempty" minimum:"0"`
+	StdoutTail      string     `json:"stdout_tail,omitempty"`
+	StdoutTruncated bool       `json:"stdout_truncated,omitempty"`
+	StderrBytes     int64      `json:"stderr_bytes,omitempty" minimum:"0"`
+	StderrTail      string     `json:"stderr_tail,omitempty"`
+	Exception       *Exception `json:"exception,omitempty"`
+	ExitCode        *int       `json:"exit_code,omitempty"`
+	Signal          string     `json:"signal,omitempty"`
+	StartedAt       time.Time  `json:"started_at"`
+	EndedAt         time.Time  `json:"ended_at"`
+	CPUMicros       int64      `json:"cpu_us,omitempty" minimum:"0"`
+	WallMicros      int64      `json:"wall_us,omitempty" minimum:"0"`
+	PeakRSS         int64      `json:"peak_rss_bytes,omitempty" minimum:"0"`
+	InputBytes      int64      `json:"input_bytes,omitempty" minimum:"0"`
+	Files           []File     `json:"files,omitempty"`
+	Isolation       string     `json:"isolation,omitempty"`
+	Interpreter     string     `json:"interpreter,omitempty"`
+	Platform        string     `json:"platform,omitempty"`
+	Libc            string     `json:"libc,omitempty"`
+}
+
+// Exception is what a function raised.
+type Exception struct {
+	Type      string `json:"type"`
+	Message   string `json:"message"`
+	Traceback string `json:"traceback,omitempty"`
+}
+
+// File is an artifact that an attempt left behind.
+type File struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	Digest string `json:"digest"`
+}
+
+// Submission is one signed post of results.
+type Submission struct {
+	Results   []Result
+	Signature []byte // Ed25519 over statement.Results
+}
+
+// Recorded says what became of a submission.
+type Recorded struct {
+	Recorded  int  `json:"recorded" doc:"Results that were new."`
+	Duplicate int  `json:"duplicate" doc:"Results that had been recorded before: sending again is harmless."`
+	Done      bool `json:"done" doc:"Every shard of the lease is reported; the lease is closed."`
+}
+
+// Telemetry is what an agent reports with its heartbeat.
+type Telemetry struct {
+	Leases      []uuid.UUID `json:"leases" maxItems:"64" doc:"The leases that the agent works on."`
+	Load        float64     `json:"load" minimum:"0"`
+	MemoryBytes int64       `json:"memory_bytes" minimum:"0"`
+	ShardsDone  int64       `json:"shards_done" minimum:"0"`
+}
+
+// Directives are what the server wants of an agent.
+type Directives struct {
+	EndedLeases []uuid.UUID `json:"ended_leases" doc:"Leases that no longer count: stop working on them."`
+	Stop        bool        `json:"stop" doc:"The agent is to stop taking work."`
+}
+
+// JobFilter narrows a list of jobs. Zero fields match everything.
+type JobFilter struct {
+	State    JobState
+	Function string
+	Root     uuid.UUID
+}
+
+// QueueStat is the depth and age of one River queue.
+type QueueStat struct {
+	Queue     string
+	Kind      string
+	State     string // available, running, retryable, scheduled, pending, discarded
+	Count     int64
+	OldestAge time.Duration // of the oldest one that is available; zero where there is none
+}
+
+// Stats are figures about the whole installation.
+type Stats struct {
+	Queues     []QueueStat
+	Agents     map[string]int64 // by state
+	AgentsSeen int64            // active agents that were heard of in the last minute
+	OpenJobs   int64
+}

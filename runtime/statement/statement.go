@@ -1,0 +1,59 @@
+// Package statement builds the byte strings that agents sign. Agent and server build them alike, and a third party can build them
+// again from what is stored, so each field stands on a line of its own and no field can hold a line feed.
+package statement
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+
+	"github.com/google/uuid"
+)
+
+// Line is what a submission states about one shard.
+type Line struct {
+	Shard   int64
+	Status  string
+	Outcome string // see Outcome
+}
+
+// Outcome is the digest that votes: of the output's bytes when the status is ok; of the exception when the function raised one,
+// so that a deterministic error can be agreed on; of the status alone otherwise.
+func Outcome(status, outputDigest, exceptionType, exceptionMessage string) string {
+	switch status {
+	case "ok":
+		return outputDigest
+	case "error":
+		return digest("error\n" + exceptionType + "\n" + exceptionMessage)
+	default:
+		return digest(status + "\n")
+	}
+}
+
+// Results is what an agent signs with each post of results, its lines in the order of the shards.
+func Results(lease uuid.UUID, lines []Line) []byte {
+	b := make([]byte, 0, 64+len(lines)*90)
+	b = append(b, "ostraka-results/1\n"...)
+	b = append(b, lease.String()...)
+	b = append(b, '\n')
+	for _, l := range lines {
+		b = strconv.AppendInt(b, l.Shard, 10)
+		b = append(b, ' ')
+		b = append(b, l.Status...)
+		b = append(b, ' ')
+		b = append(b, l.Outcome...)
+		b = append(b, '\n')
+	}
+	return b
+}
+
+// Enrolment is what an agent signs to show that it holds the private key. The token's digest ties it to one token, so that the
+// proof cannot be shown to another server.
+func Enrolment(publicKey []byte, token string) []byte {
+	return []byte("ostraka-enrolment/1\n" + hex.EncodeToString(publicKey) + "\n" + digest(token) + "\n")
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,25 @@
+package statement
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// The statements are a format that signatures outlive: this test holds their bytes.
+func TestBytesAreFrozen(t *testing.T) {
+	lease := uuid.MustParse("01890a5d-ac96-774b-bcce-b302099a8057")
+	require.Equal(t, "ostraka-results/1\n01890a5d-ac96-774b-bcce-b302099a8057\n3 ok aa\n12 timeout bb\n",
+		string(Results(lease, []Line{{3, "ok", "aa"}, {12, "timeout", "bb"}})))
+	require.Equal(t, "ostraka-enrolment/1\n0102\n9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\n",
+		string(Enrolment([]byte{1, 2}, "test")))
+}
+
+func TestOutcome(t *testing.T) {
+	require.Equal(t, "d1", Outcome("ok", "d1", "x", "y"), "an ok result votes with its output")
+	require.Equal(t, Outcome("error", "", "ValueError", "m"), Outcome("error", "ignored", "ValueError", "m"))
+	require.NotEqual(t, Outcome("error", "", "ValueError", "m"), Outcome("error", "", "ValueError", "n"))
+	require.Equal(t, Outcome("timeout", "", "", ""), Outcome("timeout", "z", "T", "m"))
+	require.NotEqual(t, Outcome("timeout", "", "", ""), Outcome("killed", "", "", ""))
+}
