@@ -1,0 +1,115 @@
+package partition
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// utf8BOM is the mark that some editors put before UTF-8 text.
+const utf8BOM = "\xef\xbb\xbf"
+
+// Items reads one JSON value a line and yields each as the input of a shard,
+// in order: item n is the input of shard n. It keeps one line in memory and
+// never more.
+//
+// The bytes of an item are kept as they are, without the white space around
+// them. A byte-order mark before the first line, CRLF line ends and a last
+// line without an end are understood. Blank lines are skipped, so that files
+// put one after the other still work; line numbers in errors count them.
+// Anything else that is not exactly one acceptable JSON value is an error that
+// names the line, and the reader stops there.
+type Items struct {
+	in    *bufio.Reader
+	line  int64
+	count int64
+	err   error
+}
+
+// NewItems returns a reader of the items in r.
+func NewItems(r io.Reader) *Items {
+	// The slack lets an item of MaxItemBytes have white space and a line end
+	// around it, and a longer line still be told from one of that size.
+	return &Items{in: bufio.NewReaderSize(r, MaxItemBytes+1024)}
+}
+
+// Line returns the number of the line read last, counted from 1.
+func (it *Items) Line() int64 { return it.line }
+
+// Count returns how many items Next has yielded.
+func (it *Items) Count() int64 { return it.count }
+
+// Next returns the next item. The bytes stay valid until the next call. At the
+// end of the input the error is io.EOF; an input without any item ends with an
+// Error of CodeNoItems instead. An error is final.
+func (it *Items) Next() ([]byte, error) {
+	if it.err != nil {
+		return nil, it.err
+	}
+	item, err := it.next()
+	if err != nil {
+		it.err = err
+		return nil, err
+	}
+	it.count++
+	return item, nil
+}
+
+func (it *Items) next() ([]byte, error) {
+	for {
+		item, err := it.readLine()
+		if err != nil {
+			return nil, err
+		}
+		if len(item) == 0 {
+			continue
+		}
+		if it.count == MaxShards {
+			return nil, &Error{
+				Code: CodeTooManyShards, Line: it.line,
+				Detail: fmt.Sprintf("there are more than %d items, the most that a job has shards", MaxShards),
+				Hint:   "put several values into one item, or split the file into several jobs",
+			}
+		}
+		if err := checkItem(item); err != nil {
+			err.Line = it.line
+			return nil, err
+		}
+		return item, nil
+	}
+}
+
+// readLine returns the next line without the white space around it.
+func (it *Items) readLine() ([]byte, error) {
+	line, err := it.in.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		it.line++
+		return nil, tooLarge(it.line)
+	case errors.Is(err, io.EOF) && len(line) == 0 && it.count == 0:
+		return nil, &Error{Code: CodeNoItems, Detail: "there are no items", Hint: "give one JSON value a line"}
+	case errors.Is(err, io.EOF) && len(line) == 0:
+		return nil, io.EOF
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("reading items after line %d: %w", it.line, err)
+	}
+	it.line++
+	if it.line == 1 {
+		line = bytes.TrimPrefix(line, []byte(utf8BOM))
+	}
+	line = bytes.Trim(line, " \t\r\n")
+	if len(line) > MaxItemBytes {
+		return nil, tooLarge(it.line)
+	}
+	return line, nil
+}
+
+func tooLarge(line int64) error {
+	return &Error{
+		Code: CodeItemTooLarge, Line: line,
+		Detail: fmt.Sprintf("the item has more than %d bytes", MaxItemBytes),
+		Hint:   "split it into several items, or put the data into an object and give its digest; a JSON array must be written as one value a line",
+	}
+}

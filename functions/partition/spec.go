@@ -1,0 +1,233 @@
+package partition
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind names a way of cutting a job's input.
+type Kind string
+
+// The kinds that exist so far.
+const (
+	KindRange Kind = "range"
+	KindItems Kind = "items"
+)
+
+// Spec says how a job's input is cut. Its JSON forms are
+//
+//	{"kind":"range","from":"18446744073709551616","to":"18446744073710551616","size":"1000"}
+//	{"kind":"items","values":[…]}
+//	{"kind":"items","object":"<SHA-256 of an object of one JSON value a line>"}
+//
+// Numbers of a range are decimal strings. Fields that the kind does not have
+// are refused.
+type Spec struct {
+	Kind   Kind
+	Range  Range             // of KindRange
+	Values []json.RawMessage // of KindItems, up to MaxInlineItems of them, verbatim
+	Object string            // of KindItems: digest of the object that holds the items, instead of Values
+}
+
+// OfRange is the Spec of a range.
+func OfRange(r Range) Spec { return Spec{Kind: KindRange, Range: r} }
+
+// OfObject is the Spec of the items in a stored object.
+func OfObject(digest string) Spec { return Spec{Kind: KindItems, Object: digest} }
+
+// OfValues is the Spec of items given inline.
+func OfValues(values []json.RawMessage) Spec { return Spec{Kind: KindItems, Values: values} }
+
+// Count returns the number of shards of a valid Spec. It is not known before
+// the items of an object are read.
+func (s Spec) Count() (count int64, known bool) {
+	switch {
+	case s.Kind == KindRange:
+		return s.Range.Count(), true
+	case s.Object == "":
+		return int64(len(s.Values)), true
+	default:
+		return 0, false
+	}
+}
+
+// Validate says why a Spec cannot be cut into shards.
+func (s Spec) Validate() error {
+	switch s.Kind {
+	case KindRange:
+		return s.Range.Validate()
+	case KindItems:
+		return s.validateItems()
+	default:
+		return unknownKind(string(s.Kind))
+	}
+}
+
+func (s Spec) validateItems() error {
+	switch {
+	case s.Object != "" && s.Values != nil:
+		return &Error{Code: CodeSpecSyntax, Detail: "items have either values or an object, not both", Hint: "leave one out"}
+	case s.Object != "" && !isDigest(s.Object):
+		return &Error{Code: CodeSpecSyntax, Field: "object", Detail: quoted(s.Object) + " is not a digest", Hint: "give the SHA-256 of the stored object as 64 lower-case hexadecimal characters"}
+	case s.Object != "":
+		return nil
+	case len(s.Values) == 0:
+		return &Error{Code: CodeNoItems, Field: "values", Detail: "there are no items", Hint: "give at least one value, or the digest of an object"}
+	case len(s.Values) > MaxInlineItems:
+		return &Error{Code: CodeSpecTooLarge, Field: "values", Detail: fmt.Sprintf("there are %d items, and at most %d may be written inline", len(s.Values), MaxInlineItems), Hint: "store them as an object of one JSON value a line and give its digest"}
+	}
+	for i, value := range s.Values {
+		if err := checkItem(value); err != nil {
+			err.Field = fmt.Sprintf("values[%d]", i)
+			return err
+		}
+	}
+	return nil
+}
+
+// UnmarshalJSON reads one of the JSON forms and validates it. It is strict:
+// unknown fields, duplicate keys and numbers that are not strings are refused.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	if len(text) > MaxSpecBytes {
+		return &Error{Code: CodeSpecTooLarge, Detail: fmt.Sprintf("the partition has %d bytes of JSON, and the limit is %d", len(text), MaxSpecBytes), Hint: "store the items as an object and give its digest"}
+	}
+	// One level for the Spec and one for the array of values.
+	if err := checkJSON(text, MaxItemDepth+2); err != nil {
+		return badSpec(err.Error())
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return badSpec("a partition is a JSON object")
+	}
+	kind, err := textField(fields, "kind")
+	if err != nil {
+		return err
+	}
+	var read Spec
+	switch Kind(kind) {
+	case KindRange:
+		read, err = readRange(fields)
+	case KindItems:
+		read, err = readItems(fields)
+	default:
+		err = unknownKind(kind)
+	}
+	if err != nil {
+		return err
+	}
+	*s = read
+	return nil
+}
+
+func readRange(fields map[string]json.RawMessage) (Spec, error) {
+	if err := onlyFields(fields, "kind", "from", "to", "size"); err != nil {
+		return Spec{}, err
+	}
+	text := map[string]string{}
+	for _, name := range []string{"from", "to", "size"} {
+		if _, present := fields[name]; !present && name == "size" {
+			return Spec{}, noSize()
+		}
+		value, err := textField(fields, name)
+		if err != nil {
+			return Spec{}, err
+		}
+		text[name] = value
+	}
+	r, err := parseRange(text["from"], text["to"], text["size"], parseDecimal)
+	return Spec{Kind: KindRange, Range: r}, err
+}
+
+func readItems(fields map[string]json.RawMessage) (Spec, error) {
+	if err := onlyFields(fields, "kind", "values", "object"); err != nil {
+		return Spec{}, err
+	}
+	read := Spec{Kind: KindItems}
+	if values, ok := fields["values"]; ok {
+		if err := json.Unmarshal(values, &read.Values); err != nil || read.Values == nil {
+			return Spec{}, &Error{Code: CodeSpecSyntax, Field: "values", Detail: "the values are not a JSON array", Hint: `write {"kind":"items","values":[…]}`}
+		}
+	}
+	if _, ok := fields["object"]; ok {
+		digest, err := textField(fields, "object")
+		if err != nil {
+			return Spec{}, err
+		}
+		if read.Object = digest; digest == "" {
+			return Spec{}, &Error{Code: CodeSpecSyntax, Field: "object", Detail: "the digest is empty", Hint: "give the SHA-256 of the stored object, or leave the field out"}
+		}
+	}
+	return read, read.Validate()
+}
+
+// textField returns a field that must be a JSON string. A number is refused
+// with advice: a JSON number above 2^53 is bent by most programs on its way.
+func textField(fields map[string]json.RawMessage, name string) (string, error) {
+	raw, ok := fields[name]
+	if !ok {
+		return "", &Error{Code: CodeSpecSyntax, Field: name, Detail: "the field is missing", Hint: "see the forms of a partition in the documentation"}
+	}
+	var value string
+	if raw[0] != '"' || json.Unmarshal(raw, &value) != nil {
+		return "", &Error{Code: CodeSpecSyntax, Field: name, Detail: quoted(string(raw)) + " is not a JSON string", Hint: fmt.Sprintf("put it in quotes: %q: \"…\"; numbers are decimal strings, so that no reader rounds them", name)}
+	}
+	return value, nil
+}
+
+func onlyFields(fields map[string]json.RawMessage, known ...string) error {
+	unknown := ""
+	for name := range fields {
+		if !slices.Contains(known, name) && (unknown == "" || name < unknown) {
+			unknown = name
+		}
+	}
+	if unknown == "" {
+		return nil
+	}
+	return badSpec(fmt.Sprintf("unknown field %s; this kind has %s", quoted(unknown), strings.Join(known, ", ")))
+}
+
+// MarshalJSON writes the JSON form that UnmarshalJSON reads. Called directly it
+// keeps inline items verbatim; json.Marshal compacts what it returns and
+// escapes <, > and &, which changes bytes but no value.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("writing a partition: %w", err)
+	}
+	var out bytes.Buffer
+	switch {
+	case s.Kind == KindRange:
+		fmt.Fprintf(&out, `{"kind":"range","from":"%s","to":"%s","size":"%s"}`, s.Range.From, s.Range.To, s.Range.Size)
+	case s.Object != "":
+		fmt.Fprintf(&out, `{"kind":"items","object":"%s"}`, s.Object)
+	default:
+		out.WriteString(`{"kind":"items","values":[`)
+		for i, value := range s.Values {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			out.Write(value)
+		}
+		out.WriteString(`]}`)
+	}
+	return out.Bytes(), nil
+}
+
+func isDigest(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+func badSpec(detail string) error {
+	return &Error{Code: CodeSpecSyntax, Detail: detail, Hint: `write for example {"kind":"range","from":"0","to":"1000","size":"100"} or {"kind":"items","values":[1,2]}`}
+}
+
+func unknownKind(kind string) error {
+	return &Error{
+		Code: CodePartitionKind, Field: "kind",
+		Detail: "there is no partition kind " + quoted(kind),
+		Hint:   fmt.Sprintf("use %s or %s", KindRange, KindItems),
+	}
+}

@@ -1,0 +1,61 @@
+package verify
+
+import (
+	"cmp"
+	"slices"
+)
+
+// MinSupport is the number of distinct agents that must agree before their
+// answer is evidence for or against anyone. An answer that one agent alone
+// gave has been believed, not checked.
+const MinSupport = 2
+
+// Deltas returns how the evidence of the agents changes when the verdict is
+// carried out, in the order of agents: one passed check for those who agree,
+// one failed check for those who gave another answer. Only an accepted answer
+// with at least MinSupport votes is evidence. Exceptions, time-outs and the
+// like never are: honest machines differ in them.
+func (v Verdict) Deltas() []Delta {
+	if v.Decision != Accept || len(v.Agree) < MinSupport {
+		return nil
+	}
+	deltas := make([]Delta, 0, len(v.Agree)+len(v.Disagree))
+	for _, vote := range v.Agree {
+		deltas = append(deltas, Delta{Agent: vote.Agent, Passed: 1})
+	}
+	for _, vote := range v.Disagree {
+		deltas = append(deltas, Delta{Agent: vote.Agent, Failed: 1})
+	}
+	slices.SortFunc(deltas, func(a, b Delta) int { return cmp.Compare(a.Agent, b.Agent) })
+	return deltas
+}
+
+// Accepted is the answer that a shard was given.
+type Accepted struct {
+	Digest string
+	// Support is the number of distinct agents that gave it: len(Verdict.Agree).
+	Support int
+}
+
+// Late judges a result that arrives after its shard was accepted. The shard
+// does not change, but the result still says something about its agent: the
+// delta is what to add to the agent's evidence (it may be zero).
+// contradiction is true when the result is an answer that differs, which
+// deserves a flag even where the accepted answer has too little support to
+// prove who is wrong. Call it once for each attempt.
+func Late(accepted Accepted, a Attempt) (delta Delta, contradiction bool) {
+	delta.Agent = a.Agent
+	if a.State != Reported || a.Status != OK || a.Digest == "" {
+		return delta, false
+	}
+	contradiction = a.Digest != accepted.Digest
+	if accepted.Support < MinSupport {
+		return delta, contradiction
+	}
+	if contradiction {
+		delta.Failed = 1
+	} else {
+		delta.Passed = 1
+	}
+	return delta, contradiction
+}
