@@ -4,11 +4,11 @@
 // and the partition of the follow-up job. Both see the finished job and its
 // aggregate:
 //
-//	job.id, job.function, job.version, job.state   string
-//	job.depth, job.attempts                        int
-//	job.shards.total, .accepted, .failed           int
-//	aggregate.count                                int
-//	aggregate.value                                what the aggregator returned
+//	job.id, job.function, job.state         string
+//	job.version, job.depth, job.attempts    int
+//	job.shards.total, .accepted, .failed    int
+//	aggregate.count                         int
+//	aggregate.value                         what the aggregator returned
 //
 // In aggregate.value a JSON number is an int when it is written as an integer
 // and fits 64 bits, a decimal string when it is a larger integer (so that no
@@ -27,32 +27,33 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 )
 
-// Rule says which follow-up job a finished job leads to.
+// Rule says which follow-up job a finished job leads to. Its JSON form is what
+// people write and what is stored; the ID is kept beside it.
 type Rule struct {
-	ID   string // a UUID
-	Name string
+	ID   string `json:"-"` // a UUID
+	Name string `json:"name" doc:"Lower-case letters, digits and hyphens, starting with a letter."`
 	// OnFunction restricts the rule to jobs of one function; "" means any.
-	OnFunction string
+	OnFunction string `json:"on_function,omitempty" doc:"Only jobs of this function; any when left out."`
 	// When is a CEL expression of type bool.
-	When string
-	Then Then
+	When string `json:"when" doc:"CEL expression of type bool over job and aggregate."`
+	Then Then   `json:"then"`
 	// MaxDepth bounds the chain of follow-ups: a job that a person submits has
 	// depth 0. 0 means DefaultMaxDepth.
-	MaxDepth int
+	MaxDepth int `json:"max_depth,omitempty" minimum:"0" maximum:"8" doc:"How deep a chain of follow-ups may become; 1 when left out."`
 	// MaxJobs bounds the follow-ups that this rule makes under one root job,
 	// the job at depth 0. 0 means DefaultMaxJobs.
-	MaxJobs int
-	Enabled bool
+	MaxJobs int  `json:"max_jobs,omitempty" minimum:"0" maximum:"16" doc:"How many follow-ups the rule makes under one root job; 1 when left out."`
+	Enabled bool `json:"enabled"`
 }
 
 // Then describes the follow-up job.
 type Then struct {
-	Function string
-	Version  string // "" means the newest when the job is created
+	Function string `json:"function"`
+	Version  int    `json:"version,omitempty" minimum:"0" doc:"The newest when left out."` // 0 means the newest
 	// Partition is a CEL expression that gives a partition.Spec as a map.
-	Partition  string
-	Quorum     int    // 0 means what the function says
-	Aggregator string // "" means what the function says
+	Partition  string `json:"partition" doc:"CEL expression that gives a partition as a map, for example {\"kind\": \"items\", \"values\": aggregate.value.sample}."`
+	Quorum     int    `json:"quorum,omitempty" minimum:"0" maximum:"16" doc:"What the function says when left out."`
+	Aggregator string `json:"aggregator,omitempty" doc:"What the function says when left out."`
 }
 
 // Finished is a job that has come to its end.
@@ -66,7 +67,7 @@ type Job struct {
 	ID       string
 	RootID   string // the job at depth 0 that this one descends from; itself at depth 0
 	Function string
-	Version  string
+	Version  int
 	State    string
 	Depth    int
 	Shards   Shards
@@ -103,7 +104,7 @@ type FollowUp struct {
 	RootID     string
 	Depth      int
 	Function   string
-	Version    string
+	Version    int // 0 means the newest
 	Partition  partition.Spec
 	Quorum     int
 	Aggregator string

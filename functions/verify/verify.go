@@ -44,7 +44,9 @@ const (
 
 // Attempt is one execution of a shard by one agent.
 type Attempt struct {
-	ID     string
+	ID string
+	// Agent may be empty for a Leased attempt where it is not known who has
+	// it; each of those counts as another agent.
 	Agent  string
 	State  State
 	Status Status // of a Reported attempt
@@ -104,8 +106,8 @@ type Vote struct {
 
 // Reason is one step towards a verdict, for people to read.
 type Reason struct {
-	Code ReasonCode
-	Text string
+	Code ReasonCode `json:"code"`
+	Text string     `json:"text"`
 }
 
 // ReasonCode names a kind of reason.
