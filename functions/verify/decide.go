@@ -1,5 +1,10 @@
 package verify
 
+import (
+	"fmt"
+	"slices"
+)
+
 // Decide judges a shard that is still open. attempts are all attempts at it
 // whose lease holds or whose result is in; evidence is what is known about
 // their agents, and an agent without evidence is new.
@@ -7,8 +12,142 @@ package verify
 // Answers (status ok or error, with a digest) are votes, one for each agent
 // that is not caught. An answer wins when a quorum gave it and no other answer
 // has as many votes: ok is accepted, error fails the shard. Other failures are
-// retried on other agents, up to Policy.FailureLimit. Where answers differ more
+// retried on other agents; when Policy.FailureLimit attempts have failed and no
+// agent has returned an output, the shard fails. Where answers differ more
 // agents are asked, up to the policy's number of attempts, then a person.
+//
+// Every attempt counts towards that number, those of caught agents too: a crowd
+// of cheats can bring a shard to review, but never keep it going for ever.
+//
+// A policy that is not valid leads to review, never to an answer.
 func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence) Verdict {
-	panic("not yet")
+	if err := p.Validate(); err != nil {
+		return Verdict{Decision: Review, Reasons: []Reason{{Code: ReasonPolicy, Text: err.Error()}}}
+	}
+	b := castBallot(attempts, evidence)
+	if p.None {
+		return b.believe(p)
+	}
+	lead, second := b.leader()
+	votes := len(lead.votes)
+	switch {
+	case votes >= p.Quorum && votes > second:
+		b.explain(ReasonAgreed, "%d agents agree on %s, and %d must", votes, lead, p.Quorum)
+		return b.settle(lead)
+	case !b.answered() && len(b.failures) >= p.FailureLimit():
+		return b.giveUp(p)
+	case votes >= p.Quorum:
+		b.explain(ReasonTied, "two answers have %d votes each", votes)
+		return b.ask(p, 1)
+	default:
+		b.explain(ReasonShort, "%d of %d agents agree", votes, p.Quorum)
+		return b.ask(p, p.Quorum-votes)
+	}
+}
+
+// believe decides without verification: the first output is accepted, one
+// exception is believed, anything else is tried once more.
+func (b *ballot) believe(p Policy) Verdict {
+	if first, ok := b.first(OK); ok {
+		b.explain(ReasonUnverified, "the first result is accepted without verification")
+		return b.settle(first)
+	}
+	if first, ok := b.first(Error); ok {
+		b.explain(ReasonUnverified, "the first exception is believed without verification")
+		return b.settle(first)
+	}
+	if len(b.failures) >= p.FailureLimit() {
+		return b.giveUp(p)
+	}
+	b.explain(ReasonShort, "no result yet")
+	return b.ask(p, 1)
+}
+
+// first returns the group of the lowest attempt ID with this status.
+func (b *ballot) first(status Status) (found group, ok bool) {
+	for _, g := range b.groups {
+		if g.status == status && (!ok || compareAttempts(g.votes[0], found.votes[0]) < 0) {
+			found, ok = g, true
+		}
+	}
+	return found, ok
+}
+
+// settle takes a group's answer as the shard's.
+func (b *ballot) settle(g group) Verdict {
+	decision := Accept
+	if g.status == Error {
+		decision = Fail
+	}
+	v := b.verdict(decision, g)
+	v.Status, v.Digest, v.Canonical = g.status, g.digest, g.votes[0].ID
+	return v
+}
+
+// giveUp fails a shard that nobody has answered.
+func (b *ballot) giveUp(p Policy) Verdict {
+	same := b.dominating()
+	b.explain(ReasonFailures, "%d attempts failed without any output (%d of them: %s), and %d are enough",
+		len(b.failures), len(same), same[0].Status, p.FailureLimit())
+	v := b.verdict(Fail, group{votes: same})
+	v.Status, v.Canonical = same[0].Status, same[0].ID
+	return v
+}
+
+// ask wants the votes that are missing: by lending further attempts as far as
+// the policy allows, by waiting for those that are out, or from a person.
+func (b *ballot) ask(p Policy, missing int) Verdict {
+	lead, _ := b.leader()
+	if n := len(b.failures); n > 0 {
+		b.explain(ReasonFailures, "%d attempts failed without an output", n)
+	}
+	wanted := min(missing-b.outstanding, p.maxAttempts()-b.total)
+	switch {
+	case wanted > 0:
+		v := b.verdict(Replicate, lead)
+		v.Wanted = wanted
+		return v
+	case b.outstanding > 0:
+		return b.verdict(Wait, lead)
+	default:
+		b.explain(ReasonMaxAttempts, "all %d attempts are used up", p.maxAttempts())
+		return b.verdict(Review, lead)
+	}
+}
+
+// verdict lists who agrees with an answer and which outputs differ from it.
+func (b *ballot) verdict(decision Decision, g group) Verdict {
+	v := Verdict{Decision: decision, Agree: votesOf(g.votes)}
+	for _, other := range b.groups {
+		if other.status != OK || (other.status == g.status && other.digest == g.digest) {
+			continue
+		}
+		for _, a := range other.votes {
+			b.explain(ReasonDiffers, "agent %s differs: %s", a.Agent, other)
+			v.Disagree = append(v.Disagree, Vote{Attempt: a.ID, Agent: a.Agent})
+		}
+	}
+	v.Reasons = slices.Clip(b.reasons)
+	return v
+}
+
+func votesOf(attempts []Attempt) []Vote {
+	var votes []Vote
+	for _, a := range attempts {
+		votes = append(votes, Vote{Attempt: a.ID, Agent: a.Agent})
+	}
+	return votes
+}
+
+// String names an answer in a reason: enough of the digest to tell it apart.
+func (g group) String() string {
+	const shown = 12
+	digest := g.digest
+	if len(digest) > shown {
+		digest = digest[:shown] + "…"
+	}
+	if g.status == OK {
+		return digest
+	}
+	return fmt.Sprintf("%s %s", g.status, digest)
 }

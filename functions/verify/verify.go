@@ -123,6 +123,7 @@ const (
 	ReasonFailures    ReasonCode = "failures"     // attempts ended without an answer
 	ReasonCaught      ReasonCode = "caught"       // a caught agent has no vote
 	ReasonRepeated    ReasonCode = "repeated"     // an agent's further attempts do not count
+	ReasonUnusable    ReasonCode = "unusable"     // a result without a digest or with an unknown status
 	ReasonMaxAttempts ReasonCode = "max_attempts" // no further attempt may be made
 	ReasonPolicy      ReasonCode = "policy"       // the policy itself is not usable
 )

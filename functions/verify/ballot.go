@@ -1,0 +1,163 @@
+package verify
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// ballot is what remains of a shard's attempts once each agent has one voice
+// and caught agents have none.
+type ballot struct {
+	groups      []group   // equal answers, the largest group first
+	failures    []Attempt // reported without an output, errors included
+	outstanding int       // attempts that may still bring a vote
+	total       int       // all attempts, whatever became of them
+	reasons     []Reason
+}
+
+// group is the agents that gave one answer.
+type group struct {
+	status Status
+	digest string
+	votes  []Attempt // by ID
+}
+
+func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
+	b := ballot{total: len(attempts)}
+	for _, a := range b.speakers(attempts) {
+		if a.Agent != "" && b.isCaught(a.Agent, evidence) {
+			continue
+		}
+		switch {
+		case a.State == Leased:
+			b.outstanding++
+		case a.Status == OK && a.Digest != "":
+			b.vote(a)
+		case a.Status == Error && a.Digest != "":
+			b.vote(a)
+			b.failures = append(b.failures, a)
+		case isFailure(a.Status):
+			b.failures = append(b.failures, a)
+		default:
+			b.explain(ReasonUnusable, "the result of agent %s has no digest or an unknown status, so it does not count", a.Agent)
+		}
+	}
+	slices.SortFunc(b.groups, compareGroups)
+	return b
+}
+
+func isFailure(s Status) bool {
+	switch s {
+	case Error, Timeout, Memory, OutputLimit, Killed, Denied:
+		return true
+	}
+	return false
+}
+
+// speakers picks the attempt that speaks for each agent, ordered by ID: its
+// first result, or while it has none its first lease.
+func (b *ballot) speakers(attempts []Attempt) []Attempt {
+	ordered := slices.SortedFunc(slices.Values(attempts), compareAttempts)
+	heard := map[string]bool{}
+	var speakers []Attempt
+	for _, state := range []State{Reported, Leased} {
+		for _, a := range ordered {
+			switch {
+			case a.State != state:
+			case a.Agent != "" && heard[a.Agent]:
+				b.explain(ReasonRepeated, "a further attempt of agent %s does not count", a.Agent)
+			default:
+				heard[a.Agent] = true
+				speakers = append(speakers, a)
+			}
+		}
+	}
+	slices.SortFunc(speakers, compareAttempts)
+	return speakers
+}
+
+func (b *ballot) isCaught(agent string, evidence map[string]Evidence) bool {
+	standing, why := StandingOf(evidence[agent])
+	if standing != Caught {
+		return false
+	}
+	b.explain(ReasonCaught, "agent %s has no vote: %s", agent, why)
+	return true
+}
+
+func (b *ballot) vote(a Attempt) {
+	for i := range b.groups {
+		if g := &b.groups[i]; g.status == a.Status && g.digest == a.Digest {
+			g.votes = append(g.votes, a)
+			return
+		}
+	}
+	b.groups = append(b.groups, group{status: a.Status, digest: a.Digest, votes: []Attempt{a}})
+}
+
+func (b *ballot) explain(code ReasonCode, format string, args ...any) {
+	b.reasons = append(b.reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// leader returns the largest group, and how many votes the next one has.
+func (b *ballot) leader() (lead group, second int) {
+	if len(b.groups) > 0 {
+		lead = b.groups[0]
+	}
+	if len(b.groups) > 1 {
+		second = len(b.groups[1].votes)
+	}
+	return lead, second
+}
+
+// answered tells whether any agent returned an output.
+func (b *ballot) answered() bool {
+	return slices.ContainsFunc(b.groups, func(g group) bool { return g.status == OK })
+}
+
+// dominating returns the failures of the most frequent status, by ID; among
+// equals that of the lowest ID.
+func (b *ballot) dominating() []Attempt {
+	var most []Attempt
+	for _, candidate := range b.failures {
+		var same []Attempt
+		for _, a := range b.failures {
+			if a.Status == candidate.Status {
+				same = append(same, a)
+			}
+		}
+		if len(same) > len(most) {
+			most = same
+		}
+	}
+	return most
+}
+
+// compareAttempts orders by ID. The other fields only matter where a caller
+// gives one ID twice; they keep the verdict independent of the order even then.
+func compareAttempts(a, b Attempt) int {
+	return cmp.Or(
+		cmp.Compare(a.ID, b.ID),
+		cmp.Compare(a.Agent, b.Agent),
+		cmp.Compare(a.State, b.State),
+		cmp.Compare(a.Status, b.Status),
+		cmp.Compare(a.Digest, b.Digest),
+	)
+}
+
+// compareGroups puts more votes first, among equals outputs before errors.
+func compareGroups(a, b group) int {
+	return cmp.Or(
+		cmp.Compare(len(b.votes), len(a.votes)),
+		cmp.Compare(rank(a.status), rank(b.status)),
+		cmp.Compare(a.digest, b.digest),
+	)
+}
+
+func rank(s Status) int {
+	if s == OK {
+		return 0
+	}
+	return 1
+}
