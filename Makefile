@@ -1,0 +1,97 @@
+# Ostraka. `make` alone lists what there is to do.
+#
+# `make demo` and `make test` install what is missing first; see scripts/setup.sh.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # prerequisites are steps in order; go and gotestsum use all cores by themselves
+.DELETE_ON_ERROR:
+
+# What may be set from outside:
+PKGS      ?= ./...
+TESTFLAGS ?=
+FUZZTIME  ?= 10s
+VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# One package's tests start databases, servers and agents: they take minutes with the race
+# detector on two cores, never this long.
+TEST_TIMEOUT := 15m
+
+TOOLS := .cache/bin
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/ostraka
+	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ostraka ./cmd/ostraka
+
+.PHONY: demo
+demo: ## from nothing to a verified answer: four agents, one of them a liar
+	scripts/setup.sh demo
+	$(MAKE) --no-print-directory build
+	bin/ostraka demo
+
+# -count=1: tests run programs, bin/ostraka among them, that go's test cache does not see change.
+.PHONY: test
+test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for more of go test's flags)
+	scripts/setup.sh test
+	$(MAKE) --no-print-directory build
+	$(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --post-run-command scripts/after-tests.sh -- \
+		-count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
+
+.PHONY: race
+race: ## run every test with the race detector, as CI does
+	scripts/setup.sh race
+	$(MAKE) --no-print-directory test TESTFLAGS='-race $(TESTFLAGS)'
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## measure the life cycle of shards; the last lines are `name value` pairs
+	scripts/setup.sh demo
+	go run ./bench
+
+.PHONY: lint
+lint: ## formatting, linters, import arrows, shell scripts
+	scripts/setup.sh lint
+	scripts/check-arrows.sh
+	$(TOOLS)/golangci-lint run
+	shellcheck .ci/run $$(git ls-files --cached --others --exclude-standard '*.sh')
+
+.PHONY: fmt
+fmt: ## format the Go code
+	scripts/setup.sh lint
+	$(TOOLS)/golangci-lint fmt
+
+# The client is made from openapi.yaml, which is made from the API's Go code.
+.PHONY: generate
+generate: build ## regenerate openapi.yaml and the Go client
+	bin/ostraka openapi >bin/openapi.yaml
+	mv bin/openapi.yaml openapi.yaml
+	go generate ./...
+
+.PHONY: check-generated
+check-generated: ## fail when a generated file is not what `make generate` makes
+	scripts/unchanged.sh $(MAKE) --no-print-directory generate
+
+.PHONY: modules
+modules: ## rebuild the WASM modules that ship
+	scripts/setup.sh modules
+	wasm/builtin/build.sh
+
+.PHONY: check-modules
+check-modules: ## fail when a WASM module that ships is not what `make modules` makes, to the byte
+	scripts/unchanged.sh $(MAKE) --no-print-directory modules
+
+.PHONY: check
+check: ## everything CI checks
+	.ci/run
+
+.PHONY: clean
+clean: ## delete what make built: bin and .cache (Go's own caches stay)
+	rm -rf bin .cache

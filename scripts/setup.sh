@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# Installs what this machine lacks for one task, and nothing when it lacks nothing.
+#
+#   scripts/setup.sh demo      PostgreSQL's server programs, Python
+#   scripts/setup.sh test      the same, a MinIO server, the test runner, Chromium
+#   scripts/setup.sh race      the same as test, and a C compiler for the race detector
+#   scripts/setup.sh lint      the linters
+#   scripts/setup.sh modules   the toolchain that builds the WASM modules that ship
+#
+# System packages come from apt-get and need root. Programs written in Go are built
+# at pinned versions into .cache/bin, which is ours to delete.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly tools=.cache/bin
+readonly python_min_minor=11 # the harness reads function.toml with tomllib, new in 3.11
+readonly postgres_min=14 # the oldest that our schema and queries are written for; the same as devdb.MinVersion
+readonly apt_tries=5
+readonly apt_lock_seconds=180 # how long to wait for another apt or dpkg to finish
+
+# name, module, version, package inside the module, how long a first build takes
+readonly minio=(minio github.com/minio/minio v0.0.0-20260212201848-7aac2a2c5b7c "" "5 minutes")
+readonly gotestsum=(gotestsum gotest.tools/gotestsum v1.13.0 "" "10 seconds")
+readonly golangci_lint=(golangci-lint github.com/golangci/golangci-lint/v2 v2.15.0 /cmd/golangci-lint "3 minutes")
+
+missing_things=()
+missing_packages=()
+
+say() { printf 'setup: %s\n' "$*"; }
+
+die() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+# The checks say whether a thing is here, however it came to be here.
+
+# have_postgres looks where devdb.FindBinaries looks.
+have_postgres() {
+    local dir version
+    for dir in /usr/lib/postgresql/*/bin "$(pg_config --bindir 2>/dev/null || true)" \
+        "$(dirname "$(command -v postgres || echo /nowhere/postgres)")"; do
+        [[ -x $dir/initdb && -x $dir/postgres ]] || continue
+        version=$("$dir/postgres" --version) # postgres (PostgreSQL) 15.18 (Debian …)
+        version=${version#*) }
+        ((${version%%[!0-9]*} >= postgres_min)) && return
+    done
+    return 1
+}
+
+have_python() {
+    python3 -c "import sys; sys.exit(sys.version_info < (3, $python_min_minor))" 2>/dev/null
+}
+
+have_chromium() { command -v chromium || command -v google-chrome; } >/dev/null
+
+have_c_compiler() {
+    echo '#include <stdlib.h>' | "${CC:-gcc}" -E - >/dev/null 2>&1 # headers too, not the compiler alone
+}
+
+# Debian's own Rust, whichever other is on PATH: the modules are compared to the byte in CI.
+have_wasm_toolchain() {
+    [[ -x /usr/bin/rustc ]] && command -v wasm-ld >/dev/null && compgen -G '/usr/lib/rustlib/wasm32-wasi*/lib/libstd-*.rlib' >/dev/null
+}
+
+have_shellcheck() { command -v shellcheck >/dev/null; }
+
+# want CHECK THING PACKAGE...: notes what must be installed when CHECK fails.
+want() {
+    "$1" && return
+    missing_things+=("$2")
+    missing_packages+=("${@:3}")
+}
+
+want_demo() {
+    want have_postgres "PostgreSQL $postgres_min or later, its server programs (initdb, postgres)" postgresql
+    want have_python "Python 3.$python_min_minor or later" python3
+}
+
+want_test() {
+    want_demo
+    want have_chromium "Chromium, which opens the web pages in tests" chromium
+}
+
+want_race() {
+    want_test
+    want have_c_compiler "a C compiler, which the race detector needs" gcc libc6-dev
+}
+
+want_modules() {
+    want have_wasm_toolchain "Rust with its standard library for WASI, and a linker" rustc libstd-rust-dev-wasm32 lld
+}
+
+want_lint() { want have_shellcheck "ShellCheck, which reads our scripts" shellcheck; }
+
+check_go() {
+    local need have
+    need=$(awk '$1 == "go" { print $2 }' go.mod)
+    command -v go >/dev/null || die "Go $need or later is not on PATH: install it from https://go.dev/dl/ first"
+    have=$(go env GOVERSION)
+    [[ $(printf '%s\n' "$need" "${have#go}" | sort -V | head -n 1) == "$need" ]] ||
+        die "this is $have and Ostraka needs Go $need or later: install it from https://go.dev/dl/"
+}
+
+# apt retries what passes by itself: another apt that holds the lists, a mirror that stumbles.
+apt() {
+    local try
+    for ((try = 1; ; try++)); do
+        DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=$apt_lock_seconds \
+            -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@" </dev/null >"$apt_log" 2>&1 && return
+        ((try < apt_tries)) || break
+        say "apt-get $1 failed (try $try of $apt_tries), trying again in $((try * 5)) s"
+        sleep $((try * 5))
+    done
+    cat "$apt_log" >&2
+    die "apt-get $1 failed $apt_tries times; what it said last is above"
+}
+
+# Debian's postgresql packages create and start a cluster of their own. Ostraka runs its own
+# and needs the programs only, so that habit is switched off for as long as we install.
+without_main_cluster() {
+    local drop_in=/etc/postgresql-common/createcluster.d/ostraka-setup.conf
+    mkdir -p "${drop_in%/*}"
+    echo 'create_main_cluster = false' >"$drop_in"
+    cleanup+=("$drop_in")
+}
+
+install_packages() {
+    local thing
+    ((${#missing_packages[@]})) || return 0
+    for thing in "${missing_things[@]}"; do say "missing: $thing"; done
+    command -v apt-get >/dev/null ||
+        die "there is no apt-get here: install the above in your system's way, then run this again"
+    ((EUID == 0)) ||
+        die "installing needs root. Run this, then the same command again:" \
+            "  sudo apt-get update && sudo apt-get install --no-install-recommends ${missing_packages[*]}"
+
+    apt_log=$(mktemp)
+    cleanup=("$apt_log")
+    trap 'rm -f "${cleanup[@]}"' EXIT
+    [[ " ${missing_packages[*]} " == *" postgresql "* ]] && without_main_cluster
+    say "installing ${missing_packages[*]} (a minute or two)"
+    apt update
+    apt install --no-install-recommends "${missing_packages[@]}"
+
+    missing_things=() missing_packages=()
+    "want_$1"
+    ((${#missing_things[@]} == 0)) ||
+        die "installed, and still missing: ${missing_things[*]}. Debian 12 or later has them"
+}
+
+# go_tool NAME MODULE VERSION PACKAGE TIME: builds a pinned program, once per version of it and of Go.
+go_tool() {
+    local name=$1 module=$2 version=$3 package=$4 how_long=$5
+    if go version -m "$tools/$name" 2>/dev/null |
+        awk -v go="$(go env GOVERSION)" -v module="$module" -v version="$version" \
+            'NR == 1 && $2 == go { g = 1 } $1 == "mod" && $2 == module && $3 == version { m = 1 } END { exit !(g && m) }'; then
+        return
+    fi
+    say "building $name $version (the first time about $how_long)"
+    env -u GOFLAGS -u GOOS -u GOARCH GOBIN="$PWD/$tools" CGO_ENABLED=0 \
+        go install "$module$package@$version" ||
+        die "building $name failed: what go said is above. Without a network it must be in Go's caches already"
+}
+
+go_tools() {
+    case $1 in
+    test | race)
+        go_tool "${gotestsum[@]}"
+        go_tool "${minio[@]}"
+        ;;
+    lint) go_tool "${golangci_lint[@]}" ;;
+    esac
+}
+
+case "${1:-}" in
+demo | test | race | lint | modules) ;;
+*) die "usage: scripts/setup.sh demo|test|race|lint|modules" ;;
+esac
+
+check_go
+"want_$1"
+install_packages "$1"
+go_tools "$1"
