@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // utf8BOM is the mark that some editors put before UTF-8 text.
@@ -74,8 +76,7 @@ func (it *Items) next() ([]byte, error) {
 			}
 		}
 		if err := checkItem(item); err != nil {
-			err.Line = it.line
-			return nil, err
+			return nil, it.at(err)
 		}
 		return item, nil
 	}
@@ -87,7 +88,7 @@ func (it *Items) readLine() ([]byte, error) {
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		it.line++
-		return nil, tooLarge(it.line)
+		return nil, it.at(itemTooLarge())
 	case errors.Is(err, io.EOF) && len(line) == 0 && it.count == 0:
 		return nil, &Error{Code: CodeNoItems, Detail: "there are no items", Hint: "give one JSON value a line"}
 	case errors.Is(err, io.EOF) && len(line) == 0:
@@ -100,16 +101,35 @@ func (it *Items) readLine() ([]byte, error) {
 		line = bytes.TrimPrefix(line, []byte(utf8BOM))
 	}
 	line = bytes.Trim(line, " \t\r\n")
-	if len(line) > MaxItemBytes {
-		return nil, tooLarge(it.line)
-	}
 	return line, nil
 }
 
-func tooLarge(line int64) error {
+// at adds the present line to an error.
+func (it *Items) at(err *Error) *Error {
+	err.Line = it.line
+	return err
+}
+
+func itemTooLarge() *Error {
 	return &Error{
-		Code: CodeItemTooLarge, Line: line,
+		Code:   CodeItemTooLarge,
 		Detail: fmt.Sprintf("the item has more than %d bytes", MaxItemBytes),
 		Hint:   "split it into several items, or put the data into an object and give its digest; a JSON array must be written as one value a line",
+	}
+}
+
+// checkItem says why an item cannot be a shard's input: because it is not JSON,
+// because readers would not all understand it alike (duplicate keys, lone
+// surrogates), or because it could not be stored (NUL).
+func checkItem(item []byte) *Error {
+	err := canonical.Valid(item, MaxItemBytes)
+	var refused *canonical.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && refused.Reason == canonical.TooLarge:
+		return itemTooLarge()
+	default:
+		return &Error{Code: CodeItemSyntax, Detail: err.Error(), Hint: "each item is one JSON value on one line, in UTF-8"}
 	}
 }

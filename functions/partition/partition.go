@@ -5,6 +5,8 @@
 // make a page.
 package partition
 
+import "github.com/ostraka/ostraka/runtime/canonical"
+
 // PageSize is the number of consecutive shards in a page, the unit of
 // progress, of partial aggregation and of the portal's mosaic. At 1,024 a job
 // of a million shards has about a thousand pages: few enough to read at once,
@@ -28,7 +30,7 @@ const MaxItemBytes = 64 << 10
 
 // MaxItemDepth is how deep an item's arrays and objects may nest, the same as
 // for an output.
-const MaxItemDepth = 64
+const MaxItemDepth = canonical.MaxDepth
 
 // MaxInlineItems is the largest number of items written into a Spec itself.
 // More items belong in an object of one JSON value a line.

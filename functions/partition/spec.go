@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Kind names a way of cutting a job's input.
@@ -24,7 +26,8 @@ const (
 //	{"kind":"items","object":"<SHA-256 of an object of one JSON value a line>"}
 //
 // Numbers of a range are decimal strings. Fields that the kind does not have
-// are refused.
+// are refused. The whole text nests at most MaxItemDepth deep, so an inline
+// item two levels less.
 type Spec struct {
 	Kind   Kind
 	Range  Range             // of KindRange
@@ -94,8 +97,7 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 	if len(text) > MaxSpecBytes {
 		return &Error{Code: CodeSpecTooLarge, Detail: fmt.Sprintf("the partition has %d bytes of JSON, and the limit is %d", len(text), MaxSpecBytes), Hint: "store the items as an object and give its digest"}
 	}
-	// One level for the Spec and one for the array of values.
-	if err := checkJSON(text, MaxItemDepth+2); err != nil {
+	if err := canonical.Valid(text, MaxSpecBytes); err != nil {
 		return badSpec(err.Error())
 	}
 	var fields map[string]json.RawMessage
