@@ -1,0 +1,138 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Names and defaults of a manifest.
+const (
+	// ManifestName is the manifest's path inside the bundle.
+	ManifestName = "function.toml"
+	// DefaultEntrypoint is what runs when the manifest names nothing.
+	DefaultEntrypoint = "main:handler"
+	// RuntimePython3 is the only runtime so far.
+	RuntimePython3 = "python3"
+	// NetworkNone is the only network policy so far.
+	NetworkNone = "none"
+	// MaxQuorum is the largest quorum that a function may ask for.
+	MaxQuorum = 16
+	// DefaultQuorum is the quorum when the manifest has no [verification].
+	DefaultQuorum = 2
+	// MaxMaxAttempts is the most attempts of one shard that a function may allow.
+	MaxMaxAttempts = 32
+)
+
+// Manifest is what function.toml says, with defaults filled in and checked.
+type Manifest struct {
+	Name         string       `json:"name"`
+	Description  string       `json:"description,omitempty"`
+	Entrypoint   string       `json:"entrypoint,omitempty"` // module:callable; empty when Script is set
+	Script       string       `json:"script,omitempty"`     // a file that reads stdin and writes stdout
+	Runtime      string       `json:"runtime"`
+	Network      string       `json:"network"`
+	MinIsolation Isolation    `json:"min_isolation"`
+	Limits       Limits       `json:"limits"`
+	Verification Verification `json:"verification"`
+	Aggregator   *Aggregator  `json:"aggregator,omitempty"`
+}
+
+// Verification is how results of the function are checked, unless a job says
+// otherwise.
+type Verification struct {
+	Quorum      int  `json:"quorum,omitempty"` // equal results that a shard needs; 0 when None
+	None        bool `json:"none,omitempty"`   // accept the first result unchecked
+	MaxAttempts int  `json:"max_attempts,omitempty"`
+}
+
+// Aggregator names the module that folds the function's results.
+type Aggregator struct {
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"` // a JSON object
+}
+
+var (
+	namePattern       = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+	entrypointPattern = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*):([A-Za-z_][A-Za-z0-9_]*)$`)
+)
+
+// check refuses a manifest whose fields do not make sense, before defaults that
+// depend on one another are trusted.
+func (m *Manifest) check() error {
+	if !namePattern.MatchString(m.Name) {
+		return fmt.Errorf("name = %q: a name is a lower-case letter followed by at most 62 of a-z, 0-9 and -", m.Name)
+	}
+	if len(m.Description) > MaxDescriptionBytes {
+		return fmt.Errorf("description has %d bytes, at most %d are allowed", len(m.Description), MaxDescriptionBytes)
+	}
+	if m.Runtime != RuntimePython3 {
+		return fmt.Errorf("runtime = %q: the only runtime is %q", m.Runtime, RuntimePython3)
+	}
+	if m.Network != NetworkNone {
+		return fmt.Errorf("network = %q: functions have no network; leave the line out or write %q", m.Network, NetworkNone)
+	}
+	if err := m.checkEntry(); err != nil {
+		return err
+	}
+	if err := m.Limits.check(); err != nil {
+		return err
+	}
+	return m.Verification.check()
+}
+
+func (m *Manifest) checkEntry() error {
+	if m.Script == "" {
+		if !entrypointPattern.MatchString(m.Entrypoint) {
+			return fmt.Errorf("entrypoint = %q: write module:callable, for example %q", m.Entrypoint, DefaultEntrypoint)
+		}
+		return nil
+	}
+	if m.Entrypoint != "" {
+		return fmt.Errorf("entrypoint and script exclude one another: keep entrypoint for a handler, script for a program that reads stdin")
+	}
+	if err := checkPath(m.Script); err != nil {
+		return fmt.Errorf("script: %w", err)
+	}
+	if path.Ext(m.Script) != ".py" {
+		return fmt.Errorf("script = %q: name a .py file of the bundle", m.Script)
+	}
+	return nil
+}
+
+func (v *Verification) check() error {
+	switch {
+	case v.None && v.Quorum != 0:
+		return fmt.Errorf("verification: none and quorum exclude one another")
+	case !v.None && (v.Quorum < 1 || v.Quorum > MaxQuorum):
+		return fmt.Errorf("verification.quorum = %d: a quorum is 1 to %d", v.Quorum, MaxQuorum)
+	case v.MaxAttempts < 0 || v.MaxAttempts > MaxMaxAttempts:
+		return fmt.Errorf("verification.max_attempts = %d: at most %d", v.MaxAttempts, MaxMaxAttempts)
+	case v.MaxAttempts != 0 && v.MaxAttempts < v.Quorum:
+		return fmt.Errorf("verification.max_attempts = %d is below the quorum of %d, which could never be met", v.MaxAttempts, v.Quorum)
+	}
+	return nil
+}
+
+// Module and Callable split the entrypoint.
+func (m *Manifest) Module() string {
+	module, _, _ := strings.Cut(m.Entrypoint, ":")
+	return module
+}
+
+// Callable is the part of the entrypoint after the colon.
+func (m *Manifest) Callable() string {
+	_, callable, _ := strings.Cut(m.Entrypoint, ":")
+	return callable
+}
+
+// EntryFiles lists the paths of which the bundle must hold at least one.
+func (m *Manifest) EntryFiles() []string {
+	if m.Script != "" {
+		return []string{m.Script}
+	}
+	base := strings.ReplaceAll(m.Module(), ".", "/")
+	return []string{base + ".py", base + "/__init__.py"}
+}

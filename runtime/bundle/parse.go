@@ -1,0 +1,202 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
+
+// manifestFile is function.toml as written. Pointers tell "absent" from zero.
+type manifestFile struct {
+	Name         *string        `toml:"name"`
+	Description  string         `toml:"description"`
+	Entrypoint   *string        `toml:"entrypoint"`
+	Script       *string        `toml:"script"`
+	Runtime      *string        `toml:"runtime"`
+	Network      *string        `toml:"network"`
+	MinIsolation *string        `toml:"min_isolation"`
+	Limits       limitsFile     `toml:"limits"`
+	Verification *verifyFile    `toml:"verification"`
+	Aggregator   *aggregateFile `toml:"aggregator"`
+}
+
+type limitsFile struct {
+	CPUSeconds  any `toml:"cpu_seconds"`
+	WallSeconds any `toml:"wall_seconds"`
+	MemoryBytes any `toml:"memory_bytes"`
+	OutputBytes any `toml:"output_bytes"`
+	StdoutBytes any `toml:"stdout_bytes"`
+	StderrBytes any `toml:"stderr_bytes"`
+	DiskBytes   any `toml:"disk_bytes"`
+	Files       any `toml:"files"`
+	Pids        any `toml:"pids"`
+}
+
+// values lists what is written in the order of limitFields.
+func (l *limitsFile) values() []any {
+	return []any{
+		l.CPUSeconds, l.WallSeconds, l.MemoryBytes, l.OutputBytes, l.StdoutBytes,
+		l.StderrBytes, l.DiskBytes, l.Files, l.Pids,
+	}
+}
+
+type verifyFile struct {
+	Quorum      *int `toml:"quorum"`
+	None        bool `toml:"none"`
+	MaxAttempts int  `toml:"max_attempts"`
+}
+
+type aggregateFile struct {
+	Module string         `toml:"module"`
+	Params map[string]any `toml:"params"`
+}
+
+// ParseManifest reads function.toml. Unknown fields are errors.
+func ParseManifest(b []byte) (Manifest, error) {
+	if len(b) > MaxManifestBytes {
+		return Manifest{}, fmt.Errorf("reading %s: %d bytes, at most %d are allowed", ManifestName, len(b), MaxManifestBytes)
+	}
+	var f manifestFile
+	d := toml.NewDecoder(bytes.NewReader(b)).DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return Manifest{}, fmt.Errorf("reading %s: %w", ManifestName, explain(err))
+	}
+	m, err := f.manifest()
+	if err != nil {
+		return Manifest{}, fmt.Errorf("reading %s: %w", ManifestName, err)
+	}
+	return m, nil
+}
+
+// explain names the unknown fields, or the line, of a TOML error.
+func explain(err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var fields []string
+		for _, e := range strict.Errors {
+			row, _ := e.Position()
+			fields = append(fields, fmt.Sprintf("%s (line %d)", strings.Join(e.Key(), "."), row))
+		}
+		return fmt.Errorf("unknown field %s: mend the spelling or remove it", strings.Join(fields, ", "))
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		row, column := decode.Position()
+		return fmt.Errorf("line %d, column %d: %w", row, column, err)
+	}
+	return err
+}
+
+func (f *manifestFile) manifest() (Manifest, error) {
+	if f.Name == nil {
+		return Manifest{}, fmt.Errorf(`the field name is missing: add a line such as name = "my-function"`)
+	}
+	m := Manifest{
+		Name:        *f.Name,
+		Description: f.Description,
+		Runtime:     or(f.Runtime, RuntimePython3),
+		Network:     or(f.Network, NetworkNone),
+		Script:      or(f.Script, ""),
+	}
+	if f.Script != nil && *f.Script == "" {
+		return Manifest{}, fmt.Errorf("script is empty: name a .py file of the bundle, or leave the line out")
+	}
+	if f.Script == nil {
+		m.Entrypoint = or(f.Entrypoint, DefaultEntrypoint)
+	} else {
+		m.Entrypoint = or(f.Entrypoint, "")
+	}
+	var err error
+	if m.MinIsolation, err = ParseIsolation(or(f.MinIsolation, string(Process))); err != nil {
+		return Manifest{}, fmt.Errorf("min_isolation: %w", err)
+	}
+	if m.Limits, err = f.Limits.limits(); err != nil {
+		return Manifest{}, err
+	}
+	m.Verification = f.Verification.verification()
+	if m.Aggregator, err = f.Aggregator.aggregator(); err != nil {
+		return Manifest{}, err
+	}
+	return m, m.check()
+}
+
+func or(s *string, fallback string) string {
+	if s == nil {
+		return fallback
+	}
+	return *s
+}
+
+func (l *limitsFile) limits() (Limits, error) {
+	out := DefaultLimits()
+	for i, v := range l.values() {
+		f := limitFields[i]
+		n := f.of(&out)
+		switch v := v.(type) {
+		case nil:
+		case int64:
+			*n = v
+		case string:
+			size, err := ParseBytes(v)
+			if err != nil || !f.bytes {
+				return Limits{}, fmt.Errorf("limits.%s = %q: write a whole number%s", f.name, v, sizeHint(f))
+			}
+			*n = size
+		default:
+			return Limits{}, fmt.Errorf("limits.%s = %v: write a whole number%s", f.name, v, sizeHint(f))
+		}
+	}
+	return out, nil
+}
+
+func sizeHint(f limitField) string {
+	if f.bytes {
+		return ` or a size such as "256Mi"`
+	}
+	return ""
+}
+
+func (v *verifyFile) verification() Verification {
+	if v == nil {
+		return Verification{Quorum: DefaultQuorum}
+	}
+	out := Verification{None: v.None, MaxAttempts: v.MaxAttempts}
+	switch {
+	case v.Quorum != nil:
+		out.Quorum = *v.Quorum
+	case !v.None:
+		out.Quorum = DefaultQuorum
+	}
+	return out
+}
+
+func (a *aggregateFile) aggregator() (*Aggregator, error) {
+	if a == nil {
+		return nil, nil
+	}
+	if !namePattern.MatchString(a.Module) {
+		return nil, fmt.Errorf("aggregator.module = %q: name a module, for example \"merge\"", a.Module)
+	}
+	out := &Aggregator{Module: a.Module}
+	if a.Params == nil {
+		return out, nil
+	}
+	var buf bytes.Buffer
+	e := json.NewEncoder(&buf)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(a.Params); err != nil {
+		return nil, fmt.Errorf("aggregator.params cannot be written as JSON: %w", err)
+	}
+	params := bytes.TrimSpace(buf.Bytes())
+	if err := canonical.Valid(params, MaxParamsBytes); err != nil {
+		return nil, fmt.Errorf("aggregator.params: %w", err)
+	}
+	out.Params = params
+	return out, nil
+}
