@@ -19,6 +19,6 @@ before=$(fingerprint)
 after=$(fingerprint)
 if [[ $before != "$after" ]]; then
     echo "unchanged: '$*' changed these files; look at them and commit them:" >&2
-    diff <(echo "$before") <(echo "$after") | awk '/^[<>]/ { print "  " $3 }' | sort -u >&2
+    diff <(echo "$before") <(echo "$after") | sed -nE 's/^[<>] [0-9a-f]{64}  /  /p' | sort -u >&2
     exit 1
 fi
