@@ -1,0 +1,107 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Kind is what a module is for.
+type Kind string
+
+// KindAggregator folds accepted results. The other kinds of the contract
+// (validator, heuristic, planner) have a name in the documentation and no host
+// yet.
+const KindAggregator Kind = "aggregator"
+
+// Phase is the part of its work that a module is asked for.
+type Phase string
+
+// The phases of an aggregator.
+const (
+	PhaseLeaf  Phase = "leaf"  // items in, one partial out
+	PhaseMerge Phase = "merge" // partials in, one partial out
+	PhaseFinal Phase = "final" // partials in, one final and any number of rows out
+)
+
+// Header is the first line that a module reads.
+type Header struct {
+	Kind    Kind
+	Phase   Phase
+	Project string
+	Job     string
+	Params  json.RawMessage // an object; nil means {}
+	// Now is where the module's clock starts. It should depend on the job
+	// alone, so that a run can be repeated; zero means Epoch.
+	Now time.Time
+	// Seed is what the module's random follows from; zero means that it is
+	// derived from project, job, module, kind and phase.
+	Seed [32]byte
+}
+
+// Epoch is where a module's clock starts if the job says nothing else.
+var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// MaxParams bounds the parameters of a module in bytes: they travel with every
+// batch.
+const MaxParams = 64 << 10
+
+// complete fills in what was left out.
+func (h Header) complete(digest string) (Header, error) {
+	if h.Kind == "" || h.Phase == "" {
+		return h, fmt.Errorf("module header: kind and phase are needed")
+	}
+	if len(h.Params) == 0 {
+		h.Params = json.RawMessage("{}")
+	}
+	if len(h.Params) > MaxParams {
+		return h, fmt.Errorf("module header: the parameters are %d bytes; at most %d are allowed", len(h.Params), MaxParams)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(h.Params, &object); err != nil || object == nil {
+		return h, fmt.Errorf("module header: the parameters must be a JSON object")
+	}
+	if h.Now.IsZero() {
+		h.Now = Epoch
+	}
+	if h.Seed == [32]byte{} {
+		h.Seed = sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s\x00%s\x00%s", Contract, h.Project, h.Job, digest, h.Kind, h.Phase))
+	}
+	return h, nil
+}
+
+// headerLine is the header on the wire.
+type headerLine struct {
+	Ostraka int             `json:"ostraka"`
+	Kind    Kind            `json:"kind"`
+	Phase   Phase           `json:"phase"`
+	Project string          `json:"project"`
+	Job     string          `json:"job"`
+	Module  string          `json:"module"`
+	Params  json.RawMessage `json:"params"`
+	Seed    string          `json:"seed"`
+	Now     string          `json:"now"`
+	Limits  headerLimits    `json:"limits"`
+}
+
+type headerLimits struct {
+	Memory int64 `json:"memory"`
+	Output int64 `json:"output"`
+	Line   int64 `json:"line"`
+}
+
+// line encodes a completed header, without a line end.
+func (h Header) line(digest string, l Limits) ([]byte, error) {
+	b, err := json.Marshal(headerLine{
+		Ostraka: 1, Kind: h.Kind, Phase: h.Phase, Project: h.Project, Job: h.Job,
+		Module: "sha256:" + digest, Params: h.Params,
+		Seed: hex.EncodeToString(h.Seed[:]), Now: h.Now.UTC().Format(time.RFC3339Nano),
+		Limits: headerLimits{Memory: l.Memory, Output: l.Output, Line: l.Line},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the module header: %w", err)
+	}
+	return b, nil
+}
