@@ -39,8 +39,8 @@ type Service interface {
 	ListFunctionVersions(ctx context.Context, project uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error)
 
 	PushModule(ctx context.Context, by functions.Principal, project uuid.UUID, name, kind string, wasm io.Reader) (m functions.Module, created bool, err error)
-	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error)       // newest version of each, by name
-	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error) // version 0: the newest
+	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error) // newest version of each, by name
+	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error)    // version 0: the newest
 
 	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
 	PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)
@@ -51,7 +51,7 @@ type Service interface {
 	// WaitJob returns when the job has ended, is in review, or has waited that long.
 	WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.Job, error)
 	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
-	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                          // cancelling twice is harmless
+	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // cancelling twice is harmless
 	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
 	ListShards(ctx context.Context, project, job uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) // After: a shard number
 	GetShard(ctx context.Context, project, job uuid.UUID, number int64) (functions.ShardDetail, error)

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// EnrolInput is how an agent joins.
+type EnrolInput struct {
+	Body struct {
+		PublicKey []byte             `json:"public_key" doc:"The agent's Ed25519 public key, 32 bytes."`
+		Name      string             `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
+		Platform  functions.Platform `json:"platform"`
+		Isolation string             `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
+		Proof     []byte             `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token in hexadecimal, each ended by a line feed."`
+	} `nameHint:"Enrolment"`
+}
+
+// Enrolled is an agent that has joined, with its key.
+type Enrolled struct {
+	Agent functions.Agent `json:"agent"`
+	Key   string          `json:"key" doc:"What the agent authenticates with from now on. It is shown this once; enrolling again gives a new one."`
+}
+
+type enrolOutput struct {
+	Body Enrolled
+}
+
+// HeartbeatInput is what an agent reports from time to time.
+type HeartbeatInput struct {
+	Body functions.Telemetry
+}
+
+type directivesOutput struct {
+	Body functions.Directives
+}
+
+func (s *server) agentProtocol() {
+	register(s, operation{
+		id: "enrolAgent", method: http.MethodPost, path: "/v1/agent/enrol", tag: "agent protocol", summary: "Join a project",
+		about:  "The same public key enrolling again is the same agent, with a new key.",
+		access: byEnrolmentToken(), status: http.StatusCreated, body: body{limit: MaxJSONBody},
+	}, s.enrolAgent)
+	register(s, operation{
+		id: "heartbeat", method: http.MethodPost, path: "/v1/agent/heartbeat", tag: "agent protocol", summary: "Say that the agent lives",
+		about:  "Moves the deadlines of the leases that are named.",
+		access: roles(functions.RoleAgent), body: body{limit: MaxJSONBody},
+	}, s.heartbeat)
+}
+
+func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {
+	a, key, err := s.service.Enrol(ctx, c.token, functions.Enrolment{
+		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Platform: in.Body.Platform,
+	}, in.Body.Proof)
+	if err != nil {
+		return nil, err
+	}
+	return &enrolOutput{Body: Enrolled{Agent: a, Key: key}}, nil
+}
+
+func (s *server) heartbeat(ctx context.Context, c *call, in *HeartbeatInput) (*directivesOutput, error) {
+	d, err := s.service.Heartbeat(ctx, c.principal.Agent, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	if d.EndedLeases == nil {
+		d.EndedLeases = []uuid.UUID{}
+	}
+	return &directivesOutput{Body: d}, nil
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// SpecVersion is the version of the HTTP contract: the major number stands in every path.
+const SpecVersion = "1.0.0"
+
+// The names of the security schemes.
+const (
+	schemeKey       = "key"
+	schemeEnrolment = "enrolmentToken"
+)
+
+// Options are the parts that the API is made of.
+type Options struct {
+	Service Service
+	Log     *slog.Logger
+	Version string // of the program; answers carry it in Ostraka-Version
+
+	// OpsHandler serves everything under /ops/river/, behind the operator role; nil: there is nothing.
+	OpsHandler http.Handler
+
+	// Metrics are what /metrics shows; nil: figures of the API's own.
+	Metrics *Metrics
+
+	// Insecure leaves out the header that tells browsers to insist on HTTPS. It is for a server on the loopback interface.
+	Insecure bool
+}
+
+type server struct {
+	service  Service
+	log      *slog.Logger
+	version  string
+	insecure bool
+	mux      *http.ServeMux
+	huma     huma.API
+	docs     *docs
+	metrics  *Metrics
+}
+
+// New returns the handler of everything that the server answers over HTTP.
+func New(o Options) (http.Handler, error) {
+	s := newServer(o.Service, o.Log, o.Version)
+	s.insecure = o.Insecure
+	var err error
+	if s.metrics = o.Metrics; s.metrics == nil {
+		if s.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
+			return nil, err
+		}
+	}
+	if s.docs, err = newDocs(s.huma.OpenAPI()); err != nil {
+		return nil, err
+	}
+	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
+	s.docs.mount(s.mux)
+	if o.OpsHandler != nil {
+		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
+		s.mux.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
+	}
+	return s.handler(), nil
+}
+
+// newServer declares the operations. It needs no service to do so, which is how the specification is made.
+func newServer(service Service, log *slog.Logger, version string) *server {
+	s := &server{service: service, log: log, version: version, mux: http.NewServeMux()}
+	s.huma = humago.New(s.mux, config())
+	s.systemOperations()
+	s.projectOperations()
+	s.keyOperations()
+	s.enrolmentTokenOperations()
+	s.functionOperations()
+	s.moduleOperations()
+	s.objectOperations()
+	s.jobOperations()
+	s.shardOperations()
+	s.eventOperations()
+	s.ruleOperations()
+	s.flagOperations()
+	s.agentOperations()
+	s.agentProtocol()
+	s.leaseProtocol()
+	settle(s.huma.OpenAPI())
+	return s
+}
+
+func config() huma.Config {
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{
+				Title: "Ostraka", Version: SpecVersion, Description: description,
+				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+			},
+			Tags: tags,
+			Components: &huma.Components{
+				Schemas: newRegistry(),
+				SecuritySchemes: map[string]*huma.SecurityScheme{
+					schemeKey:       {Type: "http", Scheme: "bearer", Description: "An API key. What it may do follows from its role; `x-ostraka-roles` of each operation lists the roles that may call it."},
+					schemeEnrolment: {Type: "http", Scheme: "bearer", Description: "An enrolment token of a project, with which agents join."},
+				},
+			},
+		},
+		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{showProblem},
+	}
+}
+
+// showProblem gives the errors that huma finds by itself the form of all others.
+func showProblem(hc huma.Context, _ string, v any) (any, error) {
+	m, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	p := problemFromHuma(m)
+	p.RequestID = callOf(hc.Context()).requestID
+	return p, nil
+}
+
+// OpenAPIYAML returns the specification, as openapi.yaml holds it.
+func OpenAPIYAML() ([]byte, error) {
+	spec := newServer(nil, slog.New(slog.DiscardHandler), "").huma.OpenAPI()
+	text, err := spec.YAML()
+	if err != nil {
+		return nil, fmt.Errorf("writing the OpenAPI specification: %w", err)
+	}
+	return text, nil
+}
+
+func writeProblem(w http.ResponseWriter, p *Problem) {
+	for name, values := range p.headers {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Type", problemType)
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // the client is gone when this fails
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// CreateEnrolmentTokenInput asks for an enrolment token.
+type CreateEnrolmentTokenInput struct {
+	InProject
+	Body struct {
+		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the token is for, for people." example:"the lab's workstations"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the token stops working; never when left out."`
+	} `nameHint:"NewEnrolmentToken"`
+}
+
+// CreatedEnrolmentToken is a new enrolment token with its secret.
+type CreatedEnrolmentToken struct {
+	Token  functions.EnrolmentToken `json:"token"`
+	Secret string                   `json:"secret" doc:"What agents enrol with. It is shown this once."`
+}
+
+type createEnrolmentTokenOutput struct {
+	Body CreatedEnrolmentToken
+}
+
+// EnrolmentTokenPath names an enrolment token of a project.
+type EnrolmentTokenPath struct {
+	InProject
+	Token PathID `path:"token"`
+}
+
+func (s *server) enrolmentTokenOperations() {
+	const path = "/v1/projects/{project}/enrolment-tokens"
+	register(s, operation{
+		id: "createEnrolmentToken", method: http.MethodPost, path: path, tag: "projects", summary: "Create an enrolment token",
+		about:  "Agents join the project with it. The secret is in this answer and nowhere else: a repetition with the same `Idempotency-Key` answers 409 `secret_shown_once`.",
+		access: roles(functions.RoleOwner), status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, s.createEnrolmentToken)
+	register(s, operation{
+		id: "listEnrolmentTokens", method: http.MethodGet, path: path, tag: "projects", summary: "List the project's enrolment tokens",
+		access: roles(functions.RoleOwner),
+	}, s.listEnrolmentTokens)
+	register(s, operation{
+		id: "revokeEnrolmentToken", method: http.MethodDelete, path: path + "/{token}", tag: "projects", summary: "Revoke an enrolment token",
+		about:  "Agents that have joined with it stay.",
+		access: roles(functions.RoleOwner), status: http.StatusNoContent,
+	}, s.revokeEnrolmentToken)
+}
+
+func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEnrolmentTokenInput) (*createEnrolmentTokenOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, in.Body.Name, in.Body.ExpiresAt, c.idem)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		return nil, shownOnce("the secret of the enrolment token "+t.ID.String(), "if it is lost, revoke that token and create another with a new Idempotency-Key")
+	}
+	return &createEnrolmentTokenOutput{Body: CreatedEnrolmentToken{Token: t, Secret: secret}}, nil
+}
+
+func (s *server) listEnrolmentTokens(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.EnrolmentToken], error) {
+	project, page, err := in.read(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListEnrolmentTokens(ctx, project, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(t functions.EnrolmentToken) string { return t.ID.String() }), nil
+}
+
+func (s *server) revokeEnrolmentToken(ctx context.Context, c *call, in *EnrolmentTokenPath) (*nothing, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	token, err := pathID("enrolment token", in.Token)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.service.RevokeEnrolmentToken(ctx, c.principal, project, token)
+}

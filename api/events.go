@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// WatchJobInput asks for the events of a job as they happen.
+type WatchJobInput struct {
+	JobPath
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was received; browsers send it by themselves."`
+	Since       int64  `query:"since" minimum:"0" doc:"The same as a parameter. All events when neither is given."`
+}
+
+// ListEventsInput asks for the events of a job that have happened.
+type ListEventsInput struct {
+	JobPath
+	Since int64 `query:"since" minimum:"0" doc:"Only events with a larger seq."`
+	Limit int   `query:"limit" minimum:"1" maximum:"500" default:"100"`
+}
+
+// EventLog are events of a job.
+type EventLog struct {
+	Items []functions.Event `json:"items"`
+	Next  int64             `json:"next" doc:"Give it as since to get the events after these."`
+}
+
+type eventLogOutput struct {
+	Body EventLog
+}
+
+func (s *server) eventOperations() {
+	register(s, operation{
+		id: "watchJob", method: http.MethodGet, path: jobsPath + "/{job}/events", tag: "jobs", summary: "Watch a job",
+		about: "Server-sent events. Each event of the job has its seq as `id`, its type as `event` and an Event as `data`. In between come events " +
+			"of type `progress` without an id, whose `data` is a JobProgress. The stream ends after the job's last event.",
+		access: readers(), answers: eventStream(s),
+	}, s.watchJob)
+	register(s, operation{
+		id: "listEvents", method: http.MethodGet, path: jobsPath + "/{job}/event-log", tag: "jobs", summary: "List the events of a job",
+		about: "The same events as JSON, for clients that cannot read a stream.", access: readers(),
+	}, s.listEvents)
+}
+
+func eventStream(s *server) map[string]*huma.Response {
+	registry := s.huma.OpenAPI().Components.Schemas
+	answer := bytesAnswer(eventStreamType, "Server-sent events.")
+	answer["200"].Content[eventStreamType].Schema.Extensions = map[string]any{
+		"x-ostraka-event":    schemaOf(registry, functions.Event{}).Ref,
+		"x-ostraka-progress": schemaOf(registry, JobProgress{}).Ref,
+	}
+	return answer
+}
+
+func (s *server) watchJob(ctx context.Context, c *call, in *WatchJobInput) (*streamOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	since, err := in.since()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.service.GetJob(ctx, project, job); err != nil { // while a problem can still be told
+		return nil, err
+	}
+	w := &watch{server: s, call: c, project: project, job: job, seq: since}
+	return &streamOutput{Body: w.run}, nil
+}
+
+func (in *WatchJobInput) since() (int64, error) {
+	if in.LastEventID == "" {
+		return in.Since, nil
+	}
+	n, err := strconv.ParseInt(in.LastEventID, 10, 64)
+	if err != nil || n < 0 {
+		return 0, newProblem(http.StatusUnprocessableEntity, codeInvalidEventID, "Last-Event-ID is not the id of an event of this stream",
+			"send the id of the last event that was received, or leave the header out")
+	}
+	return n, nil
+}
+
+func (s *server) listEvents(ctx context.Context, _ *call, in *ListEventsInput) (*eventLogOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListEvents(ctx, project, job, in.Since, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	log := EventLog{Items: []functions.Event{}, Next: in.Since}
+	if len(items) > 0 {
+		log.Items, log.Next = items, items[len(items)-1].Seq
+	}
+	return &eventLogOutput{Body: log}, nil
+}

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// The headers that answers carry.
+const (
+	headerRequestID = "X-Request-Id"
+	headerVersion   = "Ostraka-Version"
+)
+
+// apiPolicy forbids everything to whoever would show an answer of the API as a page.
+const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+// handler wraps the routes in what every request goes through.
+func (s *server) handler() http.Handler { return s.identify(s.account(s.route())) }
+
+// identify gives the request its ID and the answer the headers that all answers have.
+func (s *server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, err := uuid.NewV7()
+		if err != nil {
+			http.Error(w, "no randomness", http.StatusInternalServerError)
+			return
+		}
+		c := &call{requestID: id.String(), request: r, writer: w}
+		h := w.Header()
+		h.Set(headerRequestID, c.requestID)
+		h.Set(headerVersion, s.version)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", apiPolicy)
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store") // answers belong to the key that asked
+		if !s.insecure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r.WithContext(withCall(r.Context(), c)))
+	})
+}
+
+// account logs and counts the request, and turns a panic into a problem.
+func (s *server) account(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r.Context())
+		answer := &answerWriter{ResponseWriter: w}
+		began := time.Now()
+		defer func() {
+			cause := recover()
+			if cause != nil && !isAbort(cause) {
+				s.panicked(answer, r, cause)
+			}
+			took := time.Since(began)
+			s.metrics.observe(c.operation, r.Method, answer.status(), took)
+			s.log.DebugContext(r.Context(), "request", "request_id", c.requestID, "method", r.Method, "path", r.URL.Path,
+				"operation", c.operation, "status", answer.status(), "bytes", answer.bytes, "took", took, "role", c.principal.Role)
+			if cause != nil && (isAbort(cause) || answer.code != http.StatusInternalServerError) {
+				panic(http.ErrAbortHandler) // the answer is half sent: cut the connection
+			}
+		}()
+		next.ServeHTTP(answer, r)
+	})
+}
+
+func isAbort(cause any) bool {
+	err, ok := cause.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
+}
+
+// panicked logs a panic and answers it, where nothing has been sent yet.
+func (s *server) panicked(w *answerWriter, r *http.Request, cause any) {
+	c := callOf(r.Context())
+	s.log.LogAttrs(r.Context(), slog.LevelError, "panic while serving a request", slog.String("request_id", c.requestID),
+		slog.String("operation", c.operation), slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
+	if w.code != 0 {
+		return
+	}
+	p, _ := problemOf(fmt.Errorf("panic: %v", cause))
+	p.RequestID = c.requestID
+	writeProblem(w, p)
+}
+
+// answerWriter remembers what was answered.
+type answerWriter struct {
+	http.ResponseWriter
+	code  int
+	bytes int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answerWriter) WriteHeader(code int) {
+	if w.code == 0 && code >= http.StatusOK {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (w *answerWriter) Write(b []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find the connection.
+func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *answerWriter) status() int {
+	if w.code == 0 {
+		return http.StatusOK
+	}
+	return w.code
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// MaxInlineBytes is the largest size of the items written into a request, in bytes of JSON. More is quicker and safer as an object,
+// which can be sent again in pieces of its own.
+const MaxInlineBytes = 4 << 20
+
+// job turns a request into what the domain asks for. Items are handed on as the lines that a file of items would have.
+func (r JobRequest) job() (functions.NewJob, error) {
+	job := functions.NewJob{Function: r.Function, Version: r.Version}
+	if r.Policy != nil {
+		if r.Policy.None == (r.Policy.Quorum > 0) {
+			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum and none is to be given",
+				`write {"quorum": 2} or {"none": true}, or leave policy out`)
+		}
+		job.Quorum, job.None = r.Policy.Quorum, r.Policy.None
+	}
+	if r.Aggregator != nil {
+		job.Aggregator, job.Params = r.Aggregator.Module, r.Aggregator.Params
+	}
+	var err error
+	job.Partition, job.Items, err = readPartition(r.Partition)
+	return job, err
+}
+
+// readPartition reads a partition; the values of inline items come back as JSON lines.
+func readPartition(text []byte) (partition.Spec, []byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		return partition.Spec{}, nil, newProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition: not a JSON object",
+			`write for example {"kind":"range","from":"0","to":"1000","size":"100"} or {"kind":"items","values":[1,2]}`)
+	}
+	if _, inline := fields["values"]; !inline || len(fields) != 2 || string(fields["kind"]) != `"items"` {
+		var spec partition.Spec
+		err := spec.UnmarshalJSON(text)
+		return spec, nil, err
+	}
+	lines, err := itemLines(fields["values"])
+	return partition.Spec{Kind: partition.KindItems}, lines, err
+}
+
+// itemLines writes the values as JSON lines and checks each. A value keeps its bytes, but for line breaks between its tokens.
+func itemLines(text json.RawMessage) ([]byte, error) {
+	var values []json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, newProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition.values: not a JSON array",
+			`write {"kind":"items","values":[…]}`)
+	}
+	if len(values) > partition.MaxInlineItems || len(text) > MaxInlineBytes {
+		return nil, newProblem(http.StatusRequestEntityTooLarge, string(partition.CodeSpecTooLarge),
+			fmt.Sprintf("body.partition.values: %d values in %d bytes; at most %d values and %d bytes may be written inline", len(values), len(text), partition.MaxInlineItems, MaxInlineBytes),
+			"store them as an object of one JSON value a line (POST …/objects) and give its digest as partition.object")
+	}
+	var lines bytes.Buffer
+	lines.Grow(len(text))
+	for _, value := range values {
+		if slices.ContainsFunc(value, lineBreak) {
+			if err := json.Compact(&lines, value); err != nil {
+				return nil, fmt.Errorf("writing an item on one line: %w", err)
+			}
+		} else {
+			lines.Write(value)
+		}
+		lines.WriteByte('\n')
+	}
+	return lines.Bytes(), checkItems(lines.Bytes())
+}
+
+// checkItems names the first item that cannot be an input by its place in the array.
+func checkItems(lines []byte) error {
+	items := partition.NewItems(bytes.NewReader(lines))
+	for {
+		_, err := items.Next()
+		var refused *partition.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && refused.Line > 0:
+			named := *refused
+			named.Field, named.Line = fmt.Sprintf("values[%d]", refused.Line-1), 0
+			return &named
+		case errors.As(err, &refused):
+			return refused
+		default: // io.EOF
+			return nil
+		}
+	}
+}
+
+func lineBreak(c byte) bool { return c == '\n' || c == '\r' }

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// MaxJobBody is the largest request for a job, in bytes: MaxInlineBytes of items and as much again for what stands around them.
+const MaxJobBody = MaxInlineBytes + MaxJSONBody
+
+// JobRequest asks for a job.
+type JobRequest struct {
+	Function   string             `json:"function" minLength:"1" maxLength:"63" doc:"The function's name." example:"bpsw"`
+	Version    int                `json:"version,omitempty" minimum:"1" doc:"The function's version; the newest when left out."`
+	Partition  PartitionText      `json:"partition" doc:"How the input is cut into shards."`
+	Policy     *PolicyRequest     `json:"policy,omitempty" doc:"How much agreement a result needs; what the function says when left out."`
+	Aggregator *AggregatorRequest `json:"aggregator,omitempty" doc:"What folds the results; what the function says, or else sum, when left out."`
+}
+
+// PolicyRequest says how much agreement a shard's result needs.
+type PolicyRequest struct {
+	Quorum int  `json:"quorum,omitempty" minimum:"1" maximum:"16" doc:"How many different agents must give the same answer."`
+	None   bool `json:"none,omitempty" doc:"Believe the first answer."`
+}
+
+// AggregatorRequest names what folds a job's results.
+type AggregatorRequest struct {
+	Module string          `json:"module" minLength:"1" maxLength:"63" doc:"A module of the project or a built-in one: sum, count, min, max, concat, merge; none folds nothing." example:"sum"`
+	Params json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object."`
+}
+
+// SubmitJobInput asks for a job.
+type SubmitJobInput struct {
+	InProject
+	Body JobRequest
+}
+
+type submittedJobOutput struct {
+	Replayed
+	Location string `header:"Location"`
+	Body     functions.Job
+}
+
+type jobOutput struct {
+	Body functions.Job
+}
+
+// JobPath names a job of a project.
+type JobPath struct {
+	InProject
+	Job PathID `path:"job"`
+}
+
+func (p JobPath) ids() (project, job uuid.UUID, err error) {
+	if project, err = p.id(); err != nil {
+		return
+	}
+	job, err = pathID("job", p.Job)
+	return
+}
+
+// GetJobInput asks for a job, now or when it has ended.
+type GetJobInput struct {
+	JobPath
+	Waiting
+	IfNoneMatch string `header:"If-None-Match" doc:"The ETag of the last answer: 304 when the job is still the same."`
+}
+
+type conditionalJobOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   *functions.Job
+}
+
+// ListJobsInput asks for jobs.
+type ListJobsInput struct {
+	ListInProject
+	State    functions.JobState `query:"state"`
+	Function string             `query:"function" maxLength:"63"`
+	Root     PathID             `query:"root" doc:"Only the job of this ID and the follow-ups that descend from it."`
+}
+
+type explanationOutput struct {
+	Body functions.Explanation
+}
+
+const jobsPath = "/v1/projects/{project}/jobs"
+
+func runners() access { return roles(functions.RoleOwner, functions.RoleSubmitter) }
+
+func (s *server) jobOperations() {
+	register(s, operation{
+		id: "submitJob", method: http.MethodPost, path: jobsPath, tag: "jobs", summary: "Run a function over a partitioned input",
+		access: runners(), status: http.StatusCreated, body: body{limit: MaxJobBody}, retry: retryWithKey,
+	}, s.submitJob)
+	register(s, operation{
+		id: "listJobs", method: http.MethodGet, path: jobsPath, tag: "jobs", summary: "List jobs, newest first", access: readers(),
+	}, s.listJobs)
+	register(s, operation{
+		id: "getJob", method: http.MethodGet, path: jobsPath + "/{job}", tag: "jobs", summary: "Get a job, or wait for it",
+		about: "With `wait` the answer comes when the job has ended, needs a review, or that long has passed.", access: readers(),
+		answers: notModified(),
+	}, s.getJob)
+	register(s, operation{
+		id: "cancelJob", method: http.MethodPost, path: jobsPath + "/{job}/cancel", tag: "jobs", summary: "Cancel a job",
+		about: "Accepted results stay readable.", access: runners(),
+	}, s.cancelJob)
+	register(s, operation{
+		id: "explainJob", method: http.MethodGet, path: jobsPath + "/{job}/explain", tag: "jobs", summary: "Say why a job is not done", access: readers(),
+	}, s.explainJob)
+}
+
+func (s *server) submitJob(ctx context.Context, c *call, in *SubmitJobInput) (*submittedJobOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	job, err := in.Body.job()
+	if err != nil {
+		return nil, err
+	}
+	j, again, err := s.service.SubmitJob(ctx, c.principal, project, job, c.idem)
+	if err != nil {
+		return nil, err
+	}
+	return &submittedJobOutput{Replayed: replayed(again), Location: "/v1/projects/" + string(in.Project) + "/jobs/" + j.ID.String(), Body: j}, nil
+}
+
+func (s *server) listJobs(ctx context.Context, c *call, in *ListJobsInput) (*Listed[functions.Job], error) {
+	project, page, err := in.read(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	filter := functions.JobFilter{State: in.State, Function: in.Function}
+	if in.Root != "" {
+		if filter.Root, err = pathID("job", in.Root); err != nil {
+			return nil, err
+		}
+	}
+	items, err := s.service.ListJobs(ctx, project, filter, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(j functions.Job) string { return j.ID.String() }), nil
+}
+
+func (s *server) getJob(ctx context.Context, c *call, in *GetJobInput) (*conditionalJobOutput, error) {
+	project, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	wait, err := in.wait(c)
+	if err != nil {
+		return nil, err
+	}
+	var j functions.Job
+	if wait > 0 {
+		j, err = s.service.WaitJob(ctx, project, id, wait)
+	} else {
+		j, err = s.service.GetJob(ctx, project, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tag, err := contentTag(j)
+	if err != nil {
+		return nil, err
+	}
+	if tagMatches(in.IfNoneMatch, tag) {
+		return &conditionalJobOutput{Status: http.StatusNotModified, ETag: tag}, nil
+	}
+	return &conditionalJobOutput{Status: http.StatusOK, ETag: tag, Body: &j}, nil
+}
+
+func (s *server) cancelJob(ctx context.Context, c *call, in *JobPath) (*jobOutput, error) {
+	project, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.service.CancelJob(ctx, c.principal, project, id)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{Body: j}, nil
+}
+
+func (s *server) explainJob(ctx context.Context, _ *call, in *JobPath) (*explanationOutput, error) {
+	project, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.service.Explain(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.Reasons == nil {
+		e.Reasons = []functions.Reason{}
+	}
+	return &explanationOutput{Body: e}, nil
+}

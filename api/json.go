@@ -1,0 +1,114 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// MaxJSONDepth is how deep a body's arrays and objects may nest: an item of a partition may nest 64 deep, and its body holds it a few
+// levels down.
+const MaxJSONDepth = 72
+
+// jsonFormat reads and writes the bodies that huma handles. Numbers are never read as float64, which would refuse large ones, and
+// text is written as it is, so that stored JSON passes byte for byte.
+var jsonFormat = huma.Format{
+	Marshal: func(w io.Writer, v any) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	},
+	Unmarshal: func(data []byte, v any) error {
+		dec := json.NewDecoder(bytes.NewReader(data))
+		dec.UseNumber()
+		return dec.Decode(v)
+	},
+}
+
+// checkBody refuses a body that is not exactly one JSON value without ambiguity.
+func checkBody(text []byte) error {
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return newProblem(http.StatusBadRequest, codeBodyRequired, "the request has no body", "send a JSON object; see /docs for the operation's body")
+	case !utf8.Valid(text):
+		return badJSON("the body is not valid UTF-8")
+	}
+	if err := checkTokens(text); err != nil {
+		return badJSON(err.Error())
+	}
+	return nil
+}
+
+func badJSON(detail string) *Problem {
+	return newProblem(http.StatusBadRequest, codeBadJSON, detail, "send one JSON value in UTF-8, each key of an object once")
+}
+
+// checkTokens walks over the value once: syntax, depth, keys that occur twice, nothing after it.
+func checkTokens(text []byte) error {
+	var raw json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return syntaxError(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var open []map[string]bool // the keys so far of each object around us; nil for an array
+	key := false
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return syntaxError(err)
+		}
+		switch delim, _ := token.(json.Delim); {
+		case delim == '{' || delim == '[':
+			if len(open) == MaxJSONDepth {
+				return fmt.Errorf("the body nests deeper than %d", MaxJSONDepth)
+			}
+			open = append(open, keysOf(delim))
+		case delim == '}' || delim == ']':
+			open = open[:len(open)-1]
+		case key:
+			name := token.(string)
+			if keys := open[len(open)-1]; keys[name] {
+				return fmt.Errorf("the key %s occurs twice in one object", quoted(name))
+			} else {
+				keys[name] = true
+			}
+			key = false
+			continue
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
+}
+
+func keysOf(delim json.Delim) map[string]bool {
+	if delim == '{' {
+		return map[string]bool{}
+	}
+	return nil
+}
+
+func syntaxError(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("the body is not JSON at byte %d: %w", syntax.Offset, err)
+	}
+	return fmt.Errorf("the body is not JSON: %w", err)
+}
+
+// quoted shows foreign text in a message, cut with a mark where it is long.
+func quoted(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprintf("%q… (%d bytes)", text[:most], len(text))
+}

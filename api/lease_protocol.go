@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// MaxLeaseShards is the most shards that an agent may ask for at once. Beyond a thousand a lease costs the database no less a shard.
+const MaxLeaseShards = 1000
+
+// MaxOutputBytes is the largest output of a shard, in bytes of canonical JSON. It is the largest that a function's manifest can allow.
+const MaxOutputBytes = 256 << 20
+
+// MaxResultsBody is the largest post of results: MaxLeaseShards results, a few of them with an output of 64 KiB. An agent that has more
+// posts them in several parts.
+const MaxResultsBody = 16 << 20
+
+// LeaseInput asks for work.
+type LeaseInput struct {
+	Waiting
+	Max int `query:"max" minimum:"1" maximum:"1000" default:"100" doc:"How many shards at most."`
+}
+
+type leaseOutput struct {
+	Status int
+	Replayed
+	Body *functions.Lease
+}
+
+// LeasePath names a lease of the agent.
+type LeasePath struct {
+	Lease PathID `path:"lease"`
+}
+
+func (p LeasePath) id() (uuid.UUID, error) { return pathID("lease", p.Lease) }
+
+// OutputPath names an output of a lease's shard.
+type OutputPath struct {
+	LeasePath
+	Digest string `path:"digest"`
+}
+
+type outputOutput struct {
+	Body functions.Object
+}
+
+type recordedOutput struct {
+	Body functions.Recorded
+}
+
+func (s *server) leaseProtocol() {
+	const path = "/v1/agent/leases"
+	byAgents := roles(functions.RoleAgent)
+	register(s, operation{
+		id: "leaseShards", method: http.MethodPost, path: path, tag: "agent protocol", summary: "Ask for work",
+		about:  "Answers 204 when there is none. The same `Idempotency-Key` gets the same lease again, so that an answer that was lost strands no shards.",
+		access: byAgents, retry: retryWithKey, answers: noContent("There is no work now."),
+	}, s.leaseShards)
+	register(s, operation{
+		id: "getLeaseBundle", method: http.MethodGet, path: path + "/{lease}/bundle", tag: "agent protocol", summary: "Read the bundle of the lease's function",
+		about:  "Check it against the lease's bundle_digest.",
+		access: byAgents, answers: bytesAnswer(octetStream, "The bundle's bytes."),
+	}, s.getLeaseBundle)
+	register(s, operation{
+		id: "putOutput", method: http.MethodPut, path: path + "/{lease}/outputs/{digest}", tag: "agent protocol", summary: "Store an output that is too large to send with its result",
+		about:  "The body is canonical JSON, stored under its SHA-256.",
+		access: byAgents, body: body{limit: MaxOutputBytes, stream: octetStream},
+	}, s.putOutput)
+	register(s, operation{
+		id: "postResults", method: http.MethodPost, path: path + "/{lease}/results", tag: "agent protocol", summary: "Post results",
+		about: "Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and " +
+			"for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.",
+		access: byAgents, body: body{limit: MaxResultsBody, schemaOf: ResultsRequest{}},
+	}, s.postResults)
+	register(s, operation{
+		id: "returnLease", method: http.MethodPost, path: path + "/{lease}/return", tag: "agent protocol", summary: "Give a lease back",
+		about:  "Shards without a result are lent again at once.",
+		access: byAgents, status: http.StatusNoContent,
+	}, s.returnLease)
+}
+
+func (s *server) leaseShards(ctx context.Context, c *call, in *LeaseInput) (*leaseOutput, error) {
+	wait, err := in.wait(c)
+	if err != nil {
+		return nil, err
+	}
+	lease, err := s.service.Lease(ctx, c.principal.Agent, in.Max, wait, c.idem)
+	if err != nil {
+		return nil, err
+	}
+	if lease == nil {
+		return &leaseOutput{Status: http.StatusNoContent}, nil
+	}
+	s.metrics.leased(lease)
+	return &leaseOutput{Status: http.StatusOK, Body: lease}, nil
+}
+
+func (s *server) getLeaseBundle(ctx context.Context, c *call, in *LeasePath) (*streamOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	r, size, err := s.service.LeaseBundle(ctx, c.principal.Agent, id)
+	if err != nil {
+		return nil, err
+	}
+	return &streamOutput{Body: s.sendObject(r, size, "")}, nil
+}
+
+func (s *server) putOutput(ctx context.Context, c *call, in *OutputPath) (*outputOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if !isDigest(in.Digest) {
+		return nil, newProblem(http.StatusUnprocessableEntity, codeInvalidDigest, "the digest in the path is not a SHA-256 of 64 lower-case hexadecimal characters",
+			"give the SHA-256 of the body")
+	}
+	o, err := s.service.PutOutput(ctx, c.principal.Agent, id, in.Digest, c.request.Body)
+	if err != nil {
+		return nil, streamError(err, MaxOutputBytes)
+	}
+	return &outputOutput{Body: o}, nil
+}
+
+func (s *server) postResults(ctx context.Context, c *call, in *LeasePath) (*recordedOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	submission, err := decodeResults(c.body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.service.Record(ctx, c.principal.Agent, id, submission)
+	if err != nil {
+		return nil, err
+	}
+	return &recordedOutput{Body: r}, nil
+}
+
+func (s *server) returnLease(ctx context.Context, c *call, in *LeasePath) (*nothing, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.service.ReturnLease(ctx, c.principal.Agent, id)
+}

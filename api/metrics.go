@@ -1,0 +1,133 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// statsTimeout bounds how long a scrape may keep the database busy.
+const statsTimeout = 5 * time.Second
+
+// Metrics are the figures that /metrics shows. They name no tenant. It is a functions.Observer.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.HistogramVec
+	leases   prometheus.Counter
+	lent     prometheus.Counter
+	results  *prometheus.CounterVec
+	verdicts *prometheus.CounterVec
+}
+
+// NewMetrics registers the figures. Other parts of the program may register theirs in the same registry.
+func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
+	m := &Metrics{
+		registry: registry,
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "ostraka_http_request_duration_seconds", Help: "How long requests took, without the time that they were asked to wait.",
+			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+		}, []string{"operation", "method", "status"}),
+		leases: prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_leases_total", Help: "Leases that were given to agents by this process."}),
+		lent:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_leased_shards_total", Help: "Shards in the leases that were given to agents by this process."}),
+		results: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ostraka_results_total", Help: "Results that were recorded by this process, by status.",
+		}, []string{"status"}),
+		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ostraka_verdicts_total", Help: "Verdicts about shards that were reached by this process, by decision.",
+		}, []string{"decision"}),
+	}
+	for _, c := range []prometheus.Collector{m.requests, m.leases, m.lent, m.results, m.verdicts} {
+		if err := registry.Register(c); err != nil {
+			return nil, fmt.Errorf("registering the figures of /metrics: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// Results counts results that were recorded.
+func (m *Metrics) Results(status string, n int) { m.results.WithLabelValues(status).Add(float64(n)) }
+
+// Verdicts counts verdicts that were reached.
+func (m *Metrics) Verdicts(decision string, n int) {
+	m.verdicts.WithLabelValues(decision).Add(float64(n))
+}
+
+func (m *Metrics) leased(l *functions.Lease) {
+	m.leases.Inc()
+	m.lent.Add(float64(len(l.Shards)))
+}
+
+func (m *Metrics) observe(operation, method string, status int, took time.Duration) {
+	if operation == "" {
+		operation = "other"
+	}
+	m.requests.WithLabelValues(operation, method, fmt.Sprintf("%dxx", status/100)).Observe(took.Seconds())
+}
+
+// handler serves /metrics. The figures of the whole installation are asked of the domain at each scrape.
+func (m *Metrics) handler(service Service, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), statsTimeout)
+		defer cancel()
+		installation := prometheus.NewRegistry()
+		installation.MustRegister(&statsCollector{ctx: ctx, service: service, log: log})
+		promhttp.HandlerFor(prometheus.Gatherers{m.registry, installation}, promhttp.HandlerOpts{
+			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError), ErrorHandling: promhttp.ContinueOnError,
+		}).ServeHTTP(w, r)
+	})
+}
+
+var (
+	queueJobs   = prometheus.NewDesc("ostraka_queue_jobs", "Jobs of the queue, by queue, kind and state.", []string{"queue", "kind", "state"}, nil)
+	queueOldest = prometheus.NewDesc("ostraka_queue_oldest_seconds", "How long the oldest job has been waiting to be worked on.", []string{"queue", "kind"}, nil)
+	agentsState = prometheus.NewDesc("ostraka_agents", "Agents, by state.", []string{"state"}, nil)
+	agentsSeen  = prometheus.NewDesc("ostraka_agents_seen", "Active agents that were heard of in the last minute.", nil, nil)
+	openJobs    = prometheus.NewDesc("ostraka_open_jobs", "Jobs that have, or may have, shards to lend.", nil, nil)
+	statsUp     = prometheus.NewDesc("ostraka_stats_up", "Whether the figures of the installation could be read: 1 or 0.", nil, nil)
+)
+
+// statsCollector turns functions.Stats into figures, once a scrape.
+type statsCollector struct {
+	ctx     context.Context
+	service Service
+	log     *slog.Logger
+}
+
+// Describe implements prometheus.Collector.
+func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, statsUp} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	stats, err := c.service.Stats(c.ctx)
+	if err != nil {
+		c.log.ErrorContext(c.ctx, "reading the figures of /metrics failed", "error", err)
+		gauge(statsUp, 0)
+		return
+	}
+	gauge(statsUp, 1)
+	gauge(openJobs, float64(stats.OpenJobs))
+	gauge(agentsSeen, float64(stats.AgentsSeen))
+	for state, n := range stats.Agents {
+		gauge(agentsState, float64(n), state)
+	}
+	for _, q := range stats.Queues {
+		gauge(queueJobs, float64(q.Count), q.Queue, q.Kind, q.State)
+		if q.State == "available" {
+			gauge(queueOldest, q.OldestAge.Seconds(), q.Queue, q.Kind)
+		}
+	}
+}

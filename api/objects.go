@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// MaxObjectBytes is the largest object that a client may store: a file of ten million items of 100 bytes each.
+const MaxObjectBytes = 1 << 30
+
+// PutObjectInput says what the body should be.
+type PutObjectInput struct {
+	InProject
+	Digest        string `query:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal characters" doc:"The SHA-256 of the body, in hexadecimal. A body that differs is not stored."`
+	ContentDigest string `header:"Content-Digest" doc:"The same by RFC 9530: sha-256=:<base64>:"`
+}
+
+// ObjectPath names a stored object.
+type ObjectPath struct {
+	InProject
+	Digest string `path:"digest"`
+}
+
+type objectOutput struct {
+	Location string `header:"Location"`
+	Body     functions.Object
+}
+
+type streamOutput struct {
+	Body func(huma.Context)
+}
+
+func (s *server) objectOperations() {
+	const path = "/v1/projects/{project}/objects"
+	register(s, operation{
+		id: "putObject", method: http.MethodPost, path: path, tag: "functions", summary: "Store an object",
+		about:  "The body is stored under its SHA-256.",
+		access: roles(functions.RoleOwner, functions.RoleSubmitter), status: http.StatusCreated, body: body{limit: MaxObjectBytes, stream: octetStream},
+	}, s.putObject)
+	register(s, operation{
+		id: "getObject", method: http.MethodGet, path: path + "/{digest}", tag: "functions", summary: "Read a stored object",
+		access: readers(), answers: bytesAnswer(octetStream, "The object's bytes."),
+	}, s.getObject)
+}
+
+func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*objectOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := in.expected()
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.service.PutObject(ctx, project, digest, c.request.Body)
+	if err != nil {
+		return nil, streamError(err, MaxObjectBytes)
+	}
+	return &objectOutput{Location: "/v1/projects/" + string(in.Project) + "/objects/" + o.Digest, Body: o}, nil
+}
+
+// expected is the digest that the client says its body has, or "".
+func (in *PutObjectInput) expected() (string, error) {
+	if in.ContentDigest == "" {
+		return in.Digest, nil
+	}
+	digest, ok := parseContentDigest(in.ContentDigest)
+	if !ok || in.Digest != "" && in.Digest != digest {
+		return "", newProblem(http.StatusUnprocessableEntity, codeInvalidDigest, "the Content-Digest header is not one SHA-256, or not the same as digest",
+			"send Content-Digest: sha-256=:<base64 of the 32 bytes>: or leave it out")
+	}
+	return digest, nil
+}
+
+func parseContentDigest(header string) (digest string, ok bool) {
+	text, found := strings.CutPrefix(header, "sha-256=:")
+	text, closed := strings.CutSuffix(text, ":")
+	sum, err := base64.StdEncoding.DecodeString(text)
+	if !found || !closed || err != nil || len(sum) != 32 {
+		return "", false
+	}
+	return hex.EncodeToString(sum), true
+}
+
+func (s *server) getObject(ctx context.Context, _ *call, in *ObjectPath) (*streamOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if !isDigest(in.Digest) {
+		return nil, functions.NotFound("object", in.Digest)
+	}
+	r, size, err := s.service.OpenObject(ctx, project, in.Digest)
+	if err != nil {
+		return nil, err
+	}
+	return &streamOutput{Body: s.sendObject(r, size, in.Digest)}, nil
+}
+
+// isDigest says whether text is a SHA-256 as we write it.
+func isDigest(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}

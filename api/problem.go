@@ -1,0 +1,158 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// Problem is every error that the API answers with, in the form of RFC 9457.
+type Problem struct {
+	Type      string         `json:"type" doc:"Where the problem is explained, relative to the server." example:"/docs/problems#not_found"`
+	Title     string         `json:"title" doc:"What kind of problem it is, in a few words." example:"Not Found"`
+	Status    int            `json:"status" doc:"The HTTP status code." example:"404"`
+	Detail    string         `json:"detail" doc:"What was wrong with this request."`
+	Code      string         `json:"code" doc:"A stable name for programs to branch on." example:"not_found"`
+	Hint      string         `json:"hint" doc:"What to do next."`
+	RequestID string         `json:"request_id" doc:"Names the request in the server's log."`
+	Errors    []ProblemField `json:"errors,omitempty" doc:"What is wrong where, when several things are."`
+
+	headers http.Header
+}
+
+// ProblemField is one thing that is wrong with a request.
+type ProblemField struct {
+	Location string `json:"location,omitempty" doc:"Where it is." example:"body.partition.size"`
+	Message  string `json:"message"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// GetStatus implements huma.StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders implements huma.HeadersError.
+func (p *Problem) GetHeaders() http.Header { return p.headers }
+
+// ContentType implements huma.ContentTypeFilter.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const problemType = "application/problem+json"
+
+// statusOf is the one table from kinds of error to HTTP statuses.
+func statusOf(kind functions.Kind) int {
+	switch kind {
+	case functions.KindInvalid:
+		return http.StatusUnprocessableEntity
+	case functions.KindUnauthorized:
+		return http.StatusUnauthorized
+	case functions.KindForbidden:
+		return http.StatusForbidden
+	case functions.KindNotFound:
+		return http.StatusNotFound
+	case functions.KindConflict:
+		return http.StatusConflict
+	case functions.KindPrecondition:
+		return http.StatusPreconditionFailed
+	case functions.KindTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case functions.KindUnavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// problemOf turns an error into what the caller may see of it. known is false for a fault of the server, of which the caller sees
+// nothing but the request's ID.
+func problemOf(err error) (p *Problem, known bool) {
+	var problem *Problem
+	if errors.As(err, &problem) {
+		shown := *problem
+		return &shown, true
+	}
+	var domain *functions.Error
+	if errors.As(err, &domain) && statusOf(domain.Kind) != http.StatusInternalServerError {
+		return newProblem(statusOf(domain.Kind), domain.Code, domain.Message, domain.Hint), true
+	}
+	var refused *partition.Error
+	if errors.As(err, &refused) {
+		return partitionProblem(refused), true
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return bodyTooLarge(tooLarge.Limit), true
+	}
+	return newProblem(http.StatusInternalServerError, codeInternal, "something went wrong on the server",
+		"try again later; if it stays, give the operator the request_id"), false
+}
+
+func newProblem(status int, code, detail, hint string) *Problem {
+	p := &Problem{Type: problemsPath + "#" + code, Title: http.StatusText(status), Status: status, Detail: detail, Code: code, Hint: hint}
+	switch status {
+	case http.StatusUnauthorized:
+		p.headers = http.Header{"Www-Authenticate": {`Bearer realm="ostraka"`}}
+	case http.StatusServiceUnavailable:
+		p.headers = http.Header{"Retry-After": {retryAfter}}
+	}
+	return p
+}
+
+// retryAfter is how long clients should leave an unavailable server alone, in seconds: long enough for a database to fail over.
+const retryAfter = "5"
+
+func partitionProblem(e *partition.Error) *Problem {
+	detail := e.Detail
+	if e.Field != "" {
+		detail = fmt.Sprintf("partition.%s: %s", e.Field, e.Detail)
+	} else if e.Line > 0 {
+		detail = fmt.Sprintf("item %d: %s", e.Line, e.Detail)
+	}
+	return newProblem(http.StatusUnprocessableEntity, string(e.Code), detail, e.Hint)
+}
+
+func bodyTooLarge(limit int64) *Problem {
+	return newProblem(http.StatusRequestEntityTooLarge, codeBodyTooLarge, fmt.Sprintf("the body has more than %d bytes", limit),
+		"send less at once; the limits of each operation are in /docs")
+}
+
+// problemFromHuma says in our words what huma found wrong with a request. huma's message is a sentence for one cause and "validation
+// failed" for several; values are left out, because they may be secrets or megabytes.
+func problemFromHuma(m *huma.ErrorModel) *Problem {
+	code, hint := codeInvalidRequest, "correct what is listed under errors; the operation's parameters and body are described in /docs"
+	detail := m.Detail
+	if len(m.Errors) > 0 {
+		detail = fieldText(m.Errors[0])
+		if more := len(m.Errors) - 1; more > 0 {
+			detail = fmt.Sprintf("%s (and %d more)", detail, more)
+		}
+	}
+	switch m.Status {
+	case http.StatusUnsupportedMediaType:
+		code, detail, hint = codeUnsupportedMedia, "the Content-Type of the body is not one that this operation reads", "send the body as application/json and say so in Content-Type"
+	case http.StatusNotAcceptable:
+		code, hint = codeNotAcceptable, "leave the Accept header out or ask for application/json"
+	case http.StatusRequestEntityTooLarge:
+		code, hint = codeBodyTooLarge, "send less at once; the limits of each operation are in /docs"
+	case http.StatusBadRequest:
+		code, hint = codeBadJSON, "send one JSON object as the body; see /docs for the operation's body"
+	}
+	p := newProblem(m.Status, code, detail, hint)
+	for _, e := range m.Errors {
+		p.Errors = append(p.Errors, ProblemField{Location: e.Location, Message: e.Message})
+	}
+	return p
+}
+
+func fieldText(e *huma.ErrorDetail) string {
+	if e.Location == "" {
+		return e.Message
+	}
+	return e.Location + ": " + e.Message
+}

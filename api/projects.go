@@ -1,0 +1,143 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// MaxJSONBody is the largest body of an operation that does not say otherwise, in bytes: documents that people write are far below.
+const MaxJSONBody = 1 << 20
+
+// InProject are the parameters of operations within a project. The project's ID is read as text: what is no UUID is a project that
+// does not exist, and is answered like one.
+type InProject struct {
+	Project PathID `path:"project" doc:"The project's ID."`
+}
+
+// id is the project's ID. The check of the key has compared it with the key's project already, except for operators.
+func (p InProject) id() (uuid.UUID, error) { return pathID("project", p.Project) }
+
+// pathID reads an ID of a path. Only the canonical form exists; any other text names nothing.
+func pathID(what string, given PathID) (uuid.UUID, error) {
+	text := string(given)
+	id, err := uuid.Parse(text)
+	if err != nil || id.String() != text {
+		return uuid.UUID{}, functions.NotFound(what, text)
+	}
+	return id, nil
+}
+
+// CreateProjectInput asks for a project.
+type CreateProjectInput struct {
+	Body struct {
+		Name string `json:"name" pattern:"^[a-z][a-z0-9-]{0,62}$" patternDescription:"lower-case letters, digits and hyphens, starting with a letter" example:"number-theory"`
+	} `nameHint:"NewProject"`
+}
+
+// CreatedProject is a new project with its first key.
+type CreatedProject struct {
+	Project  functions.Project `json:"project"`
+	OwnerKey string            `json:"owner_key" doc:"The project's first key, of role owner. It is shown this once."`
+}
+
+type createProjectOutput struct {
+	Replayed
+	Location string `header:"Location"`
+	ETag     string `header:"ETag"`
+	Body     CreatedProject
+}
+
+// UpdateProjectInput changes a project.
+type UpdateProjectInput struct {
+	InProject
+	Conditional
+	Body struct {
+		FollowupsEnabled *bool `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
+	} `nameHint:"ProjectChange"`
+}
+
+type projectOutput struct {
+	ETag string `header:"ETag"`
+	Body functions.Project
+}
+
+func (s *server) projectOperations() {
+	register(s, operation{
+		id: "createProject", method: http.MethodPost, path: "/v1/projects", tag: "projects", summary: "Create a project",
+		about:  "The answer holds the project's first key. It is not stored and cannot be shown again: a repetition with the same `Idempotency-Key` answers 409 `secret_shown_once`.",
+		access: roles(functions.RoleOperator), status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, s.createProject)
+	register(s, operation{
+		id: "listProjects", method: http.MethodGet, path: "/v1/projects", tag: "projects", summary: "List projects",
+		access: roles(functions.RoleOperator),
+	}, s.listProjects)
+	register(s, operation{
+		id: "getProject", method: http.MethodGet, path: "/v1/projects/{project}", tag: "projects", summary: "Get a project",
+		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleOperator),
+	}, s.getProject)
+	register(s, operation{
+		id: "updateProject", method: http.MethodPatch, path: "/v1/projects/{project}", tag: "projects", summary: "Change a project",
+		about:  "Fields that are left out stay as they are.",
+		access: roles(functions.RoleOwner, functions.RoleOperator), body: body{limit: MaxJSONBody},
+	}, s.updateProject)
+}
+
+func (s *server) createProject(ctx context.Context, c *call, in *CreateProjectInput) (*createProjectOutput, error) {
+	p, key, again, err := s.service.CreateProject(ctx, c.principal, in.Body.Name, c.idem)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		return nil, shownOnce("the project's first key", "create the project under another name, or let an operator look into the project "+p.ID.String())
+	}
+	return &createProjectOutput{Location: "/v1/projects/" + p.ID.String(), ETag: revisionTag(p.Revision), Body: CreatedProject{Project: p, OwnerKey: key}}, nil
+}
+
+// shownOnce is the answer to a repeated request whose answer was a secret: only its digest is stored.
+func shownOnce(what, hint string) *Problem {
+	return newProblem(http.StatusConflict, codeSecretShownOnce, "this request was done before, and "+what+" was shown then; it cannot be shown again", hint)
+}
+
+func (s *server) listProjects(ctx context.Context, c *call, in *Paging) (*Listed[functions.Project], error) {
+	page, err := in.page(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListProjects(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(p functions.Project) string { return p.ID.String() }), nil
+}
+
+func (s *server) getProject(ctx context.Context, _ *call, in *InProject) (*projectOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.GetProject(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &projectOutput{ETag: revisionTag(p.Revision), Body: p}, nil
+}
+
+func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectInput) (*projectOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	revision, err := in.revision()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.service.UpdateProject(ctx, c.principal, id, in.Body.FollowupsEnabled, revision)
+	if err != nil {
+		return nil, err
+	}
+	return &projectOutput{ETag: revisionTag(p.Revision), Body: p}, nil
+}

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+const ndjson = "application/x-ndjson"
+
+// resultBufferBytes is how much of a stream of results is gathered before it is sent.
+const resultBufferBytes = 64 << 10
+
+// StreamResultsInput asks for the accepted results of a job.
+type StreamResultsInput struct {
+	JobPath
+	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Begin after the shard of this number; with the first shard when left out."`
+}
+
+func resultLines(s *server) map[string]*huma.Response {
+	schema := schemaOf(s.huma.OpenAPI().Components.Schemas, functions.ResultLine{})
+	name := strings.TrimPrefix(schema.Ref, schemaPrefix)
+	answer := bytesAnswer(ndjson, "JSON lines, each a "+name+".")
+	answer["200"].Content[ndjson].Schema.Extensions = map[string]any{"x-ostraka-line": schema.Ref}
+	return answer
+}
+
+func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsInput) (*streamOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	next, stop := iter.Pull2(s.service.Results(ctx, project, job, in.After))
+	line, err, some := next()
+	if err != nil { // while a problem can still be told
+		stop()
+		return nil, err
+	}
+	return &streamOutput{Body: func(hc huma.Context) {
+		defer stop()
+		hc.SetHeader("Content-Type", ndjson)
+		hc.SetStatus(http.StatusOK)
+		out := bufio.NewWriterSize(&patientWriter{c.writer, http.NewResponseController(c.writer)}, resultBufferBytes)
+		for ; some && err == nil; line, err, some = next() {
+			if err = jsonFormat.Marshal(out, line); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = out.Flush()
+		}
+		if err != nil {
+			s.log.WarnContext(ctx, "streaming results broke off", "request_id", c.requestID, "error", err)
+			panic(http.ErrAbortHandler) // cuts the connection, so that what was sent does not look whole
+		}
+	}}, nil
+}

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// ResultsRequest is a post of results.
+type ResultsRequest struct {
+	Results   []functions.Result `json:"results" minItems:"1" maxItems:"1000" doc:"In the order of the shards."`
+	Signature []byte             `json:"signature" doc:"Ed25519, 64 bytes, by the key that the agent enrolled with."`
+}
+
+// decodeResults reads a post of results. It is on the hottest path of the server, so it decodes once and strictly instead of twice
+// like huma, which validates a generic form first. What the results say is for functions.Record to judge.
+func decodeResults(text []byte) (functions.Submission, error) {
+	var request ResultsRequest
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&request); err != nil {
+		return functions.Submission{}, badResults(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	switch n := len(request.Results); {
+	case n == 0:
+		return functions.Submission{}, badResults("there are no results")
+	case n > MaxLeaseShards:
+		return functions.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, MaxLeaseShards))
+	}
+	return functions.Submission{Results: request.Results, Signature: request.Signature}, nil
+}
+
+func badResults(detail string) *Problem {
+	return newProblem(http.StatusUnprocessableEntity, codeBadResults, detail, "nothing was recorded; correct the body and send it again, see postResults in /docs")
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// ListShardsInput asks for shards of a job.
+type ListShardsInput struct {
+	JobPath
+	Paging
+	State functions.ShardState `query:"state"`
+}
+
+// ShardPath names a shard of a job.
+type ShardPath struct {
+	JobPath
+	Number int64 `path:"number" minimum:"0"`
+}
+
+func (p ShardPath) ids() (project, job uuid.UUID, err error) { return p.JobPath.ids() }
+
+// ResolveShardInput is a person's decision about a shard in review.
+type ResolveShardInput struct {
+	ShardPath
+	Body struct {
+		Decision string `json:"decision" enum:"accept,retry,fail" doc:"accept takes the output of digest as the result, retry lends the shard again, fail gives it up."`
+		Digest   string `json:"digest,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of the output to accept: the output_digest of one of the attempts."`
+		Reason   string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log."`
+	} `nameHint:"ShardResolution"`
+}
+
+type shardOutput struct {
+	Body functions.ShardDetail
+}
+
+const shardsPath = jobsPath + "/{job}/shards"
+
+func (s *server) shardOperations() {
+	register(s, operation{
+		id: "listShards", method: http.MethodGet, path: shardsPath, tag: "jobs", summary: "List the shards of a job", access: readers(),
+	}, s.listShards)
+	register(s, operation{
+		id: "getShard", method: http.MethodGet, path: shardsPath + "/{number}", tag: "jobs", summary: "Get a shard with its attempts", access: readers(),
+	}, s.getShard)
+	register(s, operation{
+		id: "resolveShard", method: http.MethodPost, path: shardsPath + "/{number}/resolve", tag: "jobs", summary: "Decide about a shard in review",
+		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
+	}, s.resolveShard)
+	register(s, operation{
+		id: "streamResults", method: http.MethodGet, path: jobsPath + "/{job}/results", tag: "jobs", summary: "Stream the accepted results",
+		about:  "One ResultLine a line, in the order of the shards. A stream that breaks off ends the connection before its end; go on with `after`.",
+		access: readers(), answers: resultLines(s),
+	}, s.streamResults)
+}
+
+func (s *server) listShards(ctx context.Context, c *call, in *ListShardsInput) (*Listed[functions.Shard], error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	page, err := in.page(cursorOfNumber)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListShards(ctx, project, job, in.State, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfNumber, func(h functions.Shard) string { return strconv.FormatInt(h.Number, 10) }), nil
+}
+
+func (s *server) getShard(ctx context.Context, _ *call, in *ShardPath) (*shardOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.service.GetShard(ctx, project, job, in.Number)
+	return shardAnswer(d, err)
+}
+
+func (s *server) resolveShard(ctx context.Context, c *call, in *ResolveShardInput) (*shardOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	if (in.Body.Decision == "accept") != (in.Body.Digest != "") {
+		return nil, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.digest: to be given with the decision accept and with no other",
+			"to accept an output give its output_digest, which GET on the shard shows")
+	}
+	d, err := s.service.ResolveShard(ctx, c.principal, project, job, in.Number,
+		functions.Resolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason})
+	return shardAnswer(d, err)
+}
+
+func shardAnswer(d functions.ShardDetail, err error) (*shardOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	if d.Attempts == nil {
+		d.Attempts = []functions.Attempt{}
+	}
+	return &shardOutput{Body: d}, nil
+}

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Health is the state of the server.
+type Health struct {
+	Status string            `json:"status" enum:"ok,unavailable"`
+	Checks map[string]string `json:"checks,omitempty" doc:"Each part that the server needs: ok, or what is wrong with it."`
+}
+
+type healthOutput struct {
+	Status int
+	Body   Health
+}
+
+type empty struct{}
+
+func (s *server) systemOperations() {
+	register(s, operation{
+		id: "livez", method: http.MethodGet, path: "/livez", tag: "system", summary: "Whether the server runs", access: anyone,
+	}, func(context.Context, *call, *empty) (*healthOutput, error) {
+		return &healthOutput{Status: http.StatusOK, Body: Health{Status: "ok"}}, nil
+	})
+	register(s, operation{
+		id: "readyz", method: http.MethodGet, path: "/readyz", tag: "system", summary: "Whether the server can work",
+		about: "Answers 503 when the database, the migrations or the object store are not there.", access: anyone,
+		answers: map[string]*huma.Response{"503": {Description: "Some part is away: see checks.",
+			Content: map[string]*huma.MediaType{"application/json": {Schema: schemaOf(s.huma.OpenAPI().Components.Schemas, Health{})}}}},
+	}, s.readyz)
+}
+
+func (s *server) readyz(ctx context.Context, _ *call, _ *empty) (*healthOutput, error) {
+	checks, ok := s.service.Ready(ctx)
+	if !ok {
+		return &healthOutput{Status: http.StatusServiceUnavailable, Body: Health{Status: "unavailable", Checks: checks}}, nil
+	}
+	return &healthOutput{Status: http.StatusOK, Body: Health{Status: "ok", Checks: checks}}, nil
+}

@@ -1,0 +1,38 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// MaxWait is how long a request may wait for something to happen: below the idle time-out of common proxies.
+const MaxWait = 60 * time.Second
+
+// answerMargin is how long a server may take to answer after a wait has ended.
+const answerMargin = 30 * time.Second
+
+// Waiting is the parameter of operations that can wait.
+type Waiting struct {
+	Wait string `query:"wait" maxLength:"20" example:"25s" doc:"How long to wait for something to happen, 60s at most; not at all when left out."`
+}
+
+// wait reads how long to wait, and lets the connection live that long.
+func (w Waiting) wait(c *call) (time.Duration, error) {
+	if w.Wait == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(w.Wait)
+	if err != nil || d < 0 || d > MaxWait {
+		return 0, newProblem(http.StatusUnprocessableEntity, codeInvalidWait, fmt.Sprintf("wait %s is not a time from 0s to %s", quoted(w.Wait), MaxWait),
+			"write for example wait=25s, and ask again when the answer has nothing new")
+	}
+	_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(d + answerMargin))
+	return d, nil
+}
+
+func notModified() map[string]*huma.Response {
+	return map[string]*huma.Response{"304": {Description: "Nothing has changed since the answer with this ETag."}}
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+const eventStreamType = "text/event-stream"
+
+// heartbeatEvery is how often a comment keeps a silent stream alive: proxies cut connections that are idle for 30 seconds or more.
+const heartbeatEvery = 15 * time.Second
+
+// progressEvery is how long the next snapshot of the counts waits after the last one: people see no more than two a second.
+const progressEvery = 500 * time.Millisecond
+
+// eventBatch is how many events are read at once.
+const eventBatch = 500
+
+// JobProgress is a snapshot of how far a job has come.
+type JobProgress struct {
+	State    functions.JobState    `json:"state"`
+	Shards   functions.ShardCounts `json:"shards"`
+	Attempts int64                 `json:"attempts"`
+}
+
+// watch is one stream of events.
+type watch struct {
+	server       *server
+	call         *call
+	project, job uuid.UUID
+	seq          int64 // of the last event that was sent
+	shown        *JobProgress
+	shownAt      time.Time
+	buffer       bytes.Buffer
+}
+
+func (w *watch) run(hc huma.Context) {
+	ctx := hc.Context()
+	changed, stop := w.server.service.Watch(ctx, w.project, w.job)
+	defer stop()
+	hc.SetHeader("Content-Type", eventStreamType)
+	hc.SetHeader("X-Accel-Buffering", "no") // nginx would hold events back
+	hc.SetStatus(http.StatusOK)
+	if err := w.follow(ctx, changed); err != nil && ctx.Err() == nil {
+		w.server.log.WarnContext(ctx, "watching a job broke off", "request_id", w.call.requestID, "error", err)
+		panic(http.ErrAbortHandler) // the client connects again with Last-Event-ID
+	}
+}
+
+// follow sends what has happened, waits until more may have, and ends after the job's last event.
+func (w *watch) follow(ctx context.Context, changed <-chan struct{}) error {
+	w.buffer.WriteString(": watching\n\n") // so that the client knows at once that it is connected
+	heartbeat := time.NewTicker(heartbeatEvery)
+	defer heartbeat.Stop()
+	later := time.NewTimer(0) // when a snapshot that came too soon is due
+	defer later.Stop()
+	for {
+		ended, err := w.gather(ctx, later)
+		if err == nil {
+			err = w.flush()
+		}
+		if ended || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case _, open := <-changed:
+			if !open {
+				return fmt.Errorf("watching job %s: no more notices", w.job)
+			}
+		case <-later.C:
+		case <-heartbeat.C:
+			w.buffer.WriteString(": still here\n\n")
+		}
+	}
+}
+
+// gather writes the news into the buffer. The job is read before its events, so that the events of what it says are there; its
+// last event comes last.
+func (w *watch) gather(ctx context.Context, later *time.Timer) (ended bool, err error) {
+	j, err := w.server.service.GetJob(ctx, w.project, w.job)
+	if err != nil {
+		return false, err
+	}
+	ended = j.State.Ended()
+	if err := w.gatherProgress(j, later); err != nil {
+		return false, err
+	}
+	return ended, w.gatherEvents(ctx)
+}
+
+func (w *watch) gatherProgress(j functions.Job, later *time.Timer) error {
+	now := JobProgress{State: j.State, Shards: j.Shards, Attempts: j.Attempts}
+	if w.shown != nil && now == *w.shown {
+		return nil
+	}
+	if wait := progressEvery - time.Since(w.shownAt); wait > 0 && !j.State.Ended() {
+		later.Reset(wait)
+		return nil
+	}
+	w.shown, w.shownAt = &now, time.Now()
+	return w.write("", "progress", now)
+}
+
+func (w *watch) gatherEvents(ctx context.Context) error {
+	for {
+		events, err := w.server.service.ListEvents(ctx, w.project, w.job, w.seq, eventBatch)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := w.write(strconv.FormatInt(e.Seq, 10), e.Type, e); err != nil {
+				return err
+			}
+			w.seq = e.Seq
+		}
+		if len(events) < eventBatch {
+			return nil
+		}
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// write adds one event. JSON has no line breaks when we write it, so that data is one line.
+func (w *watch) write(id, kind string, data any) error {
+	if id != "" {
+		fmt.Fprintf(&w.buffer, "id: %s\n", id)
+	}
+	fmt.Fprintf(&w.buffer, "event: %s\ndata: ", kind)
+	if err := jsonFormat.Marshal(&w.buffer, data); err != nil {
+		return fmt.Errorf("writing event %s: %w", kind, err)
+	}
+	w.buffer.WriteByte('\n')
+	return nil
+}
+
+func (w *watch) flush() error {
+	control := http.NewResponseController(w.call.writer)
+	_ = control.SetWriteDeadline(time.Now().Add(streamIdle))
+	_, err := w.buffer.WriteTo(w.call.writer)
+	if err == nil {
+		err = control.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("sending events: %w", err)
+	}
+	return nil
+}
