@@ -24,10 +24,11 @@ const utf8BOM = "\xef\xbb\xbf"
 // Anything else that is not exactly one acceptable JSON value is an error that
 // names the line, and the reader stops there.
 type Items struct {
-	in    *bufio.Reader
-	line  int64
-	count int64
-	err   error
+	in     *bufio.Reader
+	line   int64
+	count  int64
+	offset int64
+	err    error
 }
 
 // NewItems returns a reader of the items in r.
@@ -42,6 +43,10 @@ func (it *Items) Line() int64 { return it.line }
 
 // Count returns how many items Next has yielded.
 func (it *Items) Count() int64 { return it.count }
+
+// Offset returns how many bytes of the input the lines read so far took: a
+// reader that starts there goes on with the next item.
+func (it *Items) Offset() int64 { return it.offset }
 
 // Next returns the next item. The bytes stay valid until the next call. At the
 // end of the input the error is io.EOF; an input without any item ends with an
@@ -85,6 +90,7 @@ func (it *Items) next() ([]byte, error) {
 // readLine returns the next line without the white space around it.
 func (it *Items) readLine() ([]byte, error) {
 	line, err := it.in.ReadSlice('\n')
+	it.offset += int64(len(line))
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
 		it.line++

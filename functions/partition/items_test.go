@@ -167,3 +167,23 @@ func FuzzItems(f *testing.F) {
 		require.ErrorAs(t, err, &refused)
 	})
 }
+
+func TestItemsGoOnAtAnOffset(t *testing.T) {
+	text := "{\"a\":1}\r\n\n  2  \n\"drei\"\n"
+	for skip := range 3 {
+		first := NewItems(strings.NewReader(text))
+		for range skip {
+			_, err := first.Next()
+			require.NoError(t, err)
+		}
+		rest := NewItems(strings.NewReader(text[first.Offset():]))
+		want := []string{`{"a":1}`, `2`, `"drei"`}[skip:]
+		for _, w := range want {
+			item, err := rest.Next()
+			require.NoError(t, err)
+			require.Equal(t, w, string(item))
+		}
+		_, err := rest.Next()
+		require.ErrorIs(t, err, io.EOF)
+	}
+}

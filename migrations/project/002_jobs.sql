@@ -62,18 +62,16 @@ create table shards (
 create index shards_to_lend on shards (job_id, number) where state = 'open' and wanted > 0;
 create index shards_unusual on shards (job_id, state, number) where state in ('review', 'failed');
 
+-- The deadline stands in the control schema, where one statement renews or finds leases of all projects.
 create table leases (
     id         uuid primary key,
     job_id     uuid not null references jobs on delete cascade,
     agent_id   uuid not null,
     shards     bigint[] not null,
+    reported   integer not null default 0,  -- how many of them have a result
     state      text not null check (state in ('open', 'closed', 'returned', 'expired', 'revoked')),
-    created_at timestamptz not null default now(),
-    deadline   timestamptz not null,       -- heartbeats move it, up to the last call
-    last_call  timestamptz not null,
-    ended_at   timestamptz
-);
-create index leases_open_by_deadline on leases (deadline) where state = 'open';
+    created_at timestamptz not null default now()
+) with (fillfactor = 70);
 create index leases_open_by_agent on leases (agent_id, job_id) where state = 'open';
 create index leases_by_job on leases (job_id);
 

@@ -1,0 +1,72 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// The types of a job's events.
+const (
+	EventSubmitted   = "submitted"
+	EventRunning     = "running" // every shard exists
+	EventPage        = "page"    // a page is settled and folded
+	EventAgentCaught = "agent_caught"
+	EventReview      = "review" // a shard needs a person
+	EventShardFailed = "shard_failed"
+	EventAggregating = "aggregating"
+	EventEnded       = "ended" // the last one, but for follow-ups
+	EventFollowUp    = "follow_up"
+	EventSkipped     = "follow_up_skipped"
+)
+
+// MaxEvents is the largest page of events.
+const MaxEvents = 1000
+
+// addEvent numbers an event under the job's row lock: whoever reads number n has seen all before it.
+func addEvent(ctx context.Context, tx store.DB, job uuid.UUID, kind string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("encoding event %s: %w", kind, err)
+	}
+	if _, err := store.Exec(ctx, tx, store.AddEvent, job, kind, text); err != nil {
+		return err
+	}
+	return notify(ctx, tx, channelJobs, job)
+}
+
+// ListEvents returns the job's events after number since.
+func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) (events []Event, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
+			return orNotFound(err, "job", job)
+		}
+		events, err = store.Many[Event](ctx, tx, store.ListEvents, job, since, min(limit, MaxEvents))
+		return err
+	})
+	return events, err
+}
+
+// orNotFound is for look-ups that found nothing, with or without an error.
+func orNotFound(err error, what string, id fmt.Stringer) error {
+	if err != nil {
+		return err
+	}
+	return NotFound(what, id.String())
+}
+
+// WaitJob returns when the job has ended, is in review, or has waited that long.
+func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
+	nudges, stop := s.notices.subscribe(channelJobs, id)
+	defer stop()
+	err = waitFor(ctx, nudges, wait, func() (bool, error) {
+		job, err = s.GetJob(ctx, project, id)
+		return job.State.Ended() || job.State == JobReview, err
+	})
+	return job, err
+}

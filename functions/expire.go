@@ -1,0 +1,141 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// ExpireArgs is the periodic step that takes back the shards of leases whose agents went silent.
+type ExpireArgs struct{}
+
+// Kind names the step.
+func (ExpireArgs) Kind() string { return "expire_leases" }
+
+// RevokeArgs is the step that takes back all leases of an agent in one project.
+type RevokeArgs struct {
+	Project uuid.UUID `json:"project"`
+	Agent   uuid.UUID `json:"agent"`
+}
+
+// Kind names the step.
+func (RevokeArgs) Kind() string { return "revoke_leases" }
+
+const (
+	// expireBatch bounds how many leases one run of the step takes back; the next run takes the rest.
+	expireBatch = 500
+	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round for ever.
+	MaxLost = 10
+)
+
+type leaseIndexRow struct {
+	ID        uuid.UUID
+	ProjectID uuid.UUID
+	JobID     uuid.UUID
+	AgentID   uuid.UUID
+}
+
+// Expire takes back leases that are past their deadline.
+func (s *Service) Expire(ctx context.Context, _ ExpireArgs) error {
+	return s.endLeases(ctx, "expired", func(tx pgx.Tx) ([]leaseIndexRow, error) {
+		return store.Many[leaseIndexRow](ctx, tx, store.OverdueLeases, expireBatch)
+	})
+}
+
+// Revoke takes back what an agent has on loan in a project.
+func (s *Service) Revoke(ctx context.Context, args RevokeArgs) error {
+	return s.endLeases(ctx, "revoked", func(tx pgx.Tx) ([]leaseIndexRow, error) {
+		return store.Many[leaseIndexRow](ctx, tx, store.OpenLeasesOfAgent, args.Agent, args.Project)
+	})
+}
+
+// ReturnLease gives the shards of a lease that have no result back at once. Returning twice is harmless.
+func (s *Service) ReturnLease(ctx context.Context, agent, lease uuid.UUID) error {
+	holder, err := s.leaseHolder(ctx, agent, lease)
+	if err != nil {
+		return err
+	}
+	return s.endLease(ctx, leaseIndexRow{ID: lease, ProjectID: holder.ProjectID, JobID: holder.JobID, AgentID: agent}, "returned")
+}
+
+func (s *Service) endLeases(ctx context.Context, state string, list func(tx pgx.Tx) ([]leaseIndexRow, error)) error {
+	var leases []leaseIndexRow
+	err := s.control(ctx, func(tx pgx.Tx) (err error) {
+		leases, err = list(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range leases {
+		if err := s.endLease(ctx, l, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endLease ends an open lease and lends its unreported shards again.
+func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) error {
+	err := s.project(ctx, l.ProjectID, func(tx *store.Tx) error {
+		shards, found, err := store.Value[[]int64](ctx, tx, store.EndProjectLease, l.ID, state)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := s.takeBack(ctx, tx, l, shards, state); err != nil {
+				return err
+			}
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = store.Exec(ctx, server, store.EndLease, []uuid.UUID{l.ID})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ending lease %s (%s): %w", l.ID, state, err)
+	}
+	return nil
+}
+
+func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, shards []int64, state string) error {
+	lost := 0
+	if state == "expired" {
+		lost = 1
+		if err := audit(ctx, tx, "server", "lease.expire", l.ID.String(), map[string]any{"agent": l.AgentID, "job": l.JobID, "shards": len(shards)}); err != nil {
+			return err
+		}
+	}
+	if _, err := store.Exec(ctx, tx, store.TakeBackShards, l.JobID, shards, l.AgentID, lost); err != nil {
+		return err
+	}
+	if err := s.reviewLost(ctx, tx, l.JobID, shards); err != nil {
+		return err
+	}
+	return notify(ctx, tx, channelWork, l.ProjectID)
+}
+
+// reviewLost hands shards that died with too many leases to a person.
+func (s *Service) reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, shards []int64) error {
+	numbers, err := store.Values[int64](ctx, tx, store.ReviewLostShards, job, shards, MaxLost)
+	if err != nil || len(numbers) == 0 {
+		return err
+	}
+	changes := make([]shardChange, len(numbers))
+	for i, n := range numbers {
+		changes[i] = shardChange{number: n, was: ShardOpen, state: ShardReview}
+		detail := map[string]any{"shard": n, "lost": MaxLost, "reasons": []Reason{{Code: "lost",
+			Text: fmt.Sprintf("%d leases died with this shard in them", MaxLost), Hint: "its input may kill agents: look at it, then retry or fail the shard"}}}
+		if err := addFlag(ctx, tx, job, &n, nil, FlagLost, EventReview, detail); err != nil {
+			return err
+		}
+	}
+	_, err = s.countPages(ctx, tx, uuid.Nil, job, pageDeltas(changes, false)) // pages with a shard in review are not settled: no steps
+	return err
+}

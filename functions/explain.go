@@ -1,0 +1,108 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+type agentsForJob struct {
+	Active    int64 // agents of the project that are not revoked
+	Seen      int64 // of these, heard of in the last minute
+	Isolated  int64 // of these, with the isolation that the job asks for
+	Isolation string
+}
+
+type leasesForJob struct {
+	Wanted int64 // attempts that could be lent now
+	Lent   int64 // attempts that are out
+	Caught int64 // agents of the project that are lent nothing
+}
+
+// Explain says why a job is not done, and what would help.
+func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
+	job, err := s.GetJob(ctx, project, id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if job.State.Ended() {
+		return explainEnded(job), nil
+	}
+	var agents agentsForJob
+	var leases leasesForJob
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		agents, _, err = store.One[agentsForJob](ctx, tx, store.AgentsForJob, project, id)
+		return err
+	})
+	if err != nil {
+		return Explanation{}, err
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id)
+		return err
+	})
+	return explainOpen(job, agents, leases), err
+}
+
+func explainEnded(job Job) Explanation {
+	e := Explanation{State: job.State, Reasons: []Reason{}}
+	switch job.State {
+	case JobFinished:
+		e.Summary = fmt.Sprintf("The job is done: %d of %d shards were accepted.", job.Shards.Accepted, job.Shards.Total)
+	case JobFailed:
+		e.Summary = "The job has failed."
+		e.Reasons = append(e.Reasons, Reason{Code: "failed", Text: job.Error, Hint: "look at the shards that failed: ostraka job shards " + job.ID.String() + " --state failed"})
+	default:
+		e.Summary = "The job was cancelled."
+		e.Reasons = append(e.Reasons, Reason{Code: "cancelled", Text: job.Error})
+	}
+	return e
+}
+
+// explainOpen is a pure function of what was read.
+func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation {
+	e := Explanation{State: job.State, Reasons: []Reason{},
+		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total)}
+	add := func(code, hint, format string, args ...any) {
+		e.Reasons = append(e.Reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+	}
+	if job.State == JobSplitting {
+		add("splitting", "", "Shards are still being made; those that exist are lent already.")
+	}
+	if job.State == JobAggregating {
+		add("aggregating", "", "All shards are settled; their results are being folded into the answer.")
+	}
+	if job.Shards.Review > 0 {
+		add("review", "ostraka job shards "+job.ID.String()+" --state review, then ostraka job resolve", "%d shards wait for a person: the agents do not agree on them, or they died with too many leases.", job.Shards.Review)
+	}
+	if leases.Lent > 0 {
+		add("running", "", "%d attempts are out with agents or being weighed.", leases.Lent)
+	}
+	if leases.Wanted > 0 {
+		explainUnlent(add, job, agents, leases)
+	}
+	if len(e.Reasons) == 0 && job.Shards.Open == 0 {
+		add("settling", "", "The last results are being verified and folded.")
+	}
+	return e
+}
+
+func explainUnlent(add func(code, hint, format string, args ...any), job Job, agents agentsForJob, leases leasesForJob) {
+	usable := agents.Isolated - leases.Caught
+	switch {
+	case agents.Active == 0:
+		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%d attempts wait to be lent, and the project has no agent.", leases.Wanted)
+	case agents.Seen == 0:
+		add("agents_silent", "look whether the agents run and reach the server", "%d attempts wait to be lent, and none of the project's %d agents was heard of in the last minute.", leases.Wanted, agents.Active)
+	case agents.Isolated == 0:
+		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%d attempts wait to be lent, and no agent has the isolation %q that the function asks for.", leases.Wanted, agents.Isolation)
+	case !job.Policy.None && usable < int64(job.Policy.Quorum):
+		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught).", leases.Wanted, job.Policy.Quorum, max(usable, 0), leases.Caught)
+	default:
+		add("waiting", "", "%d attempts wait for an agent that is free and has not tried them yet; %d agents can be used.", leases.Wanted, usable)
+	}
+}

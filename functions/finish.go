@@ -1,0 +1,54 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// FinishArgs is the step that ends a job whose answer stands.
+type FinishArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+}
+
+// Kind names the step.
+func (FinishArgs) Kind() string { return "finish" }
+
+// Finish ends a job: finished when every shard was accepted, failed when some were not. The answer over those that were accepted
+// stands either way.
+func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
+		if err != nil || !found || state != JobAggregating {
+			return err // another run of the step has ended it, or somebody has cancelled it
+		}
+		row, _, err := store.One[jobRow](ctx, tx, store.GetJob, args.Job)
+		if err != nil {
+			return err
+		}
+		if row.Failed > 0 {
+			why := fmt.Sprintf("%d of %d shards failed; see `ostraka job shards %s --state failed`", row.Failed, row.ShardsTotal, args.Job)
+			return s.endJob(ctx, tx, args.Project, args.Job, JobFailed, why, FollowUpArgs(args))
+		}
+		return s.endJob(ctx, tx, args.Project, args.Job, JobFinished, "", FollowUpArgs(args))
+	})
+	if err != nil {
+		return fmt.Errorf("finishing job %s: %w", args.Job, err)
+	}
+	return nil
+}
+
+// failJob ends a job that can get no answer.
+func (s *Service) failJob(ctx context.Context, project, job uuid.UUID, why string) error {
+	return s.project(ctx, project, func(tx *store.Tx) error {
+		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, job)
+		if err != nil || !found || state.Ended() {
+			return err
+		}
+		return s.endJob(ctx, tx, project, job, JobFailed, why, CancelArgs{Project: project, Job: job})
+	})
+}

@@ -1,0 +1,167 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// FollowUpArgs is the step that creates the jobs which the project's rules make out of an ended one.
+type FollowUpArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+}
+
+// Kind names the step.
+func (FollowUpArgs) Kind() string { return "follow_up" }
+
+// maxFollowUpValue bounds the aggregate that rules look at, in bytes; a larger one is null to them.
+const maxFollowUpValue = 8 << 20
+
+// FollowUp asks the planner which jobs follow from an ended one, and submits them. The key of a follow-up is unique, so that
+// running the step again makes nothing twice.
+func (s *Service) FollowUp(ctx context.Context, args FollowUpArgs) error {
+	on, err := s.followupsEnabled(ctx, args.Project)
+	if err != nil || !on {
+		return err
+	}
+	job, err := s.GetJob(ctx, args.Project, args.Job)
+	if err != nil {
+		return fmt.Errorf("following up job %s: %w", args.Job, err)
+	}
+	rules, existing, err := s.loadRules(ctx, args.Project, job.Root)
+	if err != nil || len(rules) == 0 {
+		return err
+	}
+	finished, err := s.finishedJob(ctx, args.Project, job)
+	if err != nil {
+		return err
+	}
+	followUps, skips := planner.Plan(ctx, rules, finished, existing)
+	for _, f := range followUps {
+		if err := s.submitFollowUp(ctx, args.Project, job, f); err != nil {
+			return err
+		}
+	}
+	return s.reportSkips(ctx, args.Project, args.Job, skips)
+}
+
+func (s *Service) followupsEnabled(ctx context.Context, project uuid.UUID) (bool, error) {
+	if s.followupsOff {
+		return false, nil
+	}
+	p, err := s.GetProject(ctx, project)
+	return p.FollowupsEnabled, err
+}
+
+// loadRules compiles the project's rules and lists the follow-ups that exist under the root job. A stored rule that no longer
+// compiles is left out with a warning: it must not hold up the others.
+func (s *Service) loadRules(ctx context.Context, project, root uuid.UUID) (compiled []*planner.Compiled, existing []planner.Key, err error) {
+	var rows []ruleRow
+	type key struct{ Rule, Parent uuid.UUID }
+	var keys []key
+	err = s.project(ctx, project, func(tx *store.Tx) (err error) {
+		if rows, err = store.Many[ruleRow](ctx, tx, store.ListRules, uuid.Nil, MaxRules); err != nil {
+			return err
+		}
+		keys, err = store.Many[key](ctx, tx, store.FollowUpKeys, root)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range rows {
+		spec := r.Spec
+		spec.ID = r.ID.String()
+		c, err := planner.Compile(spec)
+		if err != nil {
+			s.log.Warn("a stored rule does not compile", "project", project, "rule", r.Name, "error", err)
+			continue
+		}
+		compiled = append(compiled, c)
+	}
+	for _, k := range keys {
+		existing = append(existing, planner.Key{Rule: k.Rule.String(), Parent: k.Parent.String()})
+	}
+	return compiled, existing, nil
+}
+
+func (s *Service) finishedJob(ctx context.Context, project uuid.UUID, job Job) (planner.Finished, error) {
+	f := planner.Finished{Job: planner.Job{
+		ID: job.ID.String(), RootID: job.Root.String(), Function: job.Function, Version: job.Version, State: string(job.State), Depth: job.Depth,
+		Shards:   planner.Shards{Total: job.Shards.Total, Accepted: job.Shards.Accepted, Failed: job.Shards.Failed},
+		Attempts: job.Attempts,
+	}}
+	if job.Aggregate == nil {
+		return f, nil
+	}
+	f.Aggregate = planner.Aggregate{Value: job.Aggregate.Value, Count: job.Aggregate.Count}
+	if job.Aggregate.Object != "" {
+		value, err := s.blobs.Get(ctx, project, job.Aggregate.Object, maxFollowUpValue)
+		if err != nil {
+			return f, fmt.Errorf("reading the aggregate of job %s: %w", job.ID, err)
+		}
+		f.Aggregate.Value = value
+	}
+	return f, nil
+}
+
+// submitFollowUp submits one job. What makes it impossible is the rule's fault and becomes an event, not an endless retry.
+func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent Job, f planner.FollowUp) error {
+	plan, err := s.planJob(ctx, project, NewJob{Function: f.Function, Version: f.Version, Partition: f.Partition, Quorum: f.Quorum, Aggregator: f.Aggregator})
+	var wrong *Error
+	if errors.As(err, &wrong) && wrong.Kind != KindUnavailable {
+		return s.reportSkips(ctx, project, parent.ID, []planner.Skip{{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}})
+	}
+	if err != nil {
+		return err
+	}
+	rule, err := uuid.Parse(f.Key.Rule)
+	if err != nil {
+		return fmt.Errorf("reading the rule's ID: %w", err)
+	}
+	key := f.Key.String()
+	plan.createdBy, plan.parent, plan.root, plan.rule, plan.depth, plan.key = "rule:"+f.RuleName, &parent.ID, parent.Root, &rule, f.Depth, &key
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if _, found, err := store.Value[uuid.UUID](ctx, tx, store.FollowUpByKey, key); err != nil || found {
+			return err
+		}
+		if err := s.insertJob(ctx, tx, project, plan); err != nil {
+			return err
+		}
+		detail := map[string]any{"rule": f.RuleName, "job": plan.id, "function": f.Function, "shards": plan.shards}
+		if err := addEvent(ctx, tx, parent.ID, EventFollowUp, detail); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		return s.openJob(ctx, server, project, plan)
+	})
+	if err != nil {
+		return fmt.Errorf("submitting the follow-up of rule %s: %w", f.RuleName, err)
+	}
+	return nil
+}
+
+// reportSkips tells the job's reader which rules led to nothing, where that is worth telling.
+func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips []planner.Skip) error {
+	return s.project(ctx, project, func(tx *store.Tx) error {
+		for _, k := range skips {
+			switch k.Reason {
+			case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:
+				continue
+			}
+			if err := addEvent(ctx, tx, job, EventSkipped, map[string]any{"rule": k.RuleName, "reason": k.Reason, "detail": k.Detail}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

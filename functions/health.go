@@ -1,0 +1,79 @@
+package functions
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/migrations"
+)
+
+// readyTimeout bounds each check of /readyz.
+const readyTimeout = 2 * time.Second
+
+// Ready says whether the parts that the server needs answer.
+func (s *Service) Ready(ctx context.Context) (map[string]string, bool) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	checks := map[string]string{"database": "ok", "migrations": "ok", "objects": "ok"}
+	schemas, err := migrations.Status(ctx, s.store.Pool)
+	switch {
+	case err != nil:
+		s.log.Warn("the database is not ready", "error", err)
+		checks["database"], checks["migrations"] = "does not answer", "unknown"
+	case migrations.Pending(schemas):
+		checks["migrations"] = "some are pending: run ostraka migrate up"
+	}
+	if err := s.blobs.Ping(ctx); err != nil {
+		s.log.Warn("the object store is not ready", "error", err)
+		checks["objects"] = "does not answer"
+	}
+	for _, state := range checks {
+		if state != "ok" {
+			return checks, false
+		}
+	}
+	return checks, true
+}
+
+// Stats are the figures of /metrics.
+func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
+	type queueRow struct {
+		Queue  string
+		Kind   string
+		State  string
+		Count  int64
+		Oldest float64 // seconds
+	}
+	type agentRow struct {
+		State string
+		Count int64
+		Seen  int64
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		queues, err := store.Many[queueRow](ctx, tx, store.QueueStats)
+		if err != nil {
+			return err
+		}
+		for _, q := range queues {
+			stats.Queues = append(stats.Queues, QueueStat{Queue: q.Queue, Kind: q.Kind, State: q.State, Count: q.Count,
+				OldestAge: time.Duration(q.Oldest * float64(time.Second))})
+		}
+		agents, err := store.Many[agentRow](ctx, tx, store.AgentStats)
+		if err != nil {
+			return err
+		}
+		stats.Agents = map[string]int64{}
+		for _, a := range agents {
+			stats.Agents[a.State] = a.Count
+			if a.State == "active" {
+				stats.AgentsSeen = a.Seen
+			}
+		}
+		stats.OpenJobs, _, err = store.Value[int64](ctx, tx, store.CountOpenJobs)
+		return err
+	})
+	return stats, err
+}

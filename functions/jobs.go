@@ -1,0 +1,270 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+type jobRow struct {
+	ID               uuid.UUID
+	FunctionName     string
+	FunctionVersion  int
+	Partition        partition.Spec
+	Policy           verify.Policy
+	Aggregator       *AggregatorRef
+	State            JobState
+	Error            string
+	ShardsTotal      int64
+	PagesTotal       int64
+	Open             int64
+	Accepted         int64
+	Review           int64
+	Failed           int64
+	Cancelled        int64
+	Attempts         int64
+	ParentJob        *uuid.UUID
+	RootJob          uuid.UUID
+	Depth            int
+	AggregateValue   []byte
+	AggregateObject  *string
+	AggregateCount   *int64
+	AggregateSummary string
+	CreatedBy        string
+	CreatedAt        time.Time
+	StartedAt        *time.Time
+	FinishedAt       *time.Time
+	EventSeq         int64
+}
+
+func (r jobRow) job() Job {
+	j := Job{
+		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Aggregator: r.Aggregator,
+		State: r.State, Error: r.Error, Attempts: r.Attempts,
+		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
+		Parent: r.ParentJob, Root: r.RootJob, Depth: r.Depth,
+		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
+	}
+	// A shard that the split has not made yet is as open as any other, unless the job has ended before it came to it.
+	missing := r.ShardsTotal - (r.Open + r.Accepted + r.Review + r.Failed + r.Cancelled)
+	if r.State == JobCancelled {
+		j.Shards.Cancelled += missing
+	} else {
+		j.Shards.Open += missing
+	}
+	if r.AggregateCount != nil {
+		j.Aggregate = &Aggregate{Value: json.RawMessage(r.AggregateValue), Count: *r.AggregateCount, Summary: r.AggregateSummary}
+		if r.AggregateValue == nil {
+			j.Aggregate.Value = json.RawMessage("null")
+		}
+		if r.AggregateObject != nil {
+			j.Aggregate.Object = *r.AggregateObject
+		}
+	}
+	return j
+}
+
+// GetJob returns a job with its counts.
+func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		row, found, err := store.One[jobRow](ctx, tx, store.GetJob, id)
+		if err != nil || !found {
+			return orNotFound(err, "job", id)
+		}
+		job = row.job()
+		return nil
+	})
+	return job, err
+}
+
+// ListJobs lists jobs, newest first.
+func (s *Service) ListJobs(ctx context.Context, project uuid.UUID, filter JobFilter, page ListPage) (list []Job, err error) {
+	var before *uuid.UUID
+	if page.After != "" {
+		id, err := afterID(page)
+		if err != nil {
+			return nil, err
+		}
+		before = &id
+	}
+	var root *uuid.UUID
+	if filter.Root != uuid.Nil {
+		root = &filter.Root
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		rows, err := store.Many[jobRow](ctx, tx, store.ListJobs, before, limit(page), string(filter.State), filter.Function, root)
+		list = make([]Job, len(rows))
+		for i, r := range rows {
+			list[i] = r.job()
+		}
+		return err
+	})
+	return list, err
+}
+
+type shardListRow struct {
+	Number  int64
+	State   ShardState
+	Wanted  int
+	Lent    int
+	Lost    int
+	Input   []byte
+	Reasons []verify.Reason
+}
+
+func (r shardListRow) shard(spec partition.Spec) Shard {
+	return Shard{Number: r.Number, State: r.State, Wanted: r.Wanted, Lent: r.Lent, Lost: r.Lost,
+		Input: shardInput(spec, r.Number, r.Input), Reasons: r.Reasons}
+}
+
+// ListShards lists a job's shards by number; the cursor is the last number.
+func (s *Service) ListShards(ctx context.Context, project, job uuid.UUID, state ShardState, page ListPage) (list []Shard, err error) {
+	after, err := afterNumber(page)
+	if err != nil {
+		return nil, err
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		spec, found, err := store.Value[partition.Spec](ctx, tx, store.GetPartition, job)
+		if err != nil || !found {
+			return orNotFound(err, "job", job)
+		}
+		rows, err := store.Many[shardListRow](ctx, tx, store.ListShards, job, after, limit(page), string(state))
+		list = make([]Shard, len(rows))
+		for i, r := range rows {
+			list[i] = r.shard(spec)
+		}
+		return err
+	})
+	return list, err
+}
+
+type attemptListRow struct {
+	AgentID      uuid.UUID
+	Status       string
+	Output       []byte
+	OutputDigest string
+	OutputBytes  int64
+	CPUMicros    int64 `db:"cpu_us"`
+	WallMicros   int64 `db:"wall_us"`
+	PeakRSS      int64 `db:"peak_rss"`
+	Diagnostics  []byte
+	Accepted     bool
+	ReportedAt   time.Time
+}
+
+func (r attemptListRow) attempt() Attempt {
+	return Attempt{Agent: r.AgentID, Status: r.Status, Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
+		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSS, Diagnostics: r.Diagnostics, Accepted: r.Accepted, ReportedAt: r.ReportedAt}
+}
+
+// GetShard returns a shard with its attempts.
+func (s *Service) GetShard(ctx context.Context, project, job uuid.UUID, number int64) (d ShardDetail, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		d, err = getShard(ctx, tx, job, number)
+		return err
+	})
+	return d, err
+}
+
+func getShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d ShardDetail, err error) {
+	spec, found, err := store.Value[partition.Spec](ctx, tx, store.GetPartition, job)
+	if err != nil || !found {
+		return d, orNotFound(err, "job", job)
+	}
+	row, found, err := store.One[shardListRow](ctx, tx, store.GetShard, job, number)
+	if err != nil {
+		return d, err
+	}
+	if !found {
+		return d, NotFound("shard", itoa(number))
+	}
+	attempts, err := store.Many[attemptListRow](ctx, tx, store.ListAttempts, job, number)
+	if err != nil {
+		return d, err
+	}
+	d.Shard = row.shard(spec)
+	d.Attempts = make([]Attempt, len(attempts))
+	for i, a := range attempts {
+		d.Attempts[i] = a.attempt()
+	}
+	return d, nil
+}
+
+// resultsBatch is how many results one transaction of Results reads: no transaction is held open while a client is slow.
+const resultsBatch = 1000
+
+// Results yields accepted results in the order of the shards, from the number after on (-1: all).
+func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[ResultLine, error] {
+	return func(yield func(ResultLine, error) bool) {
+		for {
+			lines, err := s.resultsBatch(ctx, project, job, after)
+			if err != nil {
+				yield(ResultLine{}, err)
+				return
+			}
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if len(lines) < resultsBatch {
+				return
+			}
+			after = lines[len(lines)-1].Shard
+		}
+	}
+}
+
+func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, after int64) (lines []ResultLine, err error) {
+	type row struct {
+		Shard        int64
+		Output       []byte
+		OutputDigest string
+		AgentID      uuid.UUID
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
+			return orNotFound(err, "job", job)
+		}
+		rows, err := store.Many[row](ctx, tx, store.ListResults, job, after, resultsBatch)
+		lines = make([]ResultLine, len(rows))
+		for i, r := range rows {
+			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID}
+		}
+		return err
+	})
+	return lines, err
+}
+
+// ListFlags lists flags in the order in which they were made, of one job or of all.
+func (s *Service) ListFlags(ctx context.Context, project uuid.UUID, job *uuid.UUID, page ListPage) (list []Flag, err error) {
+	after, err := afterID(page)
+	if err != nil {
+		return nil, err
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		type row struct {
+			ID        uuid.UUID
+			JobID     *uuid.UUID
+			Shard     *int64
+			AgentID   *uuid.UUID
+			Kind      string
+			Detail    json.RawMessage
+			CreatedAt time.Time
+		}
+		rows, err := store.Many[row](ctx, tx, store.ListFlags, after, limit(page), job)
+		list = make([]Flag, len(rows))
+		for i, r := range rows {
+			list[i] = Flag{ID: r.ID, Job: r.JobID, Shard: r.Shard, Agent: r.AgentID, Kind: r.Kind, Detail: r.Detail, CreatedAt: r.CreatedAt}
+		}
+		return err
+	})
+	return list, err
+}

@@ -1,0 +1,233 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// Limits of a lease.
+const (
+	MaxLeaseShards = 1024             // shards in one lease
+	MaxLeaseWait   = 60 * time.Second // how long a poll may stay open
+	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
+	// lastCallGrace is added to the time that the shards may take by their own limits: no heartbeat keeps a lease longer.
+	lastCallGrace = 5 * time.Minute
+	// candidateJobs bounds how many open jobs one poll looks into.
+	candidateJobs = 32
+)
+
+type openJob struct {
+	ProjectID    uuid.UUID
+	JobID        uuid.UUID
+	MinIsolation string
+}
+
+// Lease lends the agent a batch of shards of one job, waiting for some to come up. Nil means that there was no work. The same
+// idempotency key returns the same lease, so that an answer that was lost costs nothing.
+func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem Idempotency) (*Lease, error) {
+	if most < 1 || most > MaxLeaseShards {
+		return nil, Invalid("bad_max", fmt.Sprintf("max is %d", most), fmt.Sprintf("ask for 1 to %d shards", MaxLeaseShards))
+	}
+	me, projects, err := s.activeAgent(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	if lease, err := s.leaseAgain(ctx, agent, idem); lease != nil || err != nil {
+		return lease, err
+	}
+	nudges, stop := s.notices.subscribe(channelWork, projects...)
+	defer stop()
+	var lease *Lease
+	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
+		lease, err = s.leaseNow(ctx, me, most, idem)
+		return lease != nil, err
+	})
+	return lease, err
+}
+
+func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		var found bool
+		if agent, found, err = store.One[Agent](ctx, tx, store.SeeAgent, id); err != nil || !found {
+			return orNotFound(err, "agent", id)
+		}
+		if agent.State != "active" {
+			return ErrNotEnrolled
+		}
+		projects, err = store.Values[uuid.UUID](ctx, tx, store.AgentProjects, id)
+		return err
+	})
+	return agent, projects, err
+}
+
+// leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
+func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idempotency) (*Lease, error) {
+	var jobs []openJob
+	err := s.control(ctx, func(tx pgx.Tx) (err error) {
+		jobs, err = store.Many[openJob](ctx, tx, store.OpenJobsForAgent, agent.ID, candidateJobs)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range jobs {
+		if !bundle.Isolation(agent.Isolation).AtLeast(bundle.Isolation(job.MinIsolation)) {
+			continue
+		}
+		lease, err := s.leaseFrom(ctx, agent.ID, job, most, idem)
+		if lease != nil || err != nil {
+			return lease, err
+		}
+	}
+	return nil, nil
+}
+
+type leaseGate struct {
+	State        JobState
+	Partition    partition.Spec
+	FunctionName string
+	Version      int
+	Digest       string
+	Size         int64
+	Manifest     bundle.Manifest
+	Caught       bool
+	Next         int64
+}
+
+type pickedShard struct {
+	Number int64
+	Input  []byte
+}
+
+func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, most int, idem Idempotency) (lease *Lease, err error) {
+	id := newID()
+	err = s.project(ctx, from.ProjectID, func(tx *store.Tx) error {
+		lease = nil
+		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
+		if err != nil || !found || gate.Caught || (gate.State != JobSplitting && gate.State != JobRunning) {
+			return err
+		}
+		picked, err := pickShards(ctx, tx, from.JobID, agent, gate.Next, most)
+		if err != nil || len(picked) == 0 {
+			return err
+		}
+		lease = s.newLease(id, from, gate, picked)
+		return s.saveLease(ctx, tx, agent, lease, idem)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
+	}
+	return lease, nil
+}
+
+// pickShards takes shards from where the agent's last search ended, and then from the start for those that were opened again.
+func pickShards(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, next int64, most int) ([]pickedShard, error) {
+	picked, err := store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, next, int64(partition.MaxShards), most)
+	if err != nil || len(picked) > 0 || next == 0 {
+		return picked, err
+	}
+	return store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, int64(0), next, most)
+}
+
+func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []pickedShard) *Lease {
+	shards := make([]LeasedShard, len(picked))
+	for i, p := range picked {
+		shards[i] = LeasedShard{Number: p.Number, Input: string(shardInput(gate.Partition, p.Number, p.Input))}
+	}
+	return &Lease{
+		ID: id, Project: from.ProjectID, Job: from.JobID,
+		Function: gate.FunctionName, Version: gate.Version, BundleDigest: gate.Digest, BundleSize: gate.Size, Manifest: gate.Manifest,
+		Shards: shards, Deadline: time.Now().Add(s.leaseTTL), TTLSeconds: int(s.leaseTTL / time.Second),
+	}
+}
+
+// shardInput is the input of a shard: the stored item, or what the partition computes.
+func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
+	if spec.Kind == partition.KindRange {
+		return spec.Range.Input(number)
+	}
+	return stored
+}
+
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, lease *Lease, idem Idempotency) error {
+	numbers := make([]int64, len(lease.Shards))
+	for i, shard := range lease.Shards {
+		numbers[i] = shard.Number
+	}
+	last := numbers[len(numbers)-1]
+	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1); err != nil {
+		return err
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
+	if _, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest); err != nil {
+		return err
+	}
+	existing, replayed, err := remember(ctx, server, agent, "lease", idem, lease.ID)
+	if err == nil && replayed {
+		return ErrLeaseEnded.with("lease %s was given for this Idempotency-Key at the same moment", existing)
+	}
+	return err
+}
+
+// leaseAgain finds the lease that an earlier request with the same key was given.
+func (s *Service) leaseAgain(ctx context.Context, agent uuid.UUID, idem Idempotency) (*Lease, error) {
+	if idem.Key == "" {
+		return nil, nil
+	}
+	type known struct {
+		ID        uuid.UUID
+		ProjectID uuid.UUID
+		Deadline  time.Time
+		Ended     bool
+	}
+	var k known
+	var found bool
+	err := s.control(ctx, func(tx pgx.Tx) (err error) {
+		k, found, err = store.One[known](ctx, tx, store.LeaseByIdempotency, agent, idem.Key)
+		return err
+	})
+	if err != nil || !found {
+		return nil, err
+	}
+	if k.Ended {
+		return nil, ErrLeaseEnded.with("lease %s, which this Idempotency-Key was given, has ended", k.ID)
+	}
+	return s.readLease(ctx, agent, k.ProjectID, k.ID, k.Deadline)
+}
+
+func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, deadline time.Time) (lease *Lease, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		type owned struct {
+			JobID  uuid.UUID
+			Shards []int64
+		}
+		row, found, err := store.One[owned](ctx, tx, store.GetLease, id, agent)
+		if err != nil || !found {
+			return orNotFound(err, "lease", id)
+		}
+		gate, _, err := store.One[leaseGate](ctx, tx, store.GateLease, row.JobID, agent)
+		if err != nil {
+			return err
+		}
+		picked, err := store.Many[pickedShard](ctx, tx, store.ShardInputs, row.JobID, row.Shards)
+		if err != nil {
+			return err
+		}
+		lease = s.newLease(id, openJob{ProjectID: project, JobID: row.JobID}, gate, picked)
+		lease.Deadline = deadline
+		return nil
+	})
+	return lease, err
+}

@@ -1,0 +1,160 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/wasm"
+	"github.com/ostraka/ostraka/wasm/builtin"
+	"github.com/ostraka/ostraka/wasm/precheck"
+)
+
+// MaxModuleParams bounds the parameters of a module, in bytes of JSON.
+const MaxModuleParams = wasm.MaxParams
+
+// PushModule checks a module, compiles it and runs it once outside this process, stores it and makes it the newest version of its
+// name. The same bytes pushed again are the version that they are already.
+func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUID, name, kind string, body io.Reader) (m Module, created bool, err error) {
+	if err := checkName("module", name); err != nil {
+		return m, false, err
+	}
+	if builtin.Is(name) || name == NoAggregator {
+		return m, false, Invalid("bad_name", fmt.Sprintf("%q is the name of a built-in module", name), "choose another name")
+	}
+	if kind != string(wasm.KindAggregator) {
+		return m, false, Invalid("bad_kind", fmt.Sprintf("modules of kind %q cannot be run yet", kind), "upload an aggregator")
+	}
+	bytesOf, err := io.ReadAll(io.LimitReader(body, precheck.MaxModuleBytes+1))
+	if err != nil {
+		return m, false, fmt.Errorf("reading the module: %w", err)
+	}
+	if len(bytesOf) > precheck.MaxModuleBytes {
+		return m, false, &Error{Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),
+			Hint: "build with size optimisation and strip debug sections"}
+	}
+	if _, err := s.modules.Check(ctx, project.String(), bytesOf, wasm.Kind(kind)); err != nil {
+		return m, false, moduleRefused(err)
+	}
+	digest, size, err := s.blobs.Put(ctx, project, bytes.NewReader(bytesOf), precheck.MaxModuleBytes)
+	if err != nil {
+		return m, false, fmt.Errorf("storing the module: %w", err)
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		n, err := store.Exec(ctx, tx, store.AddModule, newID(), name, kind, digest, size)
+		if err != nil {
+			return err
+		}
+		created = n == 1
+		if m, _, err = store.One[Module](ctx, tx, store.ModuleByDigest, name, digest); err != nil || !created {
+			return err
+		}
+		return audit(ctx, tx, by.Actor(), "module.push", name, map[string]any{"version": m.Version, "digest": digest})
+	})
+	return m, created, err
+}
+
+// moduleRefused tells the owner why; an operational failure is not the module's fault.
+func moduleRefused(err error) error {
+	var w *wasm.Error
+	if !errors.As(err, &w) {
+		return fmt.Errorf("checking the module: %w", err)
+	}
+	if w.Operational() {
+		return &Error{Kind: KindUnavailable, Code: "module_host", Message: "the module could not be checked now: " + w.Message, Hint: "send it again in a moment", Err: err}
+	}
+	hint := w.Hint
+	if hint == "" {
+		hint = "mend the module and push it again; docs/modules.md has the contract"
+	}
+	return &Error{Kind: KindInvalid, Code: "module_" + string(w.Class), Message: w.Error(), Hint: hint, Err: err}
+}
+
+// GetModule returns one version of a module; version 0 is the newest.
+func (s *Service) GetModule(ctx context.Context, project uuid.UUID, name string, version int) (m Module, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		var found bool
+		if m, found, err = store.One[Module](ctx, tx, store.GetModule, name, version); err == nil && !found {
+			err = NotFound("module", name)
+		}
+		return err
+	})
+	return m, err
+}
+
+// ListModules lists the newest version of each module, by name.
+func (s *Service) ListModules(ctx context.Context, project uuid.UUID, page ListPage) (list []Module, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		list, err = store.Many[Module](ctx, tx, store.ListModules, page.After, limit(page))
+		return err
+	})
+	return list, err
+}
+
+// chooseAggregator pins the module that folds a job's results. It is nil when nothing is to be folded.
+func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want NewJob, m bundle.Manifest) (*AggregatorRef, error) {
+	name, params := want.Aggregator, want.Params
+	if name == "" && m.Aggregator != nil {
+		name = m.Aggregator.Module
+	}
+	if name == "" {
+		name = DefaultAggregator
+	}
+	if params == nil && m.Aggregator != nil && m.Aggregator.Module == name {
+		params = m.Aggregator.Params
+	}
+	if name == NoAggregator {
+		return nil, nil
+	}
+	if err := checkParams(params); err != nil {
+		return nil, err
+	}
+	if builtin.Is(name) {
+		module, merged, err := builtin.Aggregator(name, params)
+		if err != nil {
+			return nil, Invalid("bad_params", err.Error(), "docs/modules.md lists what the built-in modules take")
+		}
+		return &AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, nil
+	}
+	module, err := s.GetModule(ctx, project, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if module.Kind != string(wasm.KindAggregator) {
+		return nil, Invalid("bad_kind", fmt.Sprintf("module %q is a %s", name, module.Kind), "name an aggregator")
+	}
+	return &AggregatorRef{Module: name, Digest: module.Digest, Params: params}, nil
+}
+
+func checkParams(params json.RawMessage) error {
+	if len(params) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("give a JSON object of at most %d bytes", MaxModuleParams)
+	if err := canonical.Valid(params, MaxModuleParams); err != nil {
+		return Invalid("bad_params", "the parameters are not acceptable: "+err.Error(), hint)
+	}
+	if bytes.TrimSpace(params)[0] != '{' {
+		return Invalid("bad_params", "the parameters are not a JSON object", hint)
+	}
+	return nil
+}
+
+// aggregatorModule finds the bytes of a pinned aggregator.
+func (s *Service) aggregatorModule(project uuid.UUID, ref AggregatorRef) wasm.Module {
+	if builtin.Is(ref.Module) && ref.Digest == builtin.Digest() {
+		return builtin.Module()
+	}
+	return wasm.Module{Digest: ref.Digest, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		r, _, err := s.blobs.Open(ctx, project, ref.Digest)
+		return r, err
+	}}
+}

@@ -1,0 +1,101 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/blob"
+)
+
+// MaxObjectBytes is the largest object that a client may store.
+const MaxObjectBytes = 1 << 30
+
+var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func checkDigest(digest string) error {
+	if !digestPattern.MatchString(digest) {
+		return Invalid("bad_digest", fmt.Sprintf("%q is not a digest", digest), "write the SHA-256 as 64 lower-case hexadecimal characters")
+	}
+	return nil
+}
+
+// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
+func (s *Service) PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (Object, error) {
+	return s.putObject(ctx, project, digest, r, MaxObjectBytes)
+}
+
+func (s *Service) putObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader, most int64) (o Object, err error) {
+	o.Digest = digest
+	if digest == "" {
+		o.Digest, o.Size, err = s.blobs.Put(ctx, project, r, most)
+	} else {
+		if err := checkDigest(digest); err != nil {
+			return o, err
+		}
+		o.Size, err = s.blobs.PutDigest(ctx, project, digest, r, most)
+	}
+	return o, objectError(err, digest)
+}
+
+func objectError(err error, digest string) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, blob.ErrTooLarge):
+		return &Error{Kind: KindTooLarge, Code: "object_too_large", Message: err.Error(), Hint: "split the data into several objects", Err: err}
+	case errors.Is(err, blob.ErrMismatch):
+		return &Error{Kind: KindInvalid, Code: "digest_mismatch", Message: "the bytes do not have the digest that was stated", Hint: "nothing was stored; send the object again", Err: err}
+	case errors.Is(err, blob.ErrNotFound):
+		return NotFound("object", digest)
+	default:
+		return err
+	}
+}
+
+// OpenObject opens an object of the project. Its reader fails at the end when the stored bytes are not what they should be.
+func (s *Service) OpenObject(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error) {
+	if err := checkDigest(digest); err != nil {
+		return nil, 0, err
+	}
+	r, size, err := s.blobs.Open(ctx, project, digest)
+	return r, size, objectError(err, digest)
+}
+
+// LeaseBundle opens the bundle of the function that a lease is for.
+func (s *Service) LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error) {
+	holder, digest, err := s.leasedFunction(ctx, agent, lease)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.OpenObject(ctx, holder.ProjectID, digest.Digest)
+}
+
+// PutOutput stores an output that is too large to travel with its result.
+func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (Object, error) {
+	holder, function, err := s.leasedFunction(ctx, agent, lease)
+	if err != nil {
+		return Object{}, err
+	}
+	if err := checkDigest(digest); err != nil {
+		return Object{}, err
+	}
+	return s.putObject(ctx, holder.ProjectID, digest, r, function.Manifest.Limits.OutputBytes)
+}
+
+// afterNumber reads the cursor of a list that is ordered by a number. It is -1 at the start.
+func afterNumber(page ListPage) (int64, error) {
+	if page.After == "" {
+		return -1, nil
+	}
+	n, err := strconv.ParseInt(page.After, 10, 64)
+	if err != nil || n < 0 {
+		return 0, badCursor()
+	}
+	return n, nil
+}

@@ -1,0 +1,168 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/migrations"
+)
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+
+func checkName(what, name string) error {
+	if !namePattern.MatchString(name) {
+		return Invalid("bad_name", fmt.Sprintf("%q is not a name for a %s", name, what),
+			"use 1 to 63 lower-case letters, digits and hyphens, starting with a letter")
+	}
+	return nil
+}
+
+// MaxLabel is the longest name of a key, token or agent, in characters.
+const MaxLabel = 200
+
+func checkLabel(what, label string) error {
+	if n := len([]rune(label)); n < 1 || n > MaxLabel {
+		return Invalid("bad_name", fmt.Sprintf("the name of a %s has 1 to %d characters, this one has %d", what, MaxLabel, n), "choose another name")
+	}
+	return nil
+}
+
+// CreateProject makes a project with its schema and role, and a first owner's key. The key is shown this once.
+func (s *Service) CreateProject(ctx context.Context, by Principal, name string, idem Idempotency) (p Project, ownerKey string, replayed bool, err error) {
+	if err := checkName("project", name); err != nil {
+		return Project{}, "", false, err
+	}
+	// The schema is made first: a crash in between leaves an empty schema that nobody knows of, never a project without one.
+	id := newID()
+	if err := migrations.CreateProject(ctx, s.store.Pool, id); err != nil {
+		return Project{}, "", false, translate(fmt.Errorf("creating the project's schema: %w", err), id)
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		var existing uuid.UUID
+		if existing, replayed, err = remember(ctx, tx, uuid.Nil, "create-project", idem, id); err != nil {
+			return err
+		}
+		if replayed {
+			p, err = getProject(ctx, tx, existing)
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.AddProject, id, name); err != nil {
+			return taken(err, "project", name)
+		}
+		if _, ownerKey, err = addKey(ctx, tx, newKey{role: RoleOwner, project: &id, name: "first owner"}); err != nil {
+			return err
+		}
+		if err := auditServer(ctx, tx, by.Actor(), "project.create", id.String(), map[string]any{"name": name}); err != nil {
+			return err
+		}
+		p, err = getProject(ctx, tx, id)
+		return err
+	})
+	if err != nil || replayed {
+		s.dropUnused(ctx, id)
+	}
+	return p, ownerKey, replayed, err
+}
+
+// dropUnused removes the schema of a project that was not made after all. What it leaves on failure is empty and harmless.
+func (s *Service) dropUnused(ctx context.Context, id uuid.UUID) {
+	name := migrations.ProjectSchema(id)
+	if _, err := s.store.Pool.Exec(context.WithoutCancel(ctx), "drop schema "+name+" cascade; drop role "+name); err != nil {
+		s.log.Warn("dropping the schema of a project that was not made", "project", id, "error", err)
+	}
+}
+
+// taken turns a unique violation into an error for the caller.
+func taken(err error, what, name string) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "23505" {
+		return &Error{Kind: KindConflict, Code: "name_taken", Message: fmt.Sprintf("there is a %s %q already", what, name), Hint: "choose another name"}
+	}
+	return err
+}
+
+func getProject(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Project, error) {
+	p, found, err := store.One[Project](ctx, tx, store.GetProject, id)
+	if err != nil || !found {
+		return p, orNotFound(err, "project", id)
+	}
+	return p, nil
+}
+
+// GetProject returns one project.
+func (s *Service) GetProject(ctx context.Context, id uuid.UUID) (p Project, err error) {
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		p, err = getProject(ctx, tx, id)
+		return err
+	})
+	return p, err
+}
+
+// ListProjects lists projects in the order of their IDs.
+func (s *Service) ListProjects(ctx context.Context, page ListPage) ([]Project, error) {
+	return listControl[Project](ctx, s, store.ListProjects, page)
+}
+
+// UpdateProject changes a project's settings when its revision is still the one that the caller has read.
+func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID, followups *bool, revision int64) (p Project, err error) {
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		if p, err = getProject(ctx, tx, id); err != nil {
+			return err
+		}
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, followups, revision)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return ErrRevision
+		}
+		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{"followups_enabled": followups}); err != nil {
+			return err
+		}
+		p, err = getProject(ctx, tx, id)
+		return err
+	})
+	return p, err
+}
+
+// afterID reads the cursor of a list that is ordered by ID.
+func afterID(page ListPage) (uuid.UUID, error) {
+	if page.After == "" {
+		return uuid.Nil, nil
+	}
+	id, err := uuid.Parse(page.After)
+	if err != nil {
+		return uuid.Nil, badCursor()
+	}
+	return id, nil
+}
+
+func badCursor() error {
+	return Invalid("bad_cursor", "the cursor is not one that this list gave out", "start again without a cursor")
+}
+
+func limit(page ListPage) int { return min(max(page.Limit, 1), MaxListLimit) }
+
+// listControl lists rows of the control schema that are ordered by ID. The query takes the cursor, the limit and then args.
+func listControl[T any](ctx context.Context, s *Service, q store.Query, page ListPage, args ...any) (list []T, err error) {
+	after, err := afterID(page)
+	if err != nil {
+		return nil, err
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		list, err = store.Many[T](ctx, tx, q, append([]any{after, limit(page)}, args...)...)
+		return err
+	})
+	return list, err
+}
+
+// expired says whether a time limit has passed.
+func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }

@@ -1,0 +1,329 @@
+package functions
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/statement"
+)
+
+// Limits of a submission. What is larger is refused whole, with the result that is named in the error.
+const (
+	MaxInlineOutput    = 64 << 10 // bytes of an output that travels with its result; a larger one is stored as an object first
+	MaxDiagnosticBytes = 64 << 10 // bytes of everything else that is kept of one result
+	MaxFilesListed     = 100      // artifacts of one result
+)
+
+// leaseHolder is what the server knows about a lease before it looks into the project.
+type leaseHolder struct {
+	ProjectID  uuid.UUID
+	JobID      uuid.UUID
+	PublicKey  []byte
+	AgentState string
+}
+
+// Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
+// refuses the whole submission, and nothing of it is stored. Sending the same submission again is harmless.
+func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub Submission) (Recorded, error) {
+	holder, err := s.leaseHolder(ctx, agent, lease)
+	if err != nil {
+		return Recorded{}, err
+	}
+	checked, err := checkSubmission(lease, holder.PublicKey, sub)
+	if err != nil {
+		return Recorded{}, err
+	}
+	var recorded Recorded
+	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) (err error) {
+		recorded, err = s.record(ctx, tx, holder, agent, lease, checked, sub.Signature)
+		return err
+	})
+	if err != nil {
+		return Recorded{}, fmt.Errorf("recording results of lease %s: %w", lease, err)
+	}
+	return recorded, nil
+}
+
+func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (holder leaseHolder, err error) {
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		var found bool
+		if holder, found, err = store.One[leaseHolder](ctx, tx, store.LeaseHolder, lease, agent); err != nil || !found {
+			return orNotFound(err, "lease", lease)
+		}
+		if holder.AgentState != "active" {
+			return ErrNotEnrolled
+		}
+		return nil
+	})
+	return holder, err
+}
+
+// checked is a result whose claims were checked as far as they can be without the database.
+type checkedResult struct {
+	Result
+	outcome []byte // digest that votes
+	digest  []byte // of the output, when the status is ok
+	inline  []byte // the output, when it travelled with the result
+	rest    []byte // JSON of what is kept besides
+}
+
+func checkSubmission(lease uuid.UUID, key ed25519.PublicKey, sub Submission) ([]checkedResult, error) {
+	if n := len(sub.Results); n < 1 || n > MaxLeaseShards {
+		return nil, ErrBadResult.with("a submission has 1 to %d results, this one has %d", MaxLeaseShards, n)
+	}
+	results := slices.Clone(sub.Results)
+	slices.SortFunc(results, func(a, b Result) int { return int(min(max(a.Shard-b.Shard, -1), 1)) })
+	lines := make([]statement.Line, len(results))
+	checked := make([]checkedResult, len(results))
+	for i, r := range results {
+		if i > 0 && r.Shard == results[i-1].Shard {
+			return nil, ErrBadResult.with("shard %d appears twice in the submission", r.Shard)
+		}
+		c, outcome, err := checkResult(r)
+		if err != nil {
+			return nil, err
+		}
+		checked[i] = c
+		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: outcome}
+	}
+	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, statement.Results(lease, lines), sub.Signature) {
+		return nil, ErrBadSignature
+	}
+	return checked, nil
+}
+
+var statuses = []verify.Status{verify.OK, verify.Error, verify.Timeout, verify.Memory, verify.OutputLimit, verify.Killed, verify.Denied}
+
+func checkResult(r Result) (c checkedResult, outcome string, err error) {
+	if !slices.Contains(statuses, verify.Status(r.Status)) {
+		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
+	}
+	c.Result = r
+	if r.Status == string(verify.OK) {
+		if err := checkOutput(&c); err != nil {
+			return c, "", err
+		}
+	} else if r.Output != "" || r.OutputDigest != "" {
+		return c, "", ErrBadResult.with("shard %d: status %s has no output", r.Shard, r.Status)
+	}
+	if c.rest, err = diagnostics(r); err != nil {
+		return c, "", err
+	}
+	var exception Exception
+	if r.Exception != nil {
+		exception = *r.Exception
+	}
+	outcome = statement.Outcome(r.Status, r.OutputDigest, exception.Type, exception.Message)
+	c.outcome, err = hex.DecodeString(outcome)
+	return c, outcome, err
+}
+
+// checkOutput believes nothing: the bytes must be canonical and have the digest that is claimed. An output that was stored as an
+// object was checked when it was stored.
+func checkOutput(c *checkedResult) error {
+	digest, err := hex.DecodeString(c.OutputDigest)
+	if err != nil || len(digest) != 32 {
+		return ErrBadResult.with("shard %d: output_digest is not a SHA-256 in hexadecimal", c.Shard)
+	}
+	c.digest = digest
+	if c.Output == "" {
+		if c.OutputBytes <= MaxInlineOutput {
+			return ErrBadResult.with("shard %d: the output is missing; outputs of up to %d bytes travel with the result", c.Shard, MaxInlineOutput)
+		}
+		return nil
+	}
+	c.inline = []byte(c.Output)
+	if len(c.inline) > MaxInlineOutput {
+		return ErrBadResult.with("shard %d: the output has %d bytes; above %d store it as an object first", c.Shard, len(c.inline), MaxInlineOutput)
+	}
+	if err := canonical.Check(c.inline, MaxInlineOutput); err != nil {
+		return ErrBadResult.with("shard %d: the output is not canonical JSON: %v", c.Shard, err)
+	}
+	if canonical.Digest(c.inline) != c.OutputDigest {
+		return ErrBadResult.with("shard %d: the output does not have the digest that it claims", c.Shard)
+	}
+	c.OutputBytes = int64(len(c.inline))
+	return nil
+}
+
+// diagnostics is the JSON of what is kept of a result besides its columns. It is nil for a plain success that printed nothing, which
+// most results are.
+func diagnostics(r Result) ([]byte, error) {
+	if len(r.Files) > MaxFilesListed {
+		return nil, ErrBadResult.with("shard %d: %d files are listed, at most %d are kept", r.Shard, len(r.Files), MaxFilesListed)
+	}
+	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
+		return nil, nil
+	}
+	r.Output, r.OutputDigest, r.OutputBytes, r.Shard, r.Status, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, "", 0, 0, 0
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, ErrBadResult.with("the diagnostics cannot be encoded: %v", err)
+	}
+	if len(text) > MaxDiagnosticBytes {
+		return nil, ErrBadResult.with("the diagnostics have %d bytes, at most %d are kept: send shorter tails", len(text), MaxDiagnosticBytes)
+	}
+	if err := canonical.Valid(text, MaxDiagnosticBytes); err != nil {
+		return nil, ErrBadResult.with("the diagnostics cannot be stored: %v", err)
+	}
+	return text, nil
+}
+
+type recordGate struct {
+	State    string
+	Shards   []int64
+	Reported int
+	Limits   bundle.Limits
+}
+
+func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []checkedResult, signature []byte) (Recorded, error) {
+	gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
+	if err != nil || !found {
+		return Recorded{}, orNotFound(err, "lease", lease)
+	}
+	if err := checkAgainstLease(gate, results); err != nil {
+		return Recorded{}, err
+	}
+	fresh, err := s.withoutRecorded(ctx, tx, holder.JobID, agent, results)
+	if err != nil {
+		return Recorded{}, err
+	}
+	recorded := Recorded{Recorded: len(fresh), Duplicate: len(results) - len(fresh), Done: gate.Reported+len(fresh) == len(gate.Shards)}
+	if len(fresh) == 0 {
+		return recorded, nil
+	}
+	switch gate.State {
+	case "open":
+	case "expired":
+		return Recorded{}, ErrLeaseExpired
+	case "revoked":
+		return Recorded{}, ErrLeaseRevoked
+	default:
+		return Recorded{}, ErrLeaseEnded
+	}
+	if err := s.checkObjects(ctx, holder.ProjectID, gate.Limits, fresh); err != nil {
+		return Recorded{}, err
+	}
+	submission := newID()
+	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, signature); err != nil {
+		return Recorded{}, err
+	}
+	for _, r := range fresh {
+		s.observe.Results(r.Status, 1)
+	}
+	return recorded, s.finishRecord(ctx, tx, holder.ProjectID, lease, submission, len(fresh), recorded.Done)
+}
+
+func checkAgainstLease(gate recordGate, results []checkedResult) error {
+	for _, r := range results {
+		if !slices.Contains(gate.Shards, r.Shard) {
+			return ErrBadResult.with("shard %d is not in this lease", r.Shard)
+		}
+		if r.OutputBytes > gate.Limits.OutputBytes {
+			return ErrBadResult.with("shard %d: the output has %d bytes, the function's limit is %d: report it as output_limit", r.Shard, r.OutputBytes, gate.Limits.OutputBytes)
+		}
+	}
+	return nil
+}
+
+// withoutRecorded drops the results that are recorded already. One that says something else than the recorded one is refused.
+func (s *Service) withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, results []checkedResult) ([]checkedResult, error) {
+	type known struct {
+		Shard   int64
+		Outcome []byte
+	}
+	rows, err := store.Many[known](ctx, tx, store.RecordedOutcomes, job, agent, shardNumbers(results))
+	if err != nil || len(rows) == 0 {
+		return results, err
+	}
+	outcomes := map[int64][]byte{}
+	for _, row := range rows {
+		outcomes[row.Shard] = row.Outcome
+	}
+	var fresh []checkedResult
+	for _, r := range results {
+		recorded, found := outcomes[r.Shard]
+		if found && !slices.Equal(recorded, r.outcome) {
+			return nil, ErrResultConflict.with("another result of this agent for shard %d is recorded already", r.Shard)
+		}
+		if !found {
+			fresh = append(fresh, r)
+		}
+	}
+	return fresh, nil
+}
+
+func shardNumbers(results []checkedResult) []int64 {
+	numbers := make([]int64, len(results))
+	for i, r := range results {
+		numbers[i] = r.Shard
+	}
+	return numbers
+}
+
+// checkObjects makes sure that the outputs which did not travel with their results are there, whole and canonical.
+func (s *Service) checkObjects(ctx context.Context, project uuid.UUID, limits bundle.Limits, results []checkedResult) error {
+	for i, r := range results {
+		if r.digest == nil || r.inline != nil {
+			continue
+		}
+		output, err := s.blobs.Get(ctx, project, r.OutputDigest, limits.OutputBytes)
+		if err != nil {
+			return ErrBadResult.with("shard %d: its output is not stored, or is larger than the function's limit of %d bytes; store it under the lease's outputs first", r.Shard, limits.OutputBytes)
+		}
+		if err := canonical.Check(output, int(limits.OutputBytes)); err != nil {
+			return ErrBadResult.with("shard %d: the stored output is not canonical JSON: %v", r.Shard, err)
+		}
+		results[i].OutputBytes = int64(len(output))
+	}
+	return nil
+}
+
+// insertAttempts writes all results with one statement.
+func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []checkedResult, signature []byte) error {
+	n := len(results)
+	shards, status := shardNumbers(results), make([]string, n)
+	outputs, digests, outcomes, rest := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([]*string, n)
+	size, cpu, wall, rss := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+	for i, r := range results {
+		status[i], outputs[i], digests[i], outcomes[i] = r.Status, r.inline, r.digest, r.outcome
+		size[i], cpu[i], wall[i], rss[i] = r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS
+		if r.rest != nil {
+			text := string(r.rest)
+			rest[i] = &text
+		}
+	}
+	_, err := store.Exec(ctx, tx, store.AddAttempts, submission, lease, job, agent, signature,
+		shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest)
+	return err
+}
+
+// finishRecord closes the lease when all of it is reported, and has the submission verified.
+func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, project, lease, submission uuid.UUID, n int, done bool) error {
+	if _, err := store.Exec(ctx, tx, store.CountReported, lease, n, done); err != nil {
+		return err
+	}
+	if err := s.enqueue(ctx, tx, VerifyArgs{Project: project, Submission: submission}); err != nil {
+		return err
+	}
+	if !done {
+		return nil
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = store.Exec(ctx, server, store.EndLease, []uuid.UUID{lease})
+	return err
+}

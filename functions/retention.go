@@ -1,0 +1,35 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// RetentionArgs is the periodic step that forgets what has served its time.
+type RetentionArgs struct{}
+
+// Kind names the step.
+func (RetentionArgs) Kind() string { return "retention" }
+
+// endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
+const endedLeaseTTL = 24 * time.Hour
+
+// Retain forgets old idempotency keys and ended leases.
+func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
+	err := s.control(ctx, func(tx pgx.Tx) error {
+		if _, err := store.Exec(ctx, tx, store.ForgetIdempotency, IdempotencyTTL); err != nil {
+			return err
+		}
+		_, err := store.Exec(ctx, tx, store.ForgetLeases, endedLeaseTTL)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting what is old: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/wasm"
+)
+
+// Step is the argument of a River job: the kind names the step, the fields say what it works on. Steps stand beside the code that
+// carries them out; queue/ registers workers that only call it.
+type Step interface{ Kind() string }
+
+// Queue enqueues steps in the transaction that makes them necessary.
+type Queue interface {
+	Enqueue(ctx context.Context, tx pgx.Tx, steps ...Step) error
+}
+
+// Blobs is the object store. All objects belong to a project and are named by their SHA-256.
+type Blobs interface {
+	Put(ctx context.Context, project uuid.UUID, r io.Reader, max int64) (digest string, size int64, err error)
+	PutDigest(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64) (size int64, err error)
+	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
+	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
+	Ping(ctx context.Context) error
+}
+
+// Options are what a Service is made of.
+type Options struct {
+	Store   *store.Store
+	Blobs   Blobs
+	Modules *wasm.Pool // runs strangers' modules outside this process
+	Queue   Queue
+	Notices *Notices
+	Log     *slog.Logger
+	// LeaseTTL is how long a lease lives without a heartbeat. 0 means DefaultLeaseTTL.
+	LeaseTTL time.Duration
+	// FollowupsOff switches follow-up jobs off for the whole installation.
+	FollowupsOff bool
+	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
+	Observe Observer
+}
+
+// Observer counts what the steps do. Its methods must be cheap and safe to call at once.
+type Observer interface {
+	Results(status string, n int)
+	Verdicts(decision string, n int)
+}
+
+// DefaultLeaseTTL is long enough that a busy agent misses two heartbeats without harm, and short enough that the shards of a dead
+// one are lent again within the minute.
+const DefaultLeaseTTL = 30 * time.Second
+
+// Service carries out the steps. It keeps no state between calls: two requests need not meet the same process.
+type Service struct {
+	store        *store.Store
+	blobs        Blobs
+	modules      *wasm.Pool
+	queue        Queue
+	notices      *Notices
+	log          *slog.Logger
+	leaseTTL     time.Duration
+	followupsOff bool
+	observe      Observer
+}
+
+// New makes a Service.
+func New(o Options) *Service {
+	if o.LeaseTTL == 0 {
+		o.LeaseTTL = DefaultLeaseTTL
+	}
+	if o.Observe == nil {
+		o.Observe = nobody{}
+	}
+	return &Service{
+		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
+		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, observe: o.Observe,
+	}
+}
+
+// project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.
+func (s *Service) project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
+	return translate(s.store.Project(ctx, id, fn), id)
+}
+
+// control runs fn in one transaction of the control schema.
+func (s *Service) control(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return translate(s.store.Control(ctx, fn), uuid.Nil)
+}
+
+func translate(err error, project uuid.UUID) error {
+	var ours *Error
+	switch {
+	case err == nil || errors.As(err, &ours):
+		return err
+	case errors.Is(err, store.ErrNoProject):
+		return NotFound("project", project.String())
+	case store.Unavailable(err):
+		return &Error{Kind: KindUnavailable, Code: "database_unavailable", Message: "the database does not answer",
+			Hint: "nothing was changed; send the same request again in a moment", Err: err}
+	default:
+		return err
+	}
+}
+
+// enqueue leaves the project's role and enqueues the next steps; it is the last thing that a step does.
+func (s *Service) enqueue(ctx context.Context, tx *store.Tx, steps ...Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.queue.Enqueue(ctx, server, steps...); err != nil {
+		return fmt.Errorf("enqueueing %s: %w", steps[0].Kind(), err)
+	}
+	return nil
+}
+
+// newID returns a UUIDv7: IDs sort by the time they were made.
+func newID() uuid.UUID {
+	id, err := uuid.NewV7()
+	if err != nil {
+		panic(fmt.Sprintf("the system has no randomness: %v", err)) // nothing that needs an ID can go on
+	}
+	return id
+}
+
+type nobody struct{}
+
+func (nobody) Results(string, int)  {}
+func (nobody) Verdicts(string, int) {}

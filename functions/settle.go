@@ -1,0 +1,217 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// Kinds of flags.
+const (
+	FlagReview        = "review"        // a shard needs a person
+	FlagFailed        = "failed"        // a shard failed for good
+	FlagCaught        = "agent_caught"  // an agent is lent nothing any more
+	FlagContradiction = "contradiction" // a result differs from what was accepted before it came
+	FlagLost          = "lost"          // a shard died with too many leases
+)
+
+// settle writes what was decided about a submission: shards, pages, evidence, flags and events, and enqueues what follows.
+func (s *Service) settle(ctx context.Context, tx *store.Tx, project uuid.UUID, sub submissionRow, w weighed) error {
+	if err := writeShards(ctx, tx, sub.JobID, w.changes); err != nil {
+		return err
+	}
+	settled, err := s.countPages(ctx, tx, project, sub.JobID, pageDeltas(w.changes, true))
+	if err != nil {
+		return err
+	}
+	if err := reportUnusual(ctx, tx, sub.JobID, w); err != nil {
+		return err
+	}
+	caught, err := s.addEvidence(ctx, tx, project, sub.JobID, w.deltas)
+	if err != nil {
+		return err
+	}
+	steps := append(settled, caught...)
+	if wantsMore(w.changes) {
+		if err := notify(ctx, tx, channelWork, project); err != nil {
+			return err
+		}
+	}
+	for _, c := range w.changes {
+		if c.verdict != "" {
+			s.observe.Verdicts(string(c.verdict), 1)
+		}
+	}
+	return s.enqueue(ctx, tx, steps...)
+}
+
+func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []shardChange) error {
+	n := len(changes)
+	numbers, states, wanted := make([]int64, n), make([]string, n), make([]int32, n)
+	agents, reasons := make([]*uuid.UUID, n), make([]*string, n)
+	for i, c := range changes {
+		numbers[i], states[i], wanted[i], agents[i] = c.number, string(c.state), int32(c.wanted), c.agent //nolint:gosec // at most verify.MaxMaxAttempts
+		if len(c.reasons) > 0 {
+			text, err := json.Marshal(c.reasons)
+			if err != nil {
+				return fmt.Errorf("encoding the reasons of shard %d: %w", c.number, err)
+			}
+			reasons[i] = new(string)
+			*reasons[i] = string(text)
+		}
+	}
+	_, err := store.Exec(ctx, tx, store.SettleShards, job, numbers, states, wanted, agents, reasons)
+	return err
+}
+
+// pageDelta is how the counts of a page change.
+type pageDelta struct {
+	counts   map[ShardState]int
+	attempts int
+}
+
+// pageDeltas counts changes by page. Every change of a submission is also one attempt.
+func pageDeltas(changes []shardChange, attempts bool) map[int64]pageDelta {
+	deltas := map[int64]pageDelta{}
+	for _, c := range changes {
+		page := partition.PageOf(c.number)
+		d, found := deltas[page]
+		if !found {
+			d.counts = map[ShardState]int{}
+		}
+		d.counts[c.was]--
+		d.counts[c.state]++
+		if attempts {
+			d.attempts++
+		}
+		deltas[page] = d
+	}
+	return deltas
+}
+
+type pageRow struct {
+	Number int64
+	Open   int
+	Review int
+}
+
+// countPages moves the counts of pages, in the order of their numbers, and returns the steps for pages that are settled by it.
+func (s *Service) countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[int64]pageDelta) ([]Step, error) {
+	var steps []Step
+	drained := false
+	for _, page := range slices.Sorted(maps.Keys(deltas)) {
+		d := deltas[page]
+		row, found, err := store.One[pageRow](ctx, tx, store.CountPage, job, page, d.counts[ShardOpen], d.counts[ShardAccepted],
+			d.counts[ShardReview], d.counts[ShardFailed], d.counts[ShardCancelled], d.attempts)
+		if err != nil || !found {
+			return nil, err
+		}
+		moved := d.counts[ShardOpen] != 0 || d.counts[ShardReview] != 0
+		drained = drained || moved && row.Open == 0
+		if moved && row.Open == 0 && row.Review == 0 {
+			steps = append(steps, AggregateArgs{Project: project, Job: job, Page: page})
+		}
+	}
+	if !drained {
+		return steps, nil
+	}
+	return steps, s.enterReview(ctx, tx, job)
+}
+
+// enterReview moves a job that waits for nothing but people to the state that says so.
+func (s *Service) enterReview(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
+	changed, err := store.Exec(ctx, tx, store.EnterReview, job)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
+}
+
+// reportUnusual makes flags and events for what a person may want to see.
+func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) error {
+	for _, c := range w.changes {
+		if c.was == c.state {
+			continue
+		}
+		switch c.state {
+		case ShardReview:
+			if err := addFlag(ctx, tx, job, &c.number, nil, FlagReview, EventReview, map[string]any{"shard": c.number, "reasons": c.reasons}); err != nil {
+				return err
+			}
+		case ShardFailed:
+			if err := addFlag(ctx, tx, job, &c.number, nil, FlagFailed, EventShardFailed, map[string]any{"shard": c.number, "reasons": c.reasons}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range w.late {
+		if err := addFlag(ctx, tx, job, &a.Shard, &a.AgentID, FlagContradiction, "", map[string]any{"shard": a.Shard, "agent": a.AgentID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFlag makes a flag and, where event is not empty, the event that tells of it.
+func addFlag(ctx context.Context, tx *store.Tx, job uuid.UUID, shard *int64, agent *uuid.UUID, kind, event string, detail map[string]any) error {
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("encoding a flag: %w", err)
+	}
+	if _, err := store.Exec(ctx, tx, store.AddFlag, newID(), job, shard, agent, kind, text); err != nil {
+		return err
+	}
+	if event == "" {
+		return nil
+	}
+	return addEvent(ctx, tx, job, event, detail)
+}
+
+// addEvidence adds to the agents' evidence, in the order of their IDs, and catches those whom it speaks against.
+func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[uuid.UUID]verify.Delta) ([]Step, error) {
+	agents := slices.SortedFunc(maps.Keys(deltas), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	var steps []Step
+	for _, agent := range agents {
+		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, deltas[agent].Passed, deltas[agent].Failed)
+		if err != nil {
+			return nil, err
+		}
+		if row.Caught {
+			continue
+		}
+		standing, reason := verify.StandingOf(verify.Evidence{Passed: row.Passed, Failed: row.Failed})
+		if standing != verify.Caught {
+			continue
+		}
+		if err := s.catch(ctx, tx, job, agent, row, reason); err != nil {
+			return nil, err
+		}
+		steps = append(steps, RevokeArgs{Project: project, Agent: agent})
+	}
+	return steps, nil
+}
+
+// catch marks an agent as one that is lent nothing any more. Its leases are taken back by the revoke step.
+func (s *Service) catch(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, evidence trustRow, reason string) error {
+	if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
+		return err
+	}
+	detail := map[string]any{"agent": agent, "passed": evidence.Passed, "failed": evidence.Failed, "reason": reason}
+	if err := addFlag(ctx, tx, job, nil, &agent, FlagCaught, EventAgentCaught, detail); err != nil {
+		return err
+	}
+	return audit(ctx, tx, "server", "agent.catch", agent.String(), detail)
+}
+
+func wantsMore(changes []shardChange) bool {
+	return slices.ContainsFunc(changes, func(c shardChange) bool { return c.wanted > 0 })
+}

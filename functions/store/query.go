@@ -1,0 +1,108 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+//go:embed sql/*.sql
+var files embed.FS
+
+// Query is one .sql file.
+type Query struct {
+	Name string
+	SQL  string
+}
+
+// load reads a query when the program starts; a missing file is a programming error.
+func load(name string) Query {
+	text, err := files.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		panic(err)
+	}
+	return Query{Name: name, SQL: strings.TrimSpace(string(text))}
+}
+
+// DB is what queries run on: a transaction or a pool.
+type DB interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// Exec runs a query that returns no rows and says how many rows it changed.
+func Exec(ctx context.Context, db DB, q Query, args ...any) (int64, error) {
+	tag, err := db.Exec(ctx, q.SQL, args...)
+	if err != nil {
+		return 0, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// Many collects rows into structs by the names of the columns.
+func Many[T any](ctx context.Context, db DB, q Query, args ...any) ([]T, error) {
+	rows, err := db.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return list, nil
+}
+
+// One is Many for one row; found is false where there is none.
+func One[T any](ctx context.Context, db DB, q Query, args ...any) (row T, found bool, err error) {
+	rows, err := db.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return row, false, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	row, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T])
+	return found1(q, row, err)
+}
+
+// Value is One for a single column.
+func Value[T any](ctx context.Context, db DB, q Query, args ...any) (value T, found bool, err error) {
+	rows, err := db.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return value, false, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	value, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	return found1(q, value, err)
+}
+
+// Values is Many for a single column.
+func Values[T any](ctx context.Context, db DB, q Query, args ...any) ([]T, error) {
+	rows, err := db.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return list, nil
+}
+
+func found1[T any](q Query, value T, err error) (T, bool, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return value, false, nil
+	}
+	if err != nil {
+		return value, false, fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return value, true, nil
+}
+
+func isNetwork(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}

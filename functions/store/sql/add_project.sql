@@ -1,0 +1,1 @@
+insert into projects (id, name) values ($1, $2)

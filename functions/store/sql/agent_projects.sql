@@ -1,0 +1,1 @@
+select project_id from agent_projects where agent_id = $1

@@ -1,0 +1,1 @@
+delete from open_jobs where job_id = $1

@@ -1,0 +1,1 @@
+delete from rules where id = $1 and revision = $2

@@ -1,0 +1,1 @@
+select id from jobs where followup_key = $1

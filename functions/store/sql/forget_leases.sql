@@ -1,0 +1,1 @@
+delete from leases where ended_at < now() - $1::interval

@@ -1,0 +1,12 @@
+-- Also lets one poll of the agent into the job at a time: two at once would not see each other's leases and could lend the agent
+-- the same shard twice.
+select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest,
+    coalesce(t.caught_at is not null, false) as caught,
+    coalesce(c.next, 0) as next
+from jobs j
+join functions f on f.id = j.function_id
+join function_versions v on v.function_id = j.function_id and v.version = j.function_version
+left join trust t on t.agent_id = $2
+left join lease_cursors c on c.job_id = j.id and c.agent_id = $2
+cross join (select pg_advisory_xact_lock(hashtextextended($1::text || $2::text, 0))) as gate
+where j.id = $1

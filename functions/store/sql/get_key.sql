@@ -1,0 +1,1 @@
+select id, role, name, created_at, expires_at, revoked_at from api_keys where project_id = $1 and id = $2

@@ -1,0 +1,1 @@
+select partition from jobs where id = $1

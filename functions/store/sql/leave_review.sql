@@ -1,0 +1,1 @@
+update jobs set state = 'running' where id = $1 and state = 'review'

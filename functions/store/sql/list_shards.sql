@@ -1,0 +1,2 @@
+select number, state, wanted, lent, lost, input, reasons from shards
+where job_id = $1 and number > $2 and ($4 = '' or state = $4) order by number limit $3

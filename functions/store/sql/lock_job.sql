@@ -1,0 +1,1 @@
+select state from jobs where id = $1 for update

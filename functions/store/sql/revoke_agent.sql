@@ -1,0 +1,1 @@
+update agents set state = 'revoked' where id = $1

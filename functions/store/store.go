@@ -1,0 +1,136 @@
+// Package store holds the SQL of the domain, one query a file, and runs it: in the control schema as the server, or in a project's
+// schema as the project's own role, so that even a wrong query cannot read another project.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ostraka/ostraka/migrations"
+)
+
+// MaxConns is the size of a server's connection pool.
+const MaxConns = 24
+
+// ErrNoProject is returned for a project that has no schema.
+var ErrNoProject = errors.New("there is no such project")
+
+// tries is how often a transaction that Postgres chose to break (deadlock, serialization) is run.
+const tries = 4
+
+// Store is a pool of connections.
+type Store struct {
+	Pool *pgxpool.Pool
+}
+
+// Connect opens a pool. The search path of its connections is empty, so that a query which forgets its schema fails.
+func Connect(ctx context.Context, url string) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The error of a URL that does not parse quotes it, password included.
+		return nil, errors.New("the database URL cannot be parsed: write postgres://user:password@host:port/database")
+	}
+	config.MaxConns = MaxConns
+	config.ConnConfig.RuntimeParams["search_path"] = ""
+	config.ConnConfig.RuntimeParams["application_name"] = "ostraka"
+	// A transaction that is stuck behind a lock must not hold its own for ever; nothing here takes this long.
+	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
+	config.MaxConnIdleTime = time.Minute
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("opening the connection pool: %w", err)
+	}
+	return &Store{Pool: pool}, nil
+}
+
+// Close closes the pool.
+func (s *Store) Close() { s.Pool.Close() }
+
+// Control runs fn in one transaction on the control schema.
+func (s *Store) Control(ctx context.Context, fn func(tx pgx.Tx) error) error {
+	return s.run(ctx, "begin; set local search_path = "+migrations.ControlSchema, fn)
+}
+
+// Tx is a transaction that begins as a project's role.
+type Tx struct {
+	pgx.Tx
+	schema string
+	server bool
+}
+
+// Project runs fn in one transaction as the project's role, with its schema alone on the search path.
+func (s *Store) Project(ctx context.Context, project uuid.UUID, fn func(tx *Tx) error) error {
+	name := migrations.ProjectSchema(project)
+	begin := "begin; set local role " + name + "; set local search_path = " + name
+	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, schema: name}) })
+}
+
+// AsServer leaves the project's role for the rest of the transaction: what follows works on the control schema and River's. A step
+// does its project's work first.
+func (t *Tx) AsServer(ctx context.Context) (pgx.Tx, error) {
+	if !t.server {
+		if _, err := t.Exec(ctx, "set local role none; set local search_path = "+migrations.ControlSchema); err != nil {
+			return nil, fmt.Errorf("leaving the project's role: %w", err)
+		}
+		t.server = true
+	}
+	return t.Tx, nil
+}
+
+// AsProject takes the project's role again, for the few steps that must ask the server first.
+func (t *Tx) AsProject(ctx context.Context) error {
+	if _, err := t.Exec(ctx, "set local role "+t.schema+"; set local search_path = "+t.schema); err != nil {
+		return fmt.Errorf("taking the project's role: %w", err)
+	}
+	t.server = false
+	return nil
+}
+
+func (s *Store) run(ctx context.Context, begin string, fn func(tx pgx.Tx) error) error {
+	var err error
+	for range tries {
+		err = pgx.BeginTxFunc(ctx, s.Pool, pgx.TxOptions{BeginQuery: begin}, fn)
+		if !retryable(err) {
+			break
+		}
+	}
+	return noProject(err)
+}
+
+// retryable says whether Postgres gave this transaction up for another one's sake.
+func retryable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// noProject recognises that a project's role does not exist.
+func noProject(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "22023" && pg.Routine == "call_string_check_hook" {
+		return ErrNoProject
+	}
+	return err
+}
+
+// Unavailable says whether an error means that the database is away, starting or going down: the same call may work later.
+func Unavailable(err error) bool {
+	var connect *pgconn.ConnectError
+	var pg *pgconn.PgError
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &connect):
+		return true
+	case errors.As(err, &pg):
+		return pg.Code[:2] == "57" || pg.Code[:2] == "53" || pg.Code[:2] == "08"
+	default:
+		return pgconn.SafeToRetry(err) || errors.Is(err, pgx.ErrTxClosed) || isNetwork(err)
+	}
+}

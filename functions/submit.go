@@ -1,0 +1,212 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// DefaultAggregator folds results when neither the job nor the function names a module: it never fails, whatever the results are.
+const DefaultAggregator = "sum"
+
+// NoAggregator is the name with which a job asks for no folding.
+const NoAggregator = "none"
+
+// plannedJob is a job that was checked and can be inserted: everything it refers to is pinned.
+type plannedJob struct {
+	id         uuid.UUID
+	function   uuid.UUID
+	version    int
+	manifest   bundle.Manifest
+	partition  partition.Spec
+	shards     int64
+	policy     verify.Policy
+	aggregator *AggregatorRef
+	createdBy  string
+	parent     *uuid.UUID
+	root       uuid.UUID
+	rule       *uuid.UUID
+	depth      int
+	key        *string
+}
+
+// SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
+func (s *Service) SubmitJob(ctx context.Context, by Principal, project uuid.UUID, want NewJob, idem Idempotency) (job Job, replayed bool, err error) {
+	plan, err := s.planJob(ctx, project, want)
+	if err != nil {
+		return Job{}, false, err
+	}
+	plan.createdBy = by.Actor()
+	plan.root = plan.id
+	id := plan.id
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if err := s.insertJob(ctx, tx, project, plan); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if id, replayed, err = remember(ctx, server, project, "submit-job", idem, plan.id); err != nil {
+			return err
+		}
+		if replayed {
+			return errReplayed
+		}
+		return s.openJob(ctx, server, project, plan)
+	})
+	if err != nil && !errors.Is(err, errReplayed) {
+		return Job{}, false, fmt.Errorf("submitting a job: %w", err)
+	}
+	job, err = s.GetJob(ctx, project, id)
+	return job, replayed, err
+}
+
+// errReplayed rolls back what a repeated request has made again.
+var errReplayed = errors.New("the request is a replay")
+
+// planJob checks what was asked for against the function and fills in what was left out.
+func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (plannedJob, error) {
+	var function functionRow
+	err := s.project(ctx, project, func(tx *store.Tx) (err error) {
+		function, err = getFunction(ctx, tx, want.Function, want.Version)
+		return err
+	})
+	if err != nil {
+		return plannedJob{}, err
+	}
+	plan := plannedJob{id: newID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest}
+	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.aggregator, err = s.chooseAggregator(ctx, project, want, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	plan.partition, plan.shards, err = s.fixPartition(ctx, project, want)
+	return plan, err
+}
+
+func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
+	policy := verify.Policy{Quorum: m.Verification.Quorum, None: m.Verification.None, MaxAttempts: m.Verification.MaxAttempts}
+	switch {
+	case want.None && want.Quorum != 0:
+		return policy, Invalid("bad_policy", "both a quorum and no verification are asked for", "choose one of the two")
+	case want.None:
+		policy = verify.Policy{None: true}
+	case want.Quorum != 0:
+		policy = verify.Policy{Quorum: want.Quorum}
+	}
+	if err := policy.Validate(); err != nil {
+		return policy, Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, or none", verify.MaxQuorum))
+	}
+	return policy, nil
+}
+
+// fixPartition makes a partition that depends on nothing but stored objects, and counts its shards.
+func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want NewJob) (partition.Spec, int64, error) {
+	spec := want.Partition
+	if spec.Kind == partition.KindItems && spec.Object == "" {
+		items := want.Items
+		if items == nil {
+			items = jsonLines(spec.Values)
+		}
+		object, err := s.PutObject(ctx, project, "", bytes.NewReader(items))
+		if err != nil {
+			return spec, 0, err
+		}
+		spec = partition.OfObject(object.Digest)
+	}
+	if err := spec.Validate(); err != nil {
+		return spec, 0, badPartition(err)
+	}
+	if n, known := spec.Count(); known {
+		return spec, n, nil
+	}
+	n, err := s.countItems(ctx, project, spec.Object)
+	return spec, n, err
+}
+
+func jsonLines(values []json.RawMessage) []byte {
+	var b bytes.Buffer
+	for _, v := range values {
+		// A value may hold line breaks between its tokens; inside strings JSON has none.
+		b.WriteString(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(v)))
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// countItems reads all items once, so that a bad one is refused now and not in the middle of the job.
+func (s *Service) countItems(ctx context.Context, project uuid.UUID, digest string) (int64, error) {
+	object, _, err := s.OpenObject(ctx, project, digest)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = object.Close() }()
+	items := partition.NewItems(object)
+	for {
+		_, err := items.Next()
+		if errors.Is(err, io.EOF) {
+			return items.Count(), nil
+		}
+		if err != nil {
+			return 0, badPartition(err)
+		}
+	}
+}
+
+// badPartition turns an error of the partition package into one for the caller.
+func badPartition(err error) error {
+	var p *partition.Error
+	if !errors.As(err, &p) {
+		return err
+	}
+	return &Error{Kind: KindInvalid, Code: string(p.Code), Message: strings.TrimSuffix(p.Error(), " ("+p.Hint+")"), Hint: p.Hint, Err: err}
+}
+
+// insertJob writes the job and its first event. tx is still the project's.
+func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID, p plannedJob) error {
+	spec, err := json.Marshal(p.partition)
+	if err != nil {
+		return fmt.Errorf("encoding the partition: %w", err)
+	}
+	policy, err := json.Marshal(p.policy)
+	if err != nil {
+		return fmt.Errorf("encoding the policy: %w", err)
+	}
+	var aggregator []byte
+	if p.aggregator != nil {
+		if aggregator, err = json.Marshal(p.aggregator); err != nil {
+			return fmt.Errorf("encoding the aggregator: %w", err)
+		}
+	}
+	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy, aggregator,
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy)
+	if err != nil {
+		return err
+	}
+	if err := addEvent(ctx, tx, p.id, EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {
+		return err
+	}
+	return audit(ctx, tx, p.createdBy, "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
+}
+
+// openJob makes the job known to dispatch and has it split. tx is the server's by now.
+func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation); err != nil {
+		return err
+	}
+	return s.queue.Enqueue(ctx, server, SplitArgs{Project: project, Job: p.id})
+}

@@ -1,0 +1,232 @@
+// Package migrations brings a database up to the schema that this binary expects: the control schema, River's own, and one schema
+// and role per project.
+package migrations
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/tern/v2/migrate"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+//go:embed control/*.sql project/*.sql
+var files embed.FS
+
+// Names of the schemas that are shared by all projects.
+const (
+	ControlSchema = "ostraka"
+	RiverSchema   = "river"
+)
+
+// The table that counts a schema's migrations stands in the schema itself.
+const versionTable = "schema_version"
+
+// lockKey is the advisory lock that servers which start together queue up on. Any number that nothing else in the database uses.
+const lockKey = 0x6f737472616b61 // "ostraka"
+
+// ProjectSchema is the name of a project's schema and of the role that owns it.
+func ProjectSchema(project uuid.UUID) string {
+	return "project_" + strings.ReplaceAll(project.String(), "-", "")
+}
+
+// Schema says how far one schema is migrated.
+type Schema struct {
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+	Latest  int    `json:"latest"`
+}
+
+// Up migrates everything. It is safe to run on several servers at once and to run again.
+func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
+	return locked(ctx, pool, func(conn *pgx.Conn) error {
+		if err := upControl(ctx, conn); err != nil {
+			return fmt.Errorf("migrating the control schema: %w", err)
+		}
+		if err := upRiver(ctx, pool, log); err != nil {
+			return fmt.Errorf("migrating River's schema: %w", err)
+		}
+		projects, err := projectIDs(ctx, conn)
+		if err != nil {
+			return err
+		}
+		for _, id := range projects {
+			if err := upProject(ctx, conn, id); err != nil {
+				return fmt.Errorf("migrating project %s: %w", id, err)
+			}
+		}
+		return nil
+	})
+}
+
+// CreateProject makes a project's role and schema and migrates it. It may be run again after a crash.
+func CreateProject(ctx context.Context, pool *pgxpool.Pool, project uuid.UUID) error {
+	return locked(ctx, pool, func(conn *pgx.Conn) error {
+		if err := createRole(ctx, conn, ProjectSchema(project)); err != nil {
+			return err
+		}
+		return upProject(ctx, conn, project)
+	})
+}
+
+// Status lists how far each schema is migrated. A schema that does not exist yet has version 0.
+func Status(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	defer conn.Release()
+	control, err := status(ctx, conn.Conn(), ControlSchema, "control")
+	if err != nil {
+		return nil, err
+	}
+	schemas := []Schema{control}
+	if control.Version == 0 {
+		return schemas, nil
+	}
+	projects, err := projectIDs(ctx, conn.Conn())
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range projects {
+		s, err := status(ctx, conn.Conn(), ProjectSchema(id), "project")
+		if err != nil {
+			return nil, err
+		}
+		schemas = append(schemas, s)
+	}
+	return schemas, nil
+}
+
+// Pending says whether some schema is behind what this binary expects.
+func Pending(schemas []Schema) bool {
+	for _, s := range schemas {
+		if s.Version < s.Latest {
+			return true
+		}
+	}
+	return false
+}
+
+func locked(ctx context.Context, pool *pgxpool.Pool, fn func(*pgx.Conn) error) error {
+	pooled, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to the database: %w", err)
+	}
+	// The connection's role and search path are changed below, so it must not go back to the pool.
+	conn := pooled.Hijack()
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // closing also frees the lock
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", int64(lockKey)); err != nil {
+		return fmt.Errorf("waiting for the migration lock: %w", err)
+	}
+	return fn(conn)
+}
+
+func upControl(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := conn.Exec(ctx, "create schema if not exists "+ControlSchema); err != nil {
+		return fmt.Errorf("creating the schema: %w", err)
+	}
+	return up(ctx, conn, ControlSchema, "control")
+}
+
+func upRiver(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
+	if _, err := pool.Exec(ctx, "create schema if not exists "+RiverSchema); err != nil {
+		return fmt.Errorf("creating the schema: %w", err)
+	}
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema, Logger: log})
+	if err != nil {
+		return err
+	}
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+func upProject(ctx context.Context, conn *pgx.Conn, project uuid.UUID) error {
+	name := ProjectSchema(project)
+	if _, err := conn.Exec(ctx, "set role "+name); err != nil {
+		return fmt.Errorf("taking the project's role: %w", err)
+	}
+	defer func() { _, _ = conn.Exec(ctx, "reset role") }()
+	return up(ctx, conn, name, "project")
+}
+
+// createRole makes a role that cannot log in and the schema that it owns. The role gets no right in any other schema.
+func createRole(ctx context.Context, conn *pgx.Conn, name string) error {
+	var exists bool
+	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", name).Scan(&exists); err != nil {
+		return fmt.Errorf("looking for role %s: %w", name, err)
+	}
+	if !exists {
+		if _, err := conn.Exec(ctx, "create role "+name+" nologin noinherit"); err != nil {
+			return fmt.Errorf("creating role %s: %w", name, err)
+		}
+	}
+	if _, err := conn.Exec(ctx, "grant "+name+" to current_user"); err != nil {
+		return fmt.Errorf("taking on role %s: %w", name, err)
+	}
+	if _, err := conn.Exec(ctx, "create schema if not exists "+name+" authorization "+name); err != nil {
+		return fmt.Errorf("creating schema %s: %w", name, err)
+	}
+	return nil
+}
+
+func up(ctx context.Context, conn *pgx.Conn, schema, dir string) error {
+	if _, err := conn.Exec(ctx, "set search_path = "+schema); err != nil {
+		return fmt.Errorf("setting the search path: %w", err)
+	}
+	migrator, err := migrate.NewMigrator(ctx, conn, schema+"."+versionTable)
+	if err != nil {
+		return fmt.Errorf("reading the version of schema %s: %w", schema, err)
+	}
+	steps, err := fs.Sub(files, dir)
+	if err != nil {
+		return err
+	}
+	if err := migrator.LoadMigrations(steps); err != nil {
+		return fmt.Errorf("loading migrations: %w", err)
+	}
+	return migrator.Migrate(ctx)
+}
+
+func status(ctx context.Context, conn *pgx.Conn, schema, dir string) (Schema, error) {
+	entries, err := fs.ReadDir(files, dir)
+	if err != nil {
+		return Schema{}, err
+	}
+	s := Schema{Name: schema, Latest: len(entries)}
+	var exists bool
+	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+"."+versionTable).Scan(&exists); err != nil {
+		return s, fmt.Errorf("looking for schema %s: %w", schema, err)
+	}
+	if !exists {
+		return s, nil
+	}
+	if err := conn.QueryRow(ctx, "select version from "+schema+"."+versionTable).Scan(&s.Version); err != nil {
+		return s, fmt.Errorf("reading the version of schema %s: %w", schema, err)
+	}
+	return s, nil
+}
+
+func projectIDs(ctx context.Context, conn *pgx.Conn) ([]uuid.UUID, error) {
+	rows, err := conn.Query(ctx, "select id from "+ControlSchema+".projects order by id")
+	if err != nil {
+		return nil, fmt.Errorf("listing projects: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[[16]byte])
+	if err != nil {
+		return nil, fmt.Errorf("listing projects: %w", err)
+	}
+	projects := make([]uuid.UUID, len(ids))
+	for i, id := range ids {
+		projects[i] = id
+	}
+	return projects, nil
+}

@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"context"
+	_ "embed"
+	"sync"
+	"time"
+)
+
+const (
+	// seenEvery is how often a server says that it is alive, and looks for the orphans of those that are not.
+	seenEvery = 2 * time.Second
+	// deadAfter is five missed signs of life. A server that was only slow loses nothing: its steps may run twice, and every step may.
+	deadAfter = 10 * time.Second
+)
+
+//go:embed see_server.sql
+var seeServerSQL string
+
+//go:embed adopt_orphans.sql
+var adoptOrphansSQL string
+
+// watchOrphans keeps this server's sign of life fresh and gives steps back that were running on servers which died. River itself
+// would do that after an hour: it cannot tell a dead server from a long step.
+func (q *Queue) watchOrphans(ctx context.Context, server string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(seenEvery)
+		defer tick.Stop()
+		for {
+			q.adoptOrphans(ctx, server)
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+func (q *Queue) adoptOrphans(ctx context.Context, server string) {
+	if _, err := q.pool.Exec(ctx, seeServerSQL, server); err != nil {
+		if ctx.Err() == nil {
+			q.log.Warn("the server could not say that it is alive", "error", err)
+		}
+		return
+	}
+	tag, err := q.pool.Exec(ctx, adoptOrphansSQL, deadAfter)
+	if err != nil && ctx.Err() == nil {
+		q.log.Warn("looking for steps of dead servers failed", "error", err)
+		return
+	}
+	if n := tag.RowsAffected(); n > 0 {
+		q.log.Info("gave steps back that were running on servers which died", "steps", n)
+	}
+}

@@ -1,0 +1,86 @@
+// Package queue carries the steps of the domain over River: it enqueues them in the transaction that makes them necessary, and works
+// them. The workers are thin: each calls one step of functions.
+package queue
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"riverqueue.com/riverui"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/migrations"
+)
+
+// The queues. A server may work all or some of them.
+const (
+	QueueControl   = "control"   // split, finish, follow up, cancel and the periodic steps
+	QueueVerify    = "verify"    // many short transactions
+	QueueAggregate = "aggregate" // WASM modules
+)
+
+// All lists the queues.
+func All() []string { return []string{QueueControl, QueueVerify, QueueAggregate} }
+
+// maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
+// step that keeps failing stays where operators see it.
+const maxAttempts = 10_000
+
+// Queue enqueues steps. It implements functions.Queue.
+type Queue struct {
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx]
+	log    *slog.Logger
+}
+
+// New makes a queue that enqueues; Work works it.
+func New(pool *pgxpool.Pool, log *slog.Logger) (*Queue, error) {
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Schema: migrations.RiverSchema, Logger: log, MaxAttempts: maxAttempts, SkipUnknownJobCheck: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making the queue's client: %w", err)
+	}
+	return &Queue{pool: pool, client: client, log: log}, nil
+}
+
+// Enqueue inserts steps in a transaction.
+func (q *Queue) Enqueue(ctx context.Context, tx pgx.Tx, steps ...functions.Step) error {
+	params := make([]river.InsertManyParams, len(steps))
+	for i, step := range steps {
+		params[i] = river.InsertManyParams{Args: step, InsertOpts: &river.InsertOpts{Queue: queueOf(step)}}
+	}
+	_, err := q.client.InsertManyFastTx(ctx, tx, params)
+	return err
+}
+
+// queueOf says which queue a step goes to.
+func queueOf(step functions.Step) string {
+	switch step.(type) {
+	case functions.VerifyArgs:
+		return QueueVerify
+	case functions.AggregateArgs, functions.MergeArgs:
+		return QueueAggregate
+	default:
+		return QueueControl
+	}
+}
+
+// UI is River's admin interface below a path prefix. It has no authentication of its own: mount it behind the operator's role. It
+// works until the context ends.
+func (q *Queue) UI(ctx context.Context, prefix string) (http.Handler, error) {
+	handler, err := riverui.NewHandler(&riverui.HandlerOpts{Endpoints: riverui.NewEndpoints(q.client, nil), Logger: q.log, Prefix: prefix})
+	if err != nil {
+		return nil, fmt.Errorf("making River's admin interface: %w", err)
+	}
+	if err := handler.Start(ctx); err != nil {
+		return nil, fmt.Errorf("starting River's admin interface: %w", err)
+	}
+	return handler, nil
+}

@@ -1,0 +1,157 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/migrations"
+)
+
+// Steps are what the workers call; *functions.Service implements them.
+type Steps interface {
+	Split(ctx context.Context, args functions.SplitArgs) error
+	Verify(ctx context.Context, args functions.VerifyArgs) error
+	Aggregate(ctx context.Context, args functions.AggregateArgs) error
+	Merge(ctx context.Context, args functions.MergeArgs) error
+	Finish(ctx context.Context, args functions.FinishArgs) error
+	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
+	Cancel(ctx context.Context, args functions.CancelArgs) error
+	Revoke(ctx context.Context, args functions.RevokeArgs) error
+	Expire(ctx context.Context, args functions.ExpireArgs) error
+	Retain(ctx context.Context, args functions.RetentionArgs) error
+}
+
+const (
+	// fetchCooldown bounds a queue's throughput to its workers divided by it (River's default of 100 ms would be too slow for verify).
+	fetchCooldown = 10 * time.Millisecond
+	// How long a step may take. A step that is cut off goes on where it was when it is tried again.
+	shortStep = time.Minute
+	longStep  = 15 * time.Minute
+	// How often the periodic steps run.
+	expireEvery = 2 * time.Second
+	retainEvery = time.Hour
+	// softStop is how long running steps may go on after the server was told to stop.
+	softStop = 5 * time.Second
+)
+
+// workers is how many steps of a queue run at once: verify waits for Postgres most of the time, modules have a bound of their own.
+func workers(queue string) int {
+	switch queue {
+	case QueueVerify:
+		return 8
+	case QueueAggregate:
+		return 4
+	default:
+		return 8
+	}
+}
+
+// Options say what a server works.
+type Options struct {
+	ServerID string   // unique among the servers that are alive
+	Queues   []string // empty: all
+}
+
+// Work works the queues until the context ends, and returns when the running steps have stopped.
+func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
+	queues := o.Queues
+	if len(queues) == 0 {
+		queues = All()
+	}
+	config := map[string]river.QueueConfig{}
+	for _, name := range queues {
+		if !slices.Contains(All(), name) {
+			return fmt.Errorf("there is no queue %q: choose from %v", name, All())
+		}
+		config[name] = river.QueueConfig{MaxWorkers: workers(name)}
+	}
+	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
+		ID: o.ServerID, Schema: migrations.RiverSchema, Logger: q.log, Queues: config, Workers: register(steps),
+		FetchCooldown: fetchCooldown, JobTimeout: shortStep, MaxAttempts: maxAttempts, RetryPolicy: retryPolicy{},
+		PeriodicJobs: periodic(), SoftStopTimeout: softStop,
+	})
+	if err != nil {
+		return fmt.Errorf("making the workers' client: %w", err)
+	}
+	if err := client.Start(ctx); err != nil {
+		return fmt.Errorf("starting the workers: %w", err)
+	}
+	stopOrphans := q.watchOrphans(ctx, o.ServerID)
+	defer stopOrphans()
+	<-client.Stopped()
+	if err := ctx.Err(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// worker calls one step.
+type worker[A river.JobArgs] struct {
+	river.WorkerDefaults[A]
+	step    func(context.Context, A) error
+	timeout time.Duration
+}
+
+func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error { return w.step(ctx, job.Args) }
+
+func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.timeout }
+
+func add[A river.JobArgs](to *river.Workers, step func(context.Context, A) error, timeout time.Duration) {
+	river.AddWorker(to, &worker[A]{step: step, timeout: timeout})
+}
+
+func register(steps Steps) *river.Workers {
+	w := river.NewWorkers()
+	add(w, steps.Split, longStep)
+	add(w, steps.Verify, shortStep)
+	add(w, steps.Aggregate, longStep)
+	add(w, steps.Merge, longStep)
+	add(w, steps.Finish, shortStep)
+	add(w, steps.FollowUp, shortStep)
+	add(w, steps.Cancel, longStep)
+	add(w, steps.Revoke, shortStep)
+	add(w, steps.Expire, shortStep)
+	add(w, steps.Retain, longStep)
+	return w
+}
+
+// periodic makes the steps that nobody asks for. A run that is still waiting makes the next one unnecessary.
+func periodic() []*river.PeriodicJob {
+	opts := func() *river.InsertOpts {
+		return &river.InsertOpts{Queue: QueueControl, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByQueue: true, ByState: []rivertype.JobState{
+			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+		}}}
+	}
+	return []*river.PeriodicJob{
+		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return functions.ExpireArgs{}, opts()
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		river.NewPeriodicJob(river.PeriodicInterval(retainEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return functions.RetentionArgs{}, opts()
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
+	}
+}
+
+// retryPolicy tries a failed step again after a second, then two, four and so on up to five minutes, with some jitter: most failures
+// are a database that restarts.
+type retryPolicy struct{}
+
+const longestPause = 5 * time.Minute
+
+func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
+	pause := longestPause
+	if n := len(job.Errors); n < 9 {
+		pause = min(time.Second<<n, longestPause)
+	}
+	jitter := time.Duration(rand.Int64N(int64(pause/4) + 1)) //nolint:gosec // spreads load, protects nothing
+	return time.Now().Add(pause + jitter)
+}
