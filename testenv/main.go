@@ -1,0 +1,92 @@
+// Package testenv gives tests the real parts: a fresh database on a real
+// Postgres, a bucket on a real MinIO.
+//
+// The servers start when the first test of a binary asks for one and are shared
+// by the rest of that binary. TestMain should call Main, which stops them in
+// good order. A test binary without it, or one that panics, calls os.Exit or is
+// killed, leaves nothing behind either: the kernel ends the servers with the
+// binary, and a reaper removes their files.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Main runs the tests, stops what they started and exits.
+func Main(m *testing.M) {
+	code := m.Run()
+	shared.stop()
+	os.Exit(code)
+}
+
+// shared is what the tests of this binary have in common. It is global because
+// a test binary is the scope: tests of one binary meet nowhere else.
+var shared environment
+
+// environment owns the servers and their directory.
+type environment struct {
+	mu       sync.Mutex
+	dir      string
+	stops    []func()
+	stopReap func()
+
+	postgres postgresServer
+	minio    minioServer
+}
+
+// directory is removed when the binary ends, however it ends. The caller holds mu.
+func (e *environment) directory() (string, error) {
+	if e.dir != "" {
+		return e.dir, nil
+	}
+	dir, err := os.MkdirTemp("", "ostraka-test-")
+	if err != nil {
+		return "", err
+	}
+	if e.stopReap, err = reap(dir); err != nil {
+		os.RemoveAll(dir)
+		return "", err
+	}
+	e.dir = dir
+	return dir, nil
+}
+
+// reaperScript waits until its input ends, which is when we do, and removes the
+// directory. The servers may take a moment to die, hence the tries.
+const reaperScript = `cat >/dev/null; n=0
+until rm -rf -- "$1" 2>/dev/null || [ $n -ge 100 ]; do n=$((n+1)); sleep 0.1; done`
+
+// reap starts the reaper; calling the result makes it act and waits for it.
+func reap(dir string) (func(), error) {
+	cmd := exec.Command("/bin/sh", "-c", reaperScript, "reaper", dir)
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C is for the tests, not for it
+	alive, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() {
+		alive.Close()
+		_ = cmd.Wait()
+	}, nil
+}
+
+// stop ends the servers, the latest first, and removes their files.
+func (e *environment) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := len(e.stops) - 1; i >= 0; i-- {
+		e.stops[i]()
+	}
+	e.stops = nil
+	if e.stopReap != nil {
+		e.stopReap()
+	}
+}
