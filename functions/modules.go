@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -27,7 +28,7 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 	if err := checkName("module", name); err != nil {
 		return m, false, err
 	}
-	if builtin.Is(name) || name == NoAggregator {
+	if isBuiltin(name) || name == NoAggregator {
 		return m, false, Invalid("bad_name", fmt.Sprintf("%q is the name of a built-in module", name), "choose another name")
 	}
 	if kind != string(wasm.KindAggregator) {
@@ -117,8 +118,8 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 	if err := checkParams(params); err != nil {
 		return nil, err
 	}
-	if builtin.Is(name) {
-		module, merged, err := builtin.Aggregator(name, params)
+	if isBuiltin(name) {
+		module, merged, err := builtin.Resolve(name, params)
 		if err != nil {
 			return nil, Invalid("bad_params", err.Error(), "docs/modules.md lists what the built-in modules take")
 		}
@@ -133,6 +134,8 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 	}
 	return &AggregatorRef{Module: name, Digest: module.Digest, Params: params}, nil
 }
+
+func isBuiltin(name string) bool { return slices.Contains(builtin.Names(), name) }
 
 func checkParams(params json.RawMessage) error {
 	if len(params) == 0 {
@@ -150,8 +153,8 @@ func checkParams(params json.RawMessage) error {
 
 // aggregatorModule finds the bytes of a pinned aggregator.
 func (s *Service) aggregatorModule(project uuid.UUID, ref AggregatorRef) wasm.Module {
-	if builtin.Is(ref.Module) && ref.Digest == builtin.Digest() {
-		return builtin.Module()
+	if module := builtin.Module(); ref.Digest == module.Digest {
+		return module
 	}
 	return wasm.Module{Digest: ref.Digest, Open: func(ctx context.Context) (io.ReadCloser, error) {
 		r, _, err := s.blobs.Open(ctx, project, ref.Digest)

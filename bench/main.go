@@ -1,0 +1,101 @@
+// The bench program measures Ostraka against simpler ways of doing the same, in one run on one machine, and prints one `name value`
+// pair a line at the end. Ratios hold on a noisy machine, absolute times do not: compare ratios.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ostraka/ostraka/devdb"
+)
+
+// figure is one line of the result.
+type figure struct {
+	name  string
+	value float64
+}
+
+// bench is what the measurements share.
+type bench struct {
+	dir         string // private and temporary
+	binary      string // bin/ostraka
+	databaseURL string
+	shards      int64 // of the life-cycle comparison
+	many        int64 // of the large job
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() (err error) {
+	var b bench
+	flag.StringVar(&b.binary, "binary", "bin/ostraka", "the program to measure")
+	flag.Int64Var(&b.shards, "shards", 100_000, "shards of the life-cycle comparison")
+	flag.Int64Var(&b.many, "many", 1_000_000, "shards of the large job; 0 leaves it out")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if b.binary, err = filepath.Abs(b.binary); err != nil {
+		return err
+	}
+	if b.dir, err = os.MkdirTemp("", "ostraka-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
+	db, err := devdb.Start(ctx, devdb.Options{Dir: filepath.Join(b.dir, "postgres"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopDatabase(db)) }()
+	b.databaseURL = db.URL()
+	figures, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range figures {
+		fmt.Printf("%s %.4g\n", f.name, f.value)
+	}
+	return nil
+}
+
+// stopDatabase does not take its time from a context that was interrupted.
+func stopDatabase(db *devdb.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return db.Stop(ctx)
+}
+
+// measure runs everything, one after the other.
+func (b *bench) measure(ctx context.Context) ([]figure, error) {
+	var all []figure
+	for _, m := range []struct {
+		name string
+		run  func(context.Context) ([]figure, error)
+	}{
+		{"life cycle", b.lifecycle},
+		{"large job", b.large},
+	} {
+		say("measuring: %s", m.name)
+		figures, err := m.run(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("measuring the %s: %w", m.name, err)
+		}
+		all = append(all, figures...)
+	}
+	return all, nil
+}
+
+// say tells a person how far it is. Standard output is for figures.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

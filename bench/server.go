@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// server is the real program, run as `ostraka dev` without agents on the bench's Postgres.
+type server struct {
+	cmd  *exec.Cmd
+	info devInfo
+}
+
+type devInfo struct {
+	URL            string `json:"url"`
+	Project        string `json:"project"`
+	OwnerKey       string `json:"owner_key"`
+	EnrolmentToken string `json:"enrolment_token"`
+}
+
+// startLimit bounds how long the server may take to be ready: it migrates and compiles nothing, so that this is generous.
+const startLimit = time.Minute
+
+func (b *bench) startServer(ctx context.Context) (*server, error) {
+	dir := filepath.Join(b.dir, "dev")
+	cmd := exec.CommandContext(ctx, b.binary, "dev", "--data", dir, "--listen", "127.0.0.1:0", "--agents", "0", "--database-url", b.databaseURL)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = startLimit
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s (make build makes it): %w", b.binary, err)
+	}
+	s := &server{cmd: cmd}
+	if err := s.waitReady(bufio.NewScanner(out), dir); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
+}
+
+func (s *server) waitReady(lines *bufio.Scanner, dir string) error {
+	late := time.AfterFunc(startLimit, func() { _ = s.cmd.Process.Kill() })
+	defer late.Stop()
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "ready ") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "dev.json"))
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(text, &s.info)
+	}
+	return errors.New("the server ended before it was ready")
+}
+
+func (s *server) stop() error {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	var exit *exec.ExitError
+	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return nil
+}
+
+// peakMiB is the largest resident memory that the server has had so far.
+func (s *server) peakMiB() (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if kib, found := strings.CutPrefix(line, "VmHWM:"); found {
+			n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
+			return n / 1024, err
+		}
+	}
+	return 0, errors.New("the kernel does not tell the server's peak memory")
+}
