@@ -155,9 +155,9 @@ func (b *batch) judge() error {
 	failed := o.Trap != "" || o.ExitCode != 0 || o.Failed != ""
 	switch {
 	case o.Exceeded == runner.ExceededOutput:
-		return b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d bytes", b.limits.Output)
+		return b.withLast(b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d bytes", b.limits.Output))
 	case o.Exceeded == runner.ExceededLine:
-		return b.failure(ClassOutputLimit, "print shorter lines", "the module printed a line longer than %d bytes", b.limits.Line)
+		return b.withLast(b.failure(ClassOutputLimit, "print shorter lines", "the module printed a line longer than %d bytes", b.limits.Line))
 	case o.Exceeded == runner.ExceededMemory && failed:
 		return b.withTrap(b.failure(ClassMemoryLimit, "keep less in memory", "the module failed after it was refused more than %d MiB of memory", b.limits.Memory>>20))
 	case o.Failed != "":
@@ -190,7 +190,11 @@ func (b *batch) exited() *Error {
 	case ExitTemporary:
 		meaning, hint = "it asks to be tried again", "see stderr"
 	}
-	e := b.failure(ClassExit, hint, "the module ended with code %d: %s", b.outcome.ExitCode, meaning)
+	return b.withLast(b.failure(ClassExit, hint, "the module ended with code %d: %s", b.outcome.ExitCode, meaning))
+}
+
+// withLast adds what the module said last on stderr.
+func (b *batch) withLast(e *Error) *Error {
 	if last := lastLine(e.Stderr); last != "" {
 		e.Message += ": " + last
 	}
