@@ -1,0 +1,84 @@
+package harness
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// Limits of the harness itself; those of a function are in its manifest.
+const (
+	// MaxInputBytes is the size of a shard's input: an input is held in memory
+	// by the server, the agent and the interpreter.
+	MaxInputBytes = 16 << 20
+	// MaxExceptionMessageBytes is how much of an exception's message is kept.
+	MaxExceptionMessageBytes = 4 << 10
+	// MaxTracebackBytes is how much of the end of a traceback is kept.
+	MaxTracebackBytes = 16 << 10
+	// MaxArtifactPathBytes is the length of the path of a file under
+	// $OSTRAKA_OUTPUT: it becomes part of an object's key.
+	MaxArtifactPathBytes = 240
+	// OpenFiles is how many descriptors a process of the function may hold.
+	OpenFiles = 256
+	// AddressSpaceSlack is by how many bytes the address space of a process may
+	// pass its memory limit: shared libraries, stacks of threads and
+	// reservations that are never touched count as address space.
+	AddressSpaceSlack = 1 << 30
+
+	// watchEvery is how often the watchdog counts processes and memory.
+	watchEvery = 250 * time.Millisecond
+	// killGrace is how long the zygote may take to report the end of a shard
+	// that it was told to kill. Its own sweep gives up after 5 s.
+	killGrace = 10 * time.Second
+	// drainGrace is how long a pipe may stay open after all processes of the
+	// shard are gone: only the template can hold it then, against the rules.
+	drainGrace = time.Second
+	// startGrace is how long an interpreter may take to start.
+	startGrace = 30 * time.Second
+	// maxPacket is the size of a control message: an exception's text, escaped.
+	maxPacket = 256 << 10
+	// maxExceptionFrame bounds a described exception on the result pipe.
+	maxExceptionFrame = 256 << 10
+)
+
+// Config says what to run and where.
+type Config struct {
+	Interpreter string           // path of a Python of version 3.9 or later
+	BundleDir   string           // absolute; the unpacked bundle
+	WorkDir     string           // absolute; an empty directory, HOME while the bundle is imported
+	Manifest    bundle.Manifest  // what to call, and its limits
+	Isolation   bundle.Isolation // the level that the caller achieves; copied into every Result
+
+	// Prepare, if set, changes the command before it starts: namespaces, a
+	// cgroup, a launcher. Descriptor 3 must reach the interpreter.
+	Prepare func(*exec.Cmd) error
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Interpreter == "":
+		return errors.New("no interpreter is named")
+	case !filepath.IsAbs(c.BundleDir):
+		return errors.New("the bundle directory must be an absolute path")
+	case !filepath.IsAbs(c.WorkDir):
+		return errors.New("the work directory must be an absolute path")
+	case c.Manifest.Entrypoint == "" && c.Manifest.Script == "":
+		return errors.New("the manifest names neither an entrypoint nor a script")
+	}
+	return nil
+}
+
+func (c *Config) wall() time.Duration {
+	return time.Duration(c.Manifest.Limits.WallSeconds) * time.Second
+}
+
+// Shard is one run of the function.
+type Shard struct {
+	Index  int64
+	Input  []byte // JSON, checked by canonical.Valid
+	Home   string // absolute; an empty directory, its working directory, HOME and TMPDIR
+	Output string // absolute; an empty directory, its $OSTRAKA_OUTPUT
+}

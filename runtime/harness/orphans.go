@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// markName is the variable that marks every process of a session. Children
+// inherit it, however often they fork.
+const markName = "OSTRAKA_SANDBOX"
+
+// maxOrphanPasses bounds the hunt for processes that fork while they are killed.
+const maxOrphanPasses = 100
+
+var errOrphans = errors.New("processes of the function are still there after killing them repeatedly")
+
+// killMarked kills every process that carries the mark, until none is left. The
+// zygote normally leaves none; this is for when it was killed itself.
+func killMarked(mark string) error {
+	want := []byte(markName + "=" + mark)
+	for range maxOrphanPasses {
+		pids, err := marked(want)
+		if err != nil || len(pids) == 0 {
+			return err
+		}
+		for _, pid := range pids {
+			// It may have gone meanwhile, which is as good.
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return errOrphans
+}
+
+func marked(want []byte) ([]int, error) {
+	table, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, p := range table {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+		if err != nil || p.pid == os.Getpid() {
+			continue
+		}
+		for _, entry := range bytes.Split(environ, []byte{0}) {
+			if bytes.Equal(entry, want) {
+				pids = append(pids, p.pid)
+			}
+		}
+	}
+	return pids, nil
+}

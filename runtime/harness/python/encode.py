@@ -1,0 +1,99 @@
+"""Results: what JSON can hold, in its one permitted form."""
+
+import json
+import traceback
+
+MAX_DEPTH = 64
+MAX_MESSAGE_TEXT = 4 * 1024
+MAX_TRACEBACK_TEXT = 16 * 1024
+CONTROL_CHARACTERS = {c: 0xFFFD for c in range(32) if chr(c) not in "\n\t"}
+
+
+class OutputError(Exception):
+    """The handler returned something that is not a result."""
+
+
+def plain(value, depth=0):
+    """Returns value with every key a str, or raises OutputError."""
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise OutputError(f"the float {value!r} has no form in JSON: return None or a string instead")
+        return value
+    if not isinstance(value, (list, tuple, dict)):
+        raise OutputError(
+            f"a value of type {type(value).__module__}.{type(value).__qualname__} has no form in JSON: "
+            "return None, bool, int, float, str, or a list, tuple or dict of those"
+        )
+    if depth == MAX_DEPTH:
+        raise OutputError(f"the result is nested deeper than {MAX_DEPTH} lists and dicts: return something flatter")
+    if isinstance(value, dict):
+        return members(value, depth + 1)
+    return [plain(item, depth + 1) for item in value]
+
+
+def text(value):
+    if "\x00" in value:
+        raise OutputError("a string of the result holds NUL: remove it, or return the bytes in base64")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise OutputError(
+            "a string of the result holds half of a surrogate pair, which is no character: "
+            "decode with errors='replace', or return the bytes in base64"
+        ) from None
+    return value
+
+
+def members(value, depth):
+    out = {}
+    for key, item in value.items():
+        if isinstance(key, str):
+            name = text(key)
+        elif key is None or isinstance(key, (bool, int)):
+            name = json.dumps(key)
+        else:
+            raise OutputError(f"a dict key of type {type(key).__qualname__} has no form in JSON: use str keys")
+        if name in out:
+            raise OutputError(f"two keys of a dict become the same string {name[:40]!r} in JSON: use str keys")
+        out[name] = plain(item, depth)
+    return out
+
+
+def encode(value):
+    return json.dumps(
+        plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    ).encode("utf-8")
+
+
+def clean(value, limit, keep_end=False):
+    """Makes text that is safe to pass on: no control characters, at most limit bytes."""
+    data = value.translate(CONTROL_CHARACTERS).encode("utf-8", "replace")
+    data = data[-limit:] if keep_end else data[:limit]
+    return data.decode("utf-8", "ignore")
+
+
+def describe(error, bundle):
+    """Describes an exception without the harness's own frames and paths."""
+    tb = error.__traceback__
+    while tb is not None and tb.tb_frame.f_code.co_filename == describe.__code__.co_filename:
+        tb = tb.tb_next
+    try:
+        lines = "".join(traceback.format_exception(type(error), error, tb))
+    except Exception as trouble:  # a hostile __str__
+        lines = f"(the traceback cannot be shown: {type(trouble).__name__})"
+    try:
+        message = str(error)
+    except Exception as trouble:
+        message = f"(the message cannot be shown: {type(trouble).__name__})"
+    return {
+        "type": clean(type(error).__qualname__, 200),
+        "message": clean(message, MAX_MESSAGE_TEXT),
+        "traceback": clean(lines.replace(bundle + "/", ""), MAX_TRACEBACK_TEXT, keep_end=True),
+        "memory": isinstance(error, MemoryError),
+    }

@@ -1,0 +1,200 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
+
+// ErrInput says that a shard's input cannot be given to a function. The input
+// is the caller's to check, so it is an error and not a Result.
+var ErrInput = errors.New("the shard's input is not acceptable")
+
+// errClosed says that Run came after Close.
+var errClosed = errors.New("the session is closed")
+
+// Session is one interpreter with the function imported, used for the shards of
+// one lease, one after the other.
+type Session struct {
+	cfg Config
+
+	mu      sync.Mutex // one shard at a time
+	z       *zygote    // nil when the interpreter has died; Run starts another
+	failure *verdict   // the import failed, which every shard reports
+	facts   facts
+	seq     uint64
+	closed  bool
+}
+
+// Start starts an interpreter and imports the function. An import that fails is
+// no error here: every shard reports it.
+func Start(ctx context.Context, cfg Config) (*Session, error) {
+	s := &Session{cfg: cfg}
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("starting a session: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ensure(ctx); err != nil {
+		return nil, fmt.Errorf("starting a session: %w", err)
+	}
+	return s, nil
+}
+
+// Close ends the interpreter and everything that the function left behind. It
+// waits for a Run that is under way; cancel its context to hurry.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return s.discard()
+}
+
+func (s *Session) discard() error {
+	if s.z == nil {
+		return nil
+	}
+	z := s.z
+	s.z = nil
+	return z.stop()
+}
+
+// ensure makes sure of an interpreter that has imported the function, or of a
+// failure to report.
+func (s *Session) ensure(ctx context.Context) error {
+	if s.closed {
+		return errClosed
+	}
+	if s.z != nil || s.failure != nil {
+		return nil
+	}
+	z, err := startZygote(&s.cfg)
+	if err != nil {
+		return err
+	}
+	s.z = z
+	if err := s.awaitReady(ctx); err != nil {
+		return errors.Join(err, s.discard())
+	}
+	failure, err := s.awaitImport(ctx)
+	if failure != nil || err != nil {
+		s.failure = failure
+		return errors.Join(err, s.discard())
+	}
+	return nil
+}
+
+// awaitReady waits for the interpreter itself.
+func (s *Session) awaitReady(ctx context.Context) error {
+	select {
+	case m, ok := <-s.z.messages:
+		if !ok || m.Op != "ready" {
+			return fmt.Errorf("the interpreter %s does not start; it needs Python 3.9 or later with ctypes: %s", s.cfg.Interpreter, s.lastWords())
+		}
+		s.z.template, s.facts = m.Template, m.facts
+		return nil
+	case <-time.After(startGrace):
+		return fmt.Errorf("the interpreter %s has not started within %s", s.cfg.Interpreter, startGrace)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// lastWords is what a dying interpreter wrote.
+func (s *Session) lastWords() string {
+	<-s.z.exited
+	tail := s.z.stderr.finish(time.Now().Add(drainGrace))
+	return end(string(tail.kept), 1000)
+}
+
+// awaitImport waits for the template to import the function.
+func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
+	timer := time.NewTimer(s.cfg.wall())
+	defer timer.Stop()
+	select {
+	case m, ok := <-s.z.messages:
+		v := importVerdict(m, ok)
+		return v, nil
+	case <-timer.C:
+		v := failed(StatusTimeout, ExceptionImport, "importing the function takes longer than %d s: raise limits.wall_seconds, or do less on import", s.cfg.Manifest.Limits.WallSeconds)
+		return &v, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// importVerdict says what the end of the import means; nil means success.
+func importVerdict(m message, ok bool) *verdict {
+	var v verdict
+	switch {
+	case ok && m.Op == "imported" && m.Exception == nil:
+		return nil
+	case ok && m.Op == "imported":
+		v = verdict{status: StatusError, exception: m.Exception.safe()}
+		if m.Exception.Type == "MemoryError" {
+			v.status = StatusMemory
+		}
+	case ok && m.Op == "lost" && m.Signal != 0:
+		v = failed(StatusKilled, ExceptionImport, "importing the function ended the process%s", by(syscall.Signal(m.Signal)))
+	case ok && m.Op == "lost":
+		v = failed(StatusError, ExceptionImport, "importing the function left with exit code %d: do not call os._exit on import", m.code())
+	default:
+		v = failed(StatusKilled, ExceptionHarness, "the interpreter was killed while it imported the function")
+	}
+	return &v
+}
+
+// Run runs the function on one shard. Whatever user code does becomes a Result;
+// an error means that the shard was not run to an end: the context ended, the
+// input is not acceptable (ErrInput), or the machine failed.
+func (s *Session) Run(ctx context.Context, shard Shard) (Result, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := canonical.Valid(shard.Input, MaxInputBytes); err != nil {
+		return Result{}, fmt.Errorf("running shard %d: %w: %w", shard.Index, ErrInput, err)
+	}
+	if err := s.ensure(ctx); err != nil {
+		return Result{}, fmt.Errorf("running shard %d: %w", shard.Index, err)
+	}
+	r, err := s.run(ctx, shard)
+	if err != nil {
+		return Result{}, fmt.Errorf("running shard %d: %w", shard.Index, err)
+	}
+	r.Shard, r.InputBytes = shard.Index, int64(len(shard.Input))
+	r.Isolation = string(s.cfg.Isolation)
+	r.Interpreter, r.Platform, r.Libc = s.facts.Interpreter, s.facts.Platform, s.facts.Libc
+	return r, nil
+}
+
+func (s *Session) run(ctx context.Context, shard Shard) (Result, error) {
+	if s.failure != nil {
+		return s.failedImport(), nil
+	}
+	s.seq++
+	f, err := launch(s.z, s.seq, shard, &s.cfg)
+	if err != nil {
+		return Result{}, errors.Join(err, s.discard())
+	}
+	outcome := f.wait(ctx)
+	if outcome.lost {
+		if err := s.discard(); err != nil {
+			return Result{}, err
+		}
+	}
+	return f.result(outcome)
+}
+
+// failedImport is the Result of every shard when the import has failed.
+func (s *Session) failedImport() Result {
+	now := stamp(time.Now())
+	empty := newTail(0).digest()
+	return Result{
+		Status: s.failure.status, Exception: s.failure.exception, ExitCode: -1,
+		StdoutDigest: empty, StartedAt: now, EndedAt: now, Files: []File{},
+	}
+}

@@ -1,0 +1,104 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// proc is one process as /proc shows it.
+type proc struct {
+	pid, parent int
+	rss         int64 // bytes
+}
+
+// processes reads the table of all processes. Those that vanish meanwhile are
+// left out.
+func processes() ([]proc, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var out []proc
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue
+		}
+		if p, ok := parseStat(pid, stat); ok {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// parseStat reads parent and resident pages, which follow the name in brackets;
+// the name may hold anything.
+func parseStat(pid int, stat []byte) (proc, bool) {
+	const parent, resident = 1, 21
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) <= resident {
+		return proc{}, false
+	}
+	up, err := strconv.Atoi(string(fields[parent]))
+	if err != nil {
+		return proc{}, false
+	}
+	pages, err := strconv.ParseInt(string(fields[resident]), 10, 64)
+	if err != nil {
+		return proc{}, false
+	}
+	return proc{pid: pid, parent: up, rss: pages * int64(os.Getpagesize())}, true
+}
+
+// usage is what the shard's processes hold together.
+type usage struct {
+	count int64
+	rss   int64 // beyond what each shares with the template
+}
+
+// below sums up the descendants of the zygote without the template.
+func below(table []proc, zygote, template int) usage {
+	children := map[int][]proc{}
+	var shared int64
+	for _, p := range table {
+		children[p.parent] = append(children[p.parent], p)
+		if p.pid == template {
+			shared = p.rss
+		}
+	}
+	var u usage
+	todo := children[zygote]
+	for len(todo) > 0 {
+		p := todo[0]
+		todo = append(todo[1:], children[p.pid]...)
+		if p.pid != template {
+			u.count++
+			u.rss += max(0, p.rss-shared)
+		}
+	}
+	return u
+}
+
+// over says which limit is broken. The process that runs the handler counts.
+func (u usage) over(l bundle.Limits) stop {
+	switch {
+	case u.count > l.Pids:
+		return stopPids
+	case u.rss > l.MemoryBytes:
+		return stopMemory
+	}
+	return stopNone
+}
