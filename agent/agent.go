@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+// stopGrace is how long the agent may take to send what is done and to return its leases after it was told to stop. Whoever
+// stops it may expect that it is gone after five seconds.
+const stopGrace = 4 * time.Second
+
+var (
+	// errStopped is why a context of the agent's ended when nothing is wrong.
+	errStopped = errors.New("the agent stops")
+	// errNotActive is the server's word for an agent that was revoked, or that waits for approval.
+	errNotActive = answer.Code("agent_not_active")
+)
+
+// agent is one running agent.
+type agent struct {
+	options Options
+	log     *slog.Logger
+	dir     *dataDir
+	key     ed25519.PrivateKey
+	server  *remote
+	id      uuid.UUID // as the server knows it
+	sandbox Sandbox
+	bundles *bundleCache
+	outage  outage
+
+	enrolling sync.Mutex
+	leases    leaseBook
+	done      atomic.Int64 // shards executed since the start
+}
+
+// Run works until the context ends, the server says to stop, or it wants nothing to do with this agent. When the context ends it
+// takes no more work, sends what is done, returns the rest and comes back within five seconds.
+func Run(ctx context.Context, o Options) error {
+	a, err := newAgent(o)
+	if err != nil {
+		return fmt.Errorf("starting the agent: %w", err)
+	}
+	defer a.close()
+	if o.Liar != nil {
+		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", o.Liar.Probability)
+	}
+	err = a.join(ctx)
+	if err == nil {
+		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", a.options.Workers, "isolation", a.sandbox.Isolation())
+		err = a.work(ctx)
+	}
+	if ctx.Err() != nil || errors.Is(err, errStopped) {
+		a.log.Info("stopped", "shards_done", a.done.Load())
+		return nil
+	}
+	return err
+}
+
+func newAgent(o Options) (*agent, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	server, err := newRemote(o.URL, o.Version)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := openDataDir(o.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	key, err := loadKey(dir.keyFile())
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
+	a := &agent{
+		options: o, log: o.Log, dir: dir, key: key, server: server, sandbox: o.Sandbox,
+		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
+		outage:  outage{log: o.Log},
+	}
+	if o.Liar != nil {
+		a.sandbox = lyingSandbox{o.Sandbox, o.Liar, o.Log}
+	}
+	return a, nil
+}
+
+func (a *agent) close() {
+	a.server.close()
+	a.dir.close()
+}
+
+// work runs the workers and the heartbeat. soft ends when no more work is to be taken, hard a little later: what is done is sent
+// in between.
+func (a *agent) work(ctx context.Context) error {
+	soft, stop := context.WithCancelCause(ctx)
+	defer stop(errStopped)
+	hard, kill := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer kill(errStopped)
+	context.AfterFunc(soft, func() { time.AfterFunc(stopGrace, func() { kill(errStopped) }) })
+
+	beating := make(chan struct{})
+	go func() {
+		defer close(beating)
+		a.beat(hard, stop)
+	}()
+	workers, polling := errgroup.WithContext(soft)
+	for range a.options.Workers {
+		workers.Go(func() error { return newWorker(a).run(polling, hard) })
+	}
+	err := workers.Wait()
+	if err == nil {
+		err = context.Cause(soft) // why the workers came to an end
+	}
+	kill(errStopped)
+	<-beating
+	return err
+}

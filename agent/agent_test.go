@@ -1,0 +1,425 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
+
+func TestAgentWorks(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	f, s := newFakeServer(t, 50)
+	o := testOptions(t, s)
+	o.Workers = 2
+	stop, _ := start(t, o)
+	f.untilResults(50)
+	require.NoError(t, stop())
+	for shard, r := range f.results {
+		require.Equal(t, fmt.Sprint(2*shard), r.Output)
+		require.Equal(t, canonical.Digest([]byte(r.Output)), r.OutputDigest)
+	}
+	require.Equal(t, firstBatch, f.asked[0])
+	require.Greater(t, slices.Max(f.asked), firstBatch, "the leases grow")
+	require.Empty(t, f.returned)
+	s.Close()
+}
+
+func TestAgentEnrolsOnce(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	o := testOptions(t, s)
+	stop, _ := start(t, o)
+	f.untilResults(4)
+	require.NoError(t, stop())
+	f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
+	o.Token = "" // it is needed once
+	stop, _ = start(t, o)
+	f.untilResults(5)
+	require.NoError(t, stop())
+	require.Equal(t, 1, f.enrolled)
+	for _, name := range []string{"agent.key", "enrolment.json"} {
+		info, err := os.Stat(filepath.Join(o.DataDir, name))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+	}
+}
+
+func TestAgentEnrolsAgainWhenItsKeyIsUnknown(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	o.Workers = 3 // they notice it together
+	stop, _ := start(t, o)
+	f.untilResults(2)
+	public := f.public
+	f.set(func() {
+		f.key = "another"
+		f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}}
+	})
+	f.untilResults(3)
+	require.NoError(t, stop())
+	require.Equal(t, 2, f.enrolled)
+	require.Equal(t, public, f.public, "it is the same agent")
+}
+
+func TestAgentWithoutATokenSaysWhatToDo(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	o := testOptions(t, s)
+	o.Token = ""
+	err := Run(t.Context(), o)
+	require.ErrorIs(t, err, ErrNotEnrolled)
+	require.ErrorContains(t, err, "ostraka enrolment-token create")
+
+	o.Token = "wrong"
+	err = Run(t.Context(), o)
+	require.ErrorIs(t, err, ErrNotEnrolled)
+	require.NotContains(t, err.Error(), "wrong:", "a token is a secret")
+
+	o.Token = fakeToken
+	stop, _ := start(t, o)
+	f.untilResults(1)
+	require.NoError(t, stop())
+	o.Token = ""
+	f.set(func() { f.key = "another" })
+	require.ErrorIs(t, Run(t.Context(), o), ErrNotEnrolled)
+}
+
+func TestKeyIsShownToNoOtherServer(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	o := testOptions(t, s)
+	stop, _ := start(t, o)
+	f.untilResults(1)
+	require.NoError(t, stop())
+
+	other, otherServer := newFakeServer(t, 1)
+	var leaked atomic.Bool
+	other.intercept = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.Header.Get("Authorization"), fakeKey) && other.key != fakeKey {
+			leaked.Store(true)
+		}
+		return false
+	}
+	other.key = "key of the other server"
+	o.URL, o.Token = otherServer.URL, ""
+	err := Run(t.Context(), o)
+	require.ErrorIs(t, err, ErrNotEnrolled)
+	require.ErrorContains(t, err, s.URL)
+	o.Token = fakeToken
+	stop, _ = start(t, o)
+	other.untilResults(1)
+	require.NoError(t, stop())
+	require.False(t, leaked.Load())
+}
+
+func TestRevokedAgentGivesUp(t *testing.T) {
+	for name, path := range map[string]string{"when it asks": "/v1/agent/leases", "by heartbeat": "/v1/agent/heartbeat"} {
+		t.Run(name, func(t *testing.T) {
+			f, s := newFakeServer(t, 0)
+			f.ttl = 1
+			f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != path {
+					return false
+				}
+				problem(w, 403, "agent_not_active")
+				return true
+			}
+			if path == "/v1/agent/heartbeat" { // it only beats soon while it works
+				f.shards = []client.LeasedShard{{Input: "{}"}}
+			}
+			o := testOptions(t, s)
+			o.Sandbox = &fakeSandbox{run: func(ctx context.Context, _ int64) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}}
+			require.ErrorIs(t, Run(t.Context(), o), errNotActive)
+		})
+	}
+}
+
+func TestAnswersThatAreLostStrandNothing(t *testing.T) {
+	f, s := newFakeServer(t, 20)
+	var n atomic.Int64
+	f.after = func(r *http.Request) { // every other answer is lost after the request was carried out
+		if strings.HasPrefix(r.URL.Path, "/v1/agent/leases") && n.Add(1)%2 == 0 {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	stop, _ := start(t, testOptions(t, s))
+	f.untilResults(20)
+	require.NoError(t, stop())
+	require.Equal(t, 20, len(f.results))
+	require.Empty(t, f.shards, "no lease was left behind")
+}
+
+func TestAgentBearsAServerInTrouble(t *testing.T) {
+	f, s := newFakeServer(t, 10)
+	answers := []func(w http.ResponseWriter){
+		func(w http.ResponseWriter) { problem(w, 500, "internal") },
+		func(w http.ResponseWriter) {
+			w.Header().Set("Retry-After", "0")
+			problem(w, 503, "database_unavailable")
+		},
+		func(w http.ResponseWriter) { problem(w, 429, "slow_down") },
+		func(w http.ResponseWriter) { w.WriteHeader(502); _, _ = w.Write([]byte("<html>")) },
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	}
+	var n atomic.Int64
+	f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		i := n.Add(1)
+		if i%3 != 0 || int(i/3) >= len(answers)*2 {
+			return false
+		}
+		answers[int(i/3)%len(answers)](w)
+		return true
+	}
+	stop, _ := start(t, testOptions(t, s))
+	f.untilResults(10)
+	require.NoError(t, stop())
+}
+
+func TestWrongBundleIsNotRun(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	var served atomic.Int64
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/bundle") || served.Add(1) > 1 {
+			return false
+		}
+		_, _ = w.Write([]byte("not what was promised"))
+		return true
+	}
+	o := testOptions(t, s)
+	stop, _ := start(t, o)
+	f.until("the lease is returned", func() bool { return len(f.returned) == 1 })
+	f.untilResults(2) // the next lease is served a good bundle
+	require.NoError(t, stop())
+}
+
+func TestCorruptedCacheIsMended(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	stop, _ := start(t, o)
+	f.untilResults(2)
+	require.NoError(t, stop())
+	cached := filepath.Join(o.DataDir, "bundles", f.bundle.Digest)
+	require.NoError(t, os.WriteFile(cached, []byte("spoilt"), 0o600))
+	f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
+	stop, _ = start(t, o)
+	f.untilResults(3)
+	require.NoError(t, stop())
+	text, err := os.ReadFile(cached)
+	require.NoError(t, err)
+	require.Equal(t, f.bundle.Archive(), text)
+}
+
+func TestLargeOutputsAreStoredFirst(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	sizes := []int{maxInlineOutput, maxInlineOutput + 1}
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
+		return `"` + strings.Repeat("x", sizes[shard]-2) + `"`, nil
+	}}
+	stop, _ := start(t, o)
+	f.untilResults(2)
+	require.NoError(t, stop())
+	require.Len(t, f.results[0].Output, maxInlineOutput, "at the limit it travels with the result")
+	require.Empty(t, f.results[1].Output)
+	require.Len(t, f.outputs[f.results[1].OutputDigest], maxInlineOutput+1)
+	require.EqualValues(t, maxInlineOutput+1, f.results[1].OutputBytes)
+}
+
+func TestResultThatIsRefusedDoesNotTakeOthersAlong(t *testing.T) {
+	f, s := newFakeServer(t, 8)
+	o := testOptions(t, s)
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) { return fmt.Sprint(shard), nil }}
+	refusing := int64(5)
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool { return refuse(f, w, r, refusing) }
+	f.set(func() { f.perLease = 8 })
+	stop, _ := start(t, o)
+	f.untilResults(7)
+	f.until("the rest is returned", func() bool { return len(f.returned) == 1 })
+	require.NoError(t, stop())
+	require.NotContains(t, f.results, refusing)
+}
+
+func TestSandboxThatDoesNotWorkReturnsTheLease(t *testing.T) {
+	for name, sandbox := range map[string]*fakeSandbox{
+		"does not open": {openErr: errors.New("no interpreter")},
+		"breaks":        {run: func(context.Context, int64) (string, error) { return "", errors.New("broken") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, s := newFakeServer(t, 2)
+			o := testOptions(t, s)
+			o.Sandbox = sandbox
+			stop, _ := start(t, o)
+			f.until("the lease is returned", func() bool { return len(f.returned) == 1 })
+			require.NoError(t, stop())
+			require.Empty(t, f.results)
+		})
+	}
+}
+
+func TestWhatTheMachineDoesNotAcceptIsReturned(t *testing.T) {
+	f, s := newFakeServer(t, 100)
+	o := testOptions(t, s)
+	o.Caps = Caps{MemoryBytes: bundle.DefaultLimits().MemoryBytes - 1}
+	stop, _ := start(t, o)
+	f.until("two leases are returned", func() bool { return len(f.returned) == 2 })
+	require.NoError(t, stop())
+	require.Equal(t, []int{2, 1}, f.asked[:2], "it asks for less")
+	require.Empty(t, f.results)
+}
+
+func TestStopReturnsTheRest(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	executing := make(chan struct{})
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, shard int64) (string, error) {
+		if shard == 0 {
+			return "0", nil
+		}
+		close(executing)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}}
+	stop, _ := start(t, o)
+	<-executing
+	require.NoError(t, stop())
+	require.Contains(t, f.results, int64(0), "what is done is sent")
+	require.NotContains(t, f.results, int64(1))
+	require.Len(t, f.returned, 1, "the rest is returned")
+}
+
+func TestDirectiveEndsALease(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl = 1
+	o := testOptions(t, s)
+	var sawEnd atomic.Bool
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, shard int64) (string, error) {
+		if shard == 9 {
+			return "9", nil
+		}
+		f.set(func() {
+			for id := range f.leases {
+				f.ended = []uuid.UUID{id}
+			}
+		})
+		<-ctx.Done()
+		sawEnd.Store(errors.Is(context.Cause(ctx), errLeaseEnded))
+		f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
+		return "", ctx.Err()
+	}}
+	stop, _ := start(t, o)
+	f.untilResults(1)
+	require.NoError(t, stop())
+	require.True(t, sawEnd.Load())
+	require.Empty(t, f.returned, "there is nothing to return")
+	require.NotEmpty(t, f.beats)
+	require.Len(t, f.beats[0].Leases, 1)
+}
+
+func TestDirectiveStopsTheAgent(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl, f.stop = 1, true
+	o := testOptions(t, s)
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, _ int64) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}}
+	require.NoError(t, Run(t.Context(), o))
+	require.Len(t, f.returned, 1)
+}
+
+func TestLeaseThatHasExpiredIsDropped(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	o := testOptions(t, s)
+	f.perLease = 2
+	var expired atomic.Bool
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
+		if expired.CompareAndSwap(false, true) { // the server lends the shards again while the first one is executed
+			f.set(func() {
+				for id, lent := range f.leases {
+					f.shards = append(f.shards, lent...)
+					delete(f.leases, id)
+				}
+			})
+		}
+		return fmt.Sprint(shard), nil
+	}}
+	stop, _ := start(t, o)
+	f.untilResults(4)
+	require.NoError(t, stop())
+	require.Empty(t, f.returned)
+}
+
+func TestLeaseGoesStaleWithoutHeartbeats(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl = 1
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/agent/heartbeat" {
+			problem(w, 503, "database_unavailable")
+			return true
+		}
+		return false
+	}
+	stale := make(chan error, 1)
+	o := testOptions(t, s)
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, _ int64) (string, error) {
+		<-ctx.Done()
+		stale <- context.Cause(ctx)
+		return "", ctx.Err()
+	}}
+	stop, _ := start(t, o)
+	require.ErrorIs(t, <-stale, errLeaseStale)
+	require.NoError(t, stop())
+}
+
+func TestLiarLiesAboutItsShare(t *testing.T) {
+	f, s := newFakeServer(t, 60)
+	o := testOptions(t, s)
+	o.Liar = &Liar{Probability: 0.5, Seed: 7}
+	stop, _ := start(t, o)
+	f.untilResults(60)
+	require.NoError(t, stop())
+	wrong := 0
+	for shard, r := range f.results {
+		require.Equal(t, canonical.Digest([]byte(r.Output)), r.OutputDigest, "a lie is well formed")
+		_, lies := o.Liar.lie(f.bundle.Digest, shard)
+		require.Equal(t, lies, r.Output != fmt.Sprint(2*shard), "shard %d", shard)
+		if lies {
+			wrong++
+		}
+	}
+	require.InDelta(t, 30, wrong, 15)
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	_, s := newFakeServer(t, 0)
+	for says, spoil := range map[string]func(*Options){
+		"workers":               func(o *Options) { o.Workers = MaxWorkers + 1 },
+		"-1 workers":            func(o *Options) { o.Workers = -1 },
+		"of work":               func(o *Options) { o.LeaseWork = -1 },
+		"cache":                 func(o *Options) { o.CacheBytes = bundle.MaxArchiveBytes - 1 },
+		"no sandbox":            func(o *Options) { o.Sandbox = nil },
+		"1 to 200 characters":   func(o *Options) { o.Name = strings.Repeat("n", MaxNameLength+1) },
+		"an agent's name":       func(o *Options) { o.Name = " " },
+		"lie with probability":  func(o *Options) { o.Liar = &Liar{Probability: 1.1} },
+		"lie with probability ": func(o *Options) { o.Liar = &Liar{Probability: -0.1} },
+	} {
+		o := testOptions(t, s)
+		spoil(&o)
+		require.ErrorContains(t, Run(t.Context(), o), says)
+	}
+}

@@ -1,0 +1,50 @@
+package agent
+
+import "time"
+
+const (
+	// MaxBatch is the largest number of shards in one lease: so many are lost when an agent dies, and so many results of 64 KiB
+	// make 16 MiB, which an agent must be able to hold.
+	MaxBatch = 256
+	// firstBatch is the size of the first lease, when nothing is known about the work.
+	firstBatch = 2
+	// maxGrowth bounds how much larger than the last a lease may be: a few quick shards say little about the next.
+	maxGrowth = 4
+	// DefaultLeaseWork is how much work a lease should be. Asking costs milliseconds, so a few seconds of work make that nothing,
+	// and the last shards of a job do not wait long for one slow lease.
+	DefaultLeaseWork = 7 * time.Second
+)
+
+// batchSizer chooses how many shards to ask for, from how long the last ones took.
+type batchSizer struct {
+	target time.Duration
+	size   int
+	each   time.Duration // smoothed time of one shard
+}
+
+func newBatchSizer(target time.Duration) *batchSizer {
+	return &batchSizer{target: target, size: firstBatch}
+}
+
+// next is how many shards to ask for now.
+func (s *batchSizer) next() int { return s.size }
+
+// done tells of a lease: how many shards were executed, in how long, and how long the lease would have lasted. No more than half
+// of that is planned for, so that a lease is over before it expires even where its heartbeats do not get through.
+func (s *batchSizer) done(shards int, took, ttl time.Duration) {
+	if shards == 0 {
+		s.size = max(1, s.size/2) // nothing was finished: ask for less, whatever the reason was
+		return
+	}
+	each := max(took/time.Duration(shards), time.Microsecond)
+	if s.each == 0 {
+		s.each = each
+	} else {
+		s.each = (s.each + each) / 2
+	}
+	target := s.target
+	if ttl > 0 {
+		target = min(target, ttl/2)
+	}
+	s.size = max(1, min(MaxBatch, s.size*maxGrowth, int(target/s.each)))
+}

@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDataDirIsMadePrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "agent")
+	d, err := openDataDir(path)
+	require.NoError(t, err)
+	defer d.close()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+}
+
+func TestTwoAgentsDoNotShareADataDir(t *testing.T) {
+	path := t.TempDir()
+	first, err := openDataDir(path)
+	require.NoError(t, err)
+	_, err = openDataDir(path)
+	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorContains(t, err, "--data")
+	first.close()
+	second, err := openDataDir(path)
+	require.NoError(t, err, "the first is gone")
+	second.close()
+}
+
+func TestDataDirThatOthersMayWriteIsRefused(t *testing.T) {
+	path := t.TempDir()
+	require.NoError(t, os.Chmod(path, 0o777))
+	_, err := openDataDir(path)
+	require.ErrorContains(t, err, "chmod 700")
+}
+
+func TestDataDirClearsWhatAKilledAgentLeft(t *testing.T) {
+	path := t.TempDir()
+	left := filepath.Join(path, "work", "lease-1", "main.py")
+	require.NoError(t, os.MkdirAll(filepath.Dir(left), 0o700))
+	require.NoError(t, os.WriteFile(left, nil, 0o400))
+	d, err := openDataDir(path)
+	require.NoError(t, err)
+	defer d.close()
+	require.NoFileExists(t, left)
+	require.DirExists(t, d.work())
+}

@@ -1,0 +1,25 @@
+// Package agent is the program that polls a server for work: it joins once with an enrolment token, borrows batches of shards,
+// fetches the function by its digest, executes it in a sandbox, signs what came out and sends it back.
+//
+// # The life of a lease
+//
+//	ask ──► fetch bundle ──► execute shard after shard ──► report in parts ──► closed
+//	 ▲        │ digest            │  ▲                          │
+//	 │        ▼ wrong             ▼  └── heartbeat keeps it     ▼
+//	 └── returned            ended by the server: dropped   expired, revoked: dropped
+//
+// A worker has one lease at a time. While it executes, finished results are sent in parts, so that progress moves and a kill
+// loses little. Sending again is harmless on both sides: a lease is asked for under an idempotency key, and a result that was
+// recorded before counts once. What an agent does not get to report is lent to another when the lease's time is up; it returns
+// what it will not do, so that nobody has to wait for that.
+//
+// # What lies in the data directory
+//
+//	agent.lock        flock held by the agent that runs here
+//	agent.key         its Ed25519 private key, PKCS #8 in PEM
+//	enrolment.json    the server, the agent's ID there and the key that the server gave it
+//	bundles/          functions by digest, checked at every use
+//	work/             scratch of what runs now; emptied at start
+//
+// The first two files are the agent's identity: mode 0600 in a directory that nobody else may write.
+package agent

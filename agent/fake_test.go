@@ -1,0 +1,383 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/statement"
+)
+
+const (
+	fakeToken = "ostraka_enrol_fake"
+	fakeKey   = "ostraka_agent_fake"
+)
+
+// fakeServer speaks the agent protocol as the real one does, and can be told to misbehave.
+type fakeServer struct {
+	t      *testing.T
+	bundle *bundle.Bundle
+
+	mu        sync.Mutex
+	key       string // that agents authenticate with; a change makes the old one unknown
+	public    ed25519.PublicKey
+	enrolled  int
+	shards    []client.LeasedShard // to lend
+	perLease  int                  // shards in a lease at most; 0: what is asked for
+	ttl       int64
+	leases    map[uuid.UUID][]client.LeasedShard
+	byKey     map[string]uuid.UUID // idempotency keys
+	asked     []int                // sizes that were asked for
+	results   map[int64]client.ShardResult
+	posts     int
+	outputs   map[string]string
+	returned  []uuid.UUID
+	ended     []uuid.UUID // told with the next heartbeat
+	stop      bool
+	beats     []client.Telemetry
+	changed   chan struct{}
+	intercept func(w http.ResponseWriter, r *http.Request) bool // answers instead, when it returns true
+	after     func(r *http.Request)                             // runs when a request was carried out but its answer is not yet sent
+}
+
+func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
+	f := &fakeServer{
+		t: t, bundle: testBundle(t), key: fakeKey, ttl: 30,
+		leases: map[uuid.UUID][]client.LeasedShard{}, byKey: map[string]uuid.UUID{},
+		results: map[int64]client.ShardResult{}, outputs: map[string]string{}, changed: make(chan struct{}),
+	}
+	for i := range shards {
+		f.shards = append(f.shards, client.LeasedShard{Shard: int64(i), Input: fmt.Sprintf(`{"n":%d}`, i)})
+	}
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	return f, s
+}
+
+func testBundle(t *testing.T) *bundle.Bundle {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return 2 * x['n']\n"), 0o600))
+	b, err := bundle.Pack(dir)
+	require.NoError(t, err)
+	return b
+}
+
+func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	intercept := f.intercept
+	f.mu.Unlock()
+	if intercept != nil && intercept(w, r) {
+		return
+	}
+	recorder := httptest.NewRecorder()
+	f.route(recorder, r)
+	f.mu.Lock()
+	close(f.changed)
+	f.changed = make(chan struct{})
+	after := f.after
+	f.mu.Unlock()
+	if after != nil {
+		after(r)
+	}
+	for k, v := range recorder.Header() {
+		w.Header()[k] = v
+	}
+	w.WriteHeader(recorder.Code)
+	_, _ = w.Write(recorder.Body.Bytes())
+}
+
+func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path, bearer := r.URL.Path, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if path == "/v1/agent/enrol" {
+		f.enrol(w, r, bearer)
+		return
+	}
+	if bearer != f.key {
+		problem(w, 401, "unauthorized")
+		return
+	}
+	if path == "/v1/agent/leases" {
+		f.lease(w, r)
+		return
+	}
+	if path == "/v1/agent/heartbeat" {
+		f.heartbeat(w, r)
+		return
+	}
+	parts := strings.Split(strings.TrimPrefix(path, "/v1/agent/leases/"), "/")
+	id, err := uuid.Parse(parts[0])
+	if err != nil || len(parts) < 2 {
+		problem(w, 404, "no_such_route")
+		return
+	}
+	lent, known := f.leases[id]
+	switch parts[1] {
+	case "bundle":
+		_, _ = w.Write(f.bundle.Archive())
+	case "outputs":
+		body, _ := io.ReadAll(r.Body)
+		f.outputs[parts[2]] = string(body)
+		answerJSON(w, 200, client.Object{Digest: parts[2], Size: int64(len(body))})
+	case "return":
+		f.returned = append(f.returned, id)
+		delete(f.leases, id)
+		w.WriteHeader(204)
+	case "results":
+		if !known {
+			problem(w, 409, "lease_expired")
+			return
+		}
+		f.record(w, r, id, lent)
+	}
+}
+
+func (f *fakeServer) enrol(w http.ResponseWriter, r *http.Request, token string) {
+	var e client.Enrolment
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil || token != fakeToken {
+		problem(w, 401, "unauthorized")
+		return
+	}
+	if !ed25519.Verify(e.PublicKey, statement.Enrolment(e.PublicKey, token), e.Proof) {
+		problem(w, 403, "bad_signature")
+		return
+	}
+	f.enrolled++
+	f.public = e.PublicKey
+	answerJSON(w, 201, client.Enrolled{Agent: client.Agent{ID: uuid.New(), Name: e.Name, State: client.AgentStateActive}, Key: f.key})
+}
+
+func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
+	key := r.Header.Get("Idempotency-Key")
+	if id, again := f.byKey[key]; again {
+		f.lend(w, id)
+		return
+	}
+	var most int
+	_, _ = fmt.Sscan(r.URL.Query().Get("max"), &most)
+	f.asked = append(f.asked, most)
+	if f.perLease > 0 {
+		most = min(most, f.perLease)
+	}
+	n := min(most, len(f.shards))
+	if n == 0 {
+		changed := f.changed
+		f.mu.Unlock()
+		select { // a long poll, but not so long that the end of a test waits for it
+		case <-r.Context().Done():
+		case <-changed:
+		case <-time.After(20 * time.Millisecond):
+		}
+		f.mu.Lock()
+		w.WriteHeader(204)
+		return
+	}
+	id := uuid.New()
+	f.byKey[key] = id
+	f.leases[id], f.shards = f.shards[:n:n], f.shards[n:]
+	f.lend(w, id)
+}
+
+func (f *fakeServer) lend(w http.ResponseWriter, id uuid.UUID) {
+	answerJSON(w, 200, client.Lease{ID: id, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], TTLSeconds: f.ttl})
+}
+
+func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID, lent []client.LeasedShard) {
+	f.posts++
+	body, _ := io.ReadAll(r.Body)
+	var request client.ResultsRequest
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(&request) != nil {
+		problem(w, 422, "bad_results")
+		return
+	}
+	var lines []statement.Line
+	for _, result := range request.Results {
+		if !slices.ContainsFunc(lent, func(s client.LeasedShard) bool { return s.Shard == result.Shard }) {
+			problem(w, 422, "bad_result")
+			return
+		}
+		var e client.Exception
+		if result.Exception != nil {
+			e = *result.Exception
+		}
+		lines = append(lines, statement.Line{Shard: result.Shard, Status: string(result.Status),
+			Outcome: statement.Outcome(string(result.Status), result.OutputDigest, e.Type, e.Message)})
+	}
+	if !ed25519.Verify(f.public, statement.Results(id, lines), request.Signature) {
+		problem(w, 403, "bad_signature")
+		return
+	}
+	recorded := client.Recorded{}
+	for _, result := range request.Results {
+		if _, again := f.results[result.Shard]; again {
+			recorded.Duplicate++
+		} else {
+			recorded.Recorded++
+		}
+		f.results[result.Shard] = result
+	}
+	answerJSON(w, 200, recorded)
+}
+
+func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {
+	var t client.Telemetry
+	_ = json.NewDecoder(r.Body).Decode(&t)
+	f.beats = append(f.beats, t)
+	ended := f.ended
+	if ended == nil {
+		ended = []uuid.UUID{}
+	}
+	answerJSON(w, 200, client.Directives{EndedLeases: ended, Stop: f.stop})
+}
+
+func problem(w http.ResponseWriter, status int, code string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	answerJSON(w, status, client.Problem{Code: code, Detail: "as the test wants it: " + code, Status: int64(status)})
+}
+
+func answerJSON(w http.ResponseWriter, status int, v any) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// set changes the server's behaviour.
+func (f *fakeServer) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// until waits for something to become true of the server.
+func (f *fakeServer) until(what string, holds func() bool) {
+	f.t.Helper()
+	deadline := time.After(time.Minute)
+	for {
+		f.mu.Lock()
+		ok, changed := holds(), f.changed
+		f.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			f.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func (f *fakeServer) untilResults(n int) {
+	f.t.Helper()
+	f.until(fmt.Sprintf("%d results are in", n), func() bool { return len(f.results) == n })
+}
+
+// fakeSandbox doubles numbers without an interpreter.
+type fakeSandbox struct {
+	level   bundle.Isolation
+	openErr error
+	// run, where set, is what executing a shard does.
+	run func(ctx context.Context, shard int64) (output string, err error)
+}
+
+func (s *fakeSandbox) Isolation() bundle.Isolation {
+	if s.level == "" {
+		return bundle.Process
+	}
+	return s.level
+}
+
+func (s *fakeSandbox) Describe(context.Context) (string, string, error) {
+	return "fake 1.0", "none", nil
+}
+
+func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, dir string) (Session, error) {
+	if s.openErr != nil {
+		return nil, s.openErr
+	}
+	if b.Manifest.Name != "double" {
+		return nil, errors.New("another function")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	return &fakeSession{s}, nil
+}
+
+type fakeSession struct{ *fakeSandbox }
+
+func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harness.Result, error) {
+	output := fmt.Sprint(2 * shard)
+	if s.run != nil {
+		var err error
+		if output, err = s.run(ctx, shard); err != nil {
+			return harness.Result{}, err
+		}
+	}
+	now := time.Now().UTC().Format(time.RFC3339Nano)
+	return harness.Result{Shard: shard, Status: harness.StatusOK, Output: output, OutputDigest: canonical.Digest([]byte(output)),
+		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Isolation())}, nil
+}
+
+func (s *fakeSession) Close() error { return nil }
+
+// testOptions are an agent's options for a fake server.
+func testOptions(t *testing.T, s *httptest.Server) Options {
+	return Options{
+		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
+		Sandbox: &fakeSandbox{}, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+}
+
+// start runs an agent; stop ends it and returns what Run returned.
+func start(t *testing.T, o Options) (stop func() error, ended <-chan error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() { result <- Run(ctx, o) }()
+	return func() error {
+		cancel()
+		return <-result
+	}, result
+}
+
+// refuse answers posts that hold the result of one shard as the real server does when it does not like it.
+func refuse(f *fakeServer, w http.ResponseWriter, r *http.Request, shard int64) bool {
+	if !strings.HasSuffix(r.URL.Path, "/results") {
+		return false
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var request client.ResultsRequest
+	if json.Unmarshal(body, &request) != nil {
+		f.t.Error("not JSON")
+	}
+	if !slices.ContainsFunc(request.Results, func(r client.ShardResult) bool { return r.Shard == shard }) {
+		return false
+	}
+	problem(w, 422, "bad_result")
+	return true
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// MaxWorkers is the most workers of one agent: each holds an interpreter, and a machine with more processors may run several
+// agents.
+const MaxWorkers = 256
+
+// MaxNameLength is the longest name of an agent, in characters, as the server has it.
+const MaxNameLength = 200
+
+// Options say how an agent works. Zero values mean the defaults that are named.
+type Options struct {
+	URL     string // the server
+	Token   string // enrolment token; needed once
+	DataDir string // see the package's comment
+	Name    string // what its owner calls the agent
+	Version string // of this program
+	Workers int    // leases at a time; 0: 1
+	Caps    Caps   // what a function may have here
+
+	// LeaseWork is how much work a lease should be; 0: DefaultLeaseWork.
+	LeaseWork time.Duration
+	// CacheBytes is how much disk the bundles of earlier leases may take; 0: DefaultCacheBytes.
+	CacheBytes int64
+	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
+	Liar *Liar
+	// Sandbox is where functions run.
+	Sandbox Sandbox
+	// Log receives what the agent has to say; nil: slog.Default().
+	Log *slog.Logger
+}
+
+// complete fills in the defaults and refuses what cannot be meant.
+func (o *Options) complete() error {
+	if o.Workers == 0 {
+		o.Workers = 1
+	}
+	if o.LeaseWork == 0 {
+		o.LeaseWork = DefaultLeaseWork
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = DefaultCacheBytes
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	switch {
+	case o.Workers < 1 || o.Workers > MaxWorkers:
+		return fmt.Errorf("%d workers: an agent has 1 to %d", o.Workers, MaxWorkers)
+	case o.LeaseWork < 0:
+		return fmt.Errorf("a lease cannot be %v of work", o.LeaseWork)
+	case o.CacheBytes < bundle.MaxArchiveBytes:
+		return fmt.Errorf("a cache of %d bytes cannot hold the largest bundle: give it at least %d", o.CacheBytes, bundle.MaxArchiveBytes)
+	case o.Sandbox == nil:
+		return errors.New("the agent has no sandbox to run functions in")
+	case strings.TrimSpace(o.Name) == "" || len([]rune(o.Name)) > MaxNameLength:
+		return fmt.Errorf("the name %q: an agent's name has 1 to %d characters", o.Name, MaxNameLength)
+	}
+	if o.Liar != nil {
+		return o.Liar.check()
+	}
+	return nil
+}

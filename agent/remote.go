@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+const (
+	// pollWait is how long the server may keep an agent waiting for work: below the idle time-outs of common proxies.
+	pollWait = 25 * time.Second
+	// callLimit is how long a call may take besides waiting and sending much.
+	callLimit = 30 * time.Second
+	// transferLimit is how long a bundle or an output may take: 16 MiB over a slow line.
+	transferLimit = 5 * time.Minute
+)
+
+// remote is the server as the agent sees it. Each method is one request; repeating it is the caller's affair.
+type remote struct {
+	client *client.Client
+	key    atomic.Pointer[string] // what the server gave this agent
+}
+
+func newRemote(url, version string) (*remote, error) {
+	c, err := client.Connect(url, "", "ostraka-agent/"+version)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{client: c}
+	c.RequestEditors = append(c.RequestEditors, func(_ context.Context, req *http.Request) error {
+		if key := r.key.Load(); key != nil {
+			req.Header.Set("Authorization", "Bearer "+*key)
+		}
+		return nil
+	})
+	return r, nil
+}
+
+func (r *remote) useKey(key string) { r.key.Store(&key) }
+
+// close lets idle connections go.
+func (r *remote) close() {
+	if doer, ok := r.client.Client.(*http.Client); ok {
+		doer.CloseIdleConnections()
+	}
+}
+
+func (r *remote) enrol(ctx context.Context, token string, e client.Enrolment) (client.Enrolled, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Enrolled](r.client.EnrolAgent(ctx, nil, e, func(_ context.Context, req *http.Request) error {
+		req.Header.Set("Authorization", "Bearer "+token)
+		return nil
+	}))
+	return doc.Value, err
+}
+
+// lease asks for work; it returns nil when there is none.
+func (r *remote) lease(ctx context.Context, most int, idempotencyKey string) (*client.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollWait+callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Lease](r.client.LeaseShards(ctx, &client.LeaseShardsParams{
+		Wait: new(pollWait.String()), Max: new(int64(most)), IdempotencyKey: &idempotencyKey,
+	}))
+	if err != nil || doc.Status == http.StatusNoContent {
+		return nil, err
+	}
+	return &doc.Value, nil
+}
+
+// bundle reads the bundle of a lease. The time limit covers the reading.
+func (r *remote) bundle(ctx context.Context, lease uuid.UUID) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, transferLimit)
+	body, err := answer.Stream(r.client.GetLeaseBundle(ctx, lease))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &cancelBody{body, cancel}, nil
+}
+
+// cancelBody ends its request when it is closed. An answer that breaks off is as good as none: it may be asked for again.
+type cancelBody struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *cancelBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &answer.Unreachable{Err: err}
+	}
+	return n, err
+}
+
+func (b *cancelBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
+
+func (r *remote) putOutput(ctx context.Context, lease uuid.UUID, digest, output string) error {
+	ctx, cancel := context.WithTimeout(ctx, transferLimit)
+	defer cancel()
+	_, err := answer.Read[client.Object](r.client.PutOutputWithBody(ctx, lease, digest, "application/octet-stream", strings.NewReader(output)))
+	return err
+}
+
+// post sends results that are encoded already.
+func (r *remote) post(ctx context.Context, lease uuid.UUID, body []byte) (client.Recorded, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Recorded](r.client.PostResultsWithBody(ctx, lease, nil, "application/json", bytes.NewReader(body)))
+	return doc.Value, err
+}
+
+func (r *remote) returnLease(ctx context.Context, lease uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := answer.Read[struct{}](r.client.ReturnLease(ctx, lease, nil))
+	return err
+}
+
+func (r *remote) heartbeat(ctx context.Context, t client.Telemetry) (client.Directives, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Directives](r.client.Heartbeat(ctx, nil, t))
+	return doc.Value, err
+}

@@ -1,0 +1,158 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/statement"
+)
+
+const (
+	// reportEvery is how long a result waits for others at most: a kill loses no more work than that.
+	reportEvery = 2 * time.Second
+	// reportResults is how many results are sent at once at most.
+	reportResults = 100
+	// reportBytes is how much is sent at once at most, in bytes of JSON, unless a single result has more. The server takes 16 MiB.
+	reportBytes = 4 << 20
+)
+
+// The server's words for a lease that does not count any more.
+var leaseOver = []error{answer.Code("lease_expired"), answer.Code("lease_ended"), answer.Code("lease_revoked")}
+
+// reporter sends the results of a lease in parts.
+type reporter struct {
+	*agent
+	lease    *heldLease
+	pending  []client.ShardResult
+	size     int // bytes of JSON of what is pending
+	reported int // results that the server has
+}
+
+func newReporter(a *agent, lease *heldLease) *reporter { return &reporter{agent: a, lease: lease} }
+
+// run sends results as they come until there are no more, or the lease is over.
+func (r *reporter) run(ctx context.Context, results <-chan client.ShardResult) error {
+	due := time.NewTimer(reportEvery)
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case result, open := <-results:
+			if !open {
+				return r.flush(ctx)
+			}
+			if len(r.pending) == 0 {
+				due.Reset(reportEvery)
+			}
+			if err := r.add(ctx, result); err != nil {
+				return err
+			}
+		case <-due.C:
+			if err := r.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (r *reporter) add(ctx context.Context, result client.ShardResult) error {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("encoding the result of shard %d: %w", result.Shard, err)
+	}
+	if r.size+len(text) > reportBytes {
+		if err := r.flush(ctx); err != nil {
+			return err
+		}
+	}
+	r.pending, r.size = append(r.pending, result), r.size+len(text)
+	if len(r.pending) >= reportResults {
+		return r.flush(ctx)
+	}
+	return nil
+}
+
+func (r *reporter) flush(ctx context.Context) error {
+	results := r.pending
+	r.pending, r.size = nil, 0
+	if len(results) == 0 {
+		return nil
+	}
+	slices.SortFunc(results, func(a, b client.ShardResult) int { return int(min(max(a.Shard-b.Shard, -1), 1)) })
+	return r.send(ctx, results)
+}
+
+// send posts results. When the server refuses them for what one of them says, it is found by halves and left out, so that the
+// others count; what is left out is returned with the lease.
+func (r *reporter) send(ctx context.Context, results []client.ShardResult) error {
+	err := r.post(ctx, results)
+	switch {
+	case err == nil:
+		r.reported += len(results)
+		return nil
+	case slices.ContainsFunc(leaseOver, func(over error) bool { return errors.Is(err, over) }):
+		r.lease.end(err)
+		return err
+	case ctx.Err() != nil || !aboutResults(err):
+		return fmt.Errorf("sending results: %w", err)
+	case len(results) == 1:
+		r.log.Error("the server refuses a result", "lease", r.lease.ID, "shard", results[0].Shard, "status", results[0].Status, "error", err)
+		return nil
+	}
+	half := len(results) / 2
+	if err := r.send(ctx, results[:half]); err != nil {
+		return err
+	}
+	return r.send(ctx, results[half:])
+}
+
+// aboutResults says whether the server refuses what was sent, and not who sent it or when.
+func aboutResults(err error) bool {
+	return isStatus(err, http.StatusBadRequest) || isStatus(err, http.StatusConflict) ||
+		isStatus(err, http.StatusRequestEntityTooLarge) || isStatus(err, http.StatusUnprocessableEntity)
+}
+
+// post sends one signed part until it is answered.
+func (r *reporter) post(ctx context.Context, results []client.ShardResult) error {
+	lines := make([]statement.Line, len(results))
+	for i, result := range results {
+		var exception client.Exception
+		if result.Exception != nil {
+			exception = *result.Exception
+		}
+		status := string(result.Status)
+		lines[i] = statement.Line{Shard: result.Shard, Status: status, Outcome: statement.Outcome(status, result.OutputDigest, exception.Type, exception.Message)}
+	}
+	body, err := encode(client.ResultsRequest{Results: results, Signature: ed25519.Sign(r.key, statement.Results(r.lease.ID, lines))})
+	if err != nil {
+		return err
+	}
+	return r.persist(ctx, "sending results", func(ctx context.Context) error {
+		recorded, err := r.server.post(ctx, r.lease.ID, body)
+		if err == nil {
+			r.log.Debug("results are recorded", "lease", r.lease.ID, "new", recorded.Recorded, "known", recorded.Duplicate, "done", recorded.Done)
+		}
+		return err
+	})
+}
+
+// encode writes JSON without the escapes that browsers need: outputs stay as short as they are.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, fmt.Errorf("encoding results: %w", err)
+	}
+	return out.Bytes(), nil
+}

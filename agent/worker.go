@@ -1,0 +1,153 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
+const hurriedPoll = time.Second
+
+// worker has one lease at a time.
+type worker struct {
+	*agent
+	size *batchSizer
+	// refusals grows with leases that could not be worked on, one after the other, so that they are not taken and returned as
+	// fast as the network allows.
+	refusals backoff
+}
+
+func newWorker(a *agent) *worker {
+	return &worker{agent: a, size: newBatchSizer(a.options.LeaseWork)}
+}
+
+// run asks for work and does it until soft ends; then it comes back as soon as what is done is sent, or hard ends. It returns an
+// error only when it is no use to go on.
+func (w *worker) run(soft, hard context.Context) error {
+	for soft.Err() == nil {
+		lease, asked, err := w.ask(soft)
+		if soft.Err() != nil {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("asking for work: %w", err)
+		}
+		if lease == nil {
+			continue
+		}
+		if err := w.serve(soft, hard, lease, asked); err != nil {
+			w.log.Error("a lease could not be worked on", "lease", lease.ID, "function", lease.Function, "error", err)
+			w.size.done(0, 0, 0)
+			sleep(soft, w.refusals.next())
+			continue
+		}
+		w.refusals.reset()
+	}
+	return nil
+}
+
+// ask waits for a lease. All tries of one request carry the same key, so that a lease whose answer was lost is found again.
+func (w *worker) ask(ctx context.Context) (lease *client.Lease, asked time.Time, err error) {
+	key, most := uuid.NewString(), w.size.next()
+	began := time.Now()
+	err = w.persist(ctx, "asking for work", func(ctx context.Context) (err error) {
+		asked = time.Now()
+		lease, err = w.server.lease(ctx, most, key)
+		return err
+	})
+	if err == nil && lease == nil && time.Since(began) < hurriedPoll {
+		sleep(ctx, hurriedPoll)
+	}
+	return lease, asked, err
+}
+
+// serve works on a lease: everything that it does not report in the end it gives back. The error says why nothing could be done.
+func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked time.Time) error {
+	// The time to live counts from when the lease was made. A poll may have waited for work before that, so counting from when
+	// it was sent would end a lease before its time; the answer is a good measure, as the first heartbeat soon mends it.
+	held, release := w.leases.add(hard, lease, time.Now())
+	defer release()
+	log := w.log.With("lease", lease.ID, "job", lease.Job, "function", lease.Function)
+	log.Debug("got a lease", "shards", len(lease.Shards), "after", time.Since(asked).Round(time.Millisecond))
+
+	work, err := w.prepare(soft, held)
+	var done int
+	if err == nil {
+		began := time.Now()
+		done, err = work.run(soft)
+		w.size.done(done, time.Since(began), held.ttl())
+		err = errors.Join(err, work.close())
+	}
+	switch cause := context.Cause(held.alive); {
+	case errors.Is(cause, errStopped): // hard has ended: there is no time left for anything
+		return nil
+	case cause != nil:
+		log.Info("a lease was ended early", "why", cause, "done", done, "of", len(lease.Shards))
+		return nil // also where it took the work along
+	}
+	if done < len(lease.Shards) {
+		w.giveBack(hard, held, done)
+	}
+	if soft.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// giveBack returns what was not reported, so that others get it at once. Without this they get it when the lease expires.
+func (w *worker) giveBack(ctx context.Context, held *heldLease, done int) {
+	err := w.persist(ctx, "returning a lease", func(ctx context.Context) error { return w.server.returnLease(ctx, held.ID) })
+	if err != nil {
+		w.log.Debug("a lease could not be returned and will expire", "lease", held.ID, "error", err)
+		return
+	}
+	w.log.Info("returned what is left of a lease", "lease", held.ID, "reported", done, "returned", len(held.Shards)-done)
+}
+
+// prepare fetches and checks the function and opens a sandbox for it.
+func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
+	ctx, cancel := both(soft, held.alive)
+	defer cancel(nil)
+	b, err := w.fetch(ctx, held.Lease)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.options.Caps.refuse(w.sandbox.Isolation(), &b.Manifest); err != nil {
+		return nil, fmt.Errorf("this machine does not accept the function: %w", err)
+	}
+	dir, err := os.MkdirTemp(w.dir.work(), "lease-")
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for the sandbox: %w", err)
+	}
+	session, err := w.sandbox.Open(ctx, b, dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a sandbox: %w", err), os.RemoveAll(dir))
+	}
+	return &work{agent: w.agent, lease: held, session: session, dir: dir}, nil
+}
+
+func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {
+	err = w.persist(ctx, "fetching a function", func(ctx context.Context) error {
+		b, err = w.bundles.get(ctx, lease.BundleDigest, func(ctx context.Context) (io.ReadCloser, error) {
+			return w.server.bundle(ctx, lease.ID)
+		})
+		return err
+	})
+	return b, err
+}
+
+// both returns a context that ends when either of two does.
+func both(a, b context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(a)
+	context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	return ctx, cancel
+}
