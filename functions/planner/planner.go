@@ -16,7 +16,9 @@
 // of partition.Spec, whose range bounds are strings:
 //
 //	{"kind": "items", "values": aggregate.value.sample}
-//	{"kind": "range", "from": aggregate.value.last, "to": "36893488147419103232", "size": "1000"}
+//	{"kind": "range", "from": string(aggregate.value.last), "to": "36893488147419103232", "size": "1000"}
+//
+// The language is CEL's standard library and macros, without extensions.
 //
 // The package is pure: it evaluates and decides, and creates nothing.
 package planner
@@ -31,7 +33,7 @@ import (
 // people write and what is stored; the ID is kept beside it.
 type Rule struct {
 	ID   string `json:"-"` // a UUID
-	Name string `json:"name" doc:"Lower-case letters, digits and hyphens, starting with a letter."`
+	Name string `json:"name" pattern:"^[a-z][a-z0-9-]{0,62}$" doc:"Lower-case letters, digits and hyphens, starting with a letter."`
 	// OnFunction restricts the rule to jobs of one function; "" means any.
 	OnFunction string `json:"on_function,omitempty" doc:"Only jobs of this function; any when left out."`
 	// When is a CEL expression of type bool.
