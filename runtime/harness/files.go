@@ -16,7 +16,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
-// tooMuch marks what breaks a limit rather than a rule.
+// errTooMuch marks what breaks a limit rather than a rule.
 var errTooMuch = errors.New("over the limit")
 
 // artifacts lists the files under root, which was opened before user code ran.
@@ -26,6 +26,8 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 	left := limits.DiskBytes
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
+		case name == "." && errors.Is(err, fs.ErrNotExist):
+			return fs.SkipAll // the function removed the directory
 		case err != nil:
 			return fmt.Errorf("reading $OSTRAKA_OUTPUT: %w", err)
 		case d.IsDir():

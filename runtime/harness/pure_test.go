@@ -15,7 +15,9 @@ import (
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
-func outputFrame(s string) frame { return frame{kind: frameOutput, size: uint64(len(s)), data: []byte(s)} }
+func outputFrame(s string) frame {
+	return frame{kind: frameOutput, size: uint64(len(s)), data: []byte(s)}
+}
 
 func TestDecide(t *testing.T) {
 	l := bundle.DefaultLimits()

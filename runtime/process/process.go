@@ -1,0 +1,80 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// Interpreters are the names under which New looks for Python.
+func Interpreters() []string { return []string{"python3"} }
+
+// Config says where sandboxes live.
+type Config struct {
+	Interpreter string // path of Python; found on PATH when empty
+	Dir         string // where leases get their directories; the system's when empty
+}
+
+// Runner opens sandboxes of the level `process`.
+type Runner struct {
+	interpreter string
+	dir         string
+}
+
+// New finds the interpreter and makes Dir if it is missing.
+func New(cfg Config) (*Runner, error) {
+	r := &Runner{interpreter: cfg.Interpreter, dir: cfg.Dir}
+	if r.interpreter == "" {
+		found, err := find()
+		if err != nil {
+			return nil, err
+		}
+		r.interpreter = found
+	}
+	if r.dir == "" {
+		r.dir = os.TempDir()
+	}
+	dir, err := filepath.Abs(r.dir)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the directory of sandboxes: %w", err)
+	}
+	r.dir = dir
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("preparing the directory of sandboxes: %w", err)
+	}
+	return r, nil
+}
+
+func find() (string, error) {
+	for _, name := range Interpreters() {
+		if p, err := exec.LookPath(name); err == nil {
+			return filepath.Abs(p)
+		}
+	}
+	return "", errors.New("no python3 on PATH: install Python 3.9 or later (Debian: apt-get install python3)")
+}
+
+// Level is the isolation that sandboxes of this runner achieve.
+func (*Runner) Level() bundle.Isolation { return bundle.Process }
+
+// Open unpacks the bundle into a private directory and imports the function. It
+// refuses a function that asks for a stronger level.
+func (r *Runner) Open(ctx context.Context, b *bundle.Bundle) (*Sandbox, error) {
+	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
+		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
+	}
+	dir, err := os.MkdirTemp(r.dir, "ostraka-lease-")
+	if err != nil {
+		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
+	}
+	s := &Sandbox{dir: dir}
+	if err := s.open(ctx, r, b); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err), s.Close())
+	}
+	return s, nil
+}
