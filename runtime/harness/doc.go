@@ -28,7 +28,9 @@
 // lengths are the kernel's. Go decides when to stop a shard (time, output,
 // memory, processes, context) and the zygote carries it out; when the zygote
 // does not answer, Go kills it and looks for its processes by a mark in their
-// environment. When Go dies, the zygote sees the end of the socket and ends
+// environment. (The zygote and the template are not dumpable, so that a shard
+// cannot trace them; of what the import of a function started, this search
+// therefore finds nothing unless Go runs as root.) When Go dies, the zygote sees the end of the socket and ends
 // everything; shards and template also ask the kernel to die with the zygote.
 //
 // # What this does not do
