@@ -3,9 +3,9 @@ package testenv
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +15,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"github.com/ostraka/ostraka/blob"
 )
@@ -118,7 +121,7 @@ func (m *minioServer) start(program, dir string) error {
 		_ = cmd.Process.Kill() // its files go with it
 		<-done
 	}
-	if err := awaitHealthy(address, done); err != nil {
+	if err := m.awaitReady(address, done); err != nil {
 		stop()
 		said, _ := os.ReadFile(log.Name())
 		return fmt.Errorf("starting %s: %w; it said: %s", program, err, said)
@@ -155,32 +158,33 @@ func startTied(cmd *exec.Cmd) (<-chan struct{}, error) {
 	return done, <-started
 }
 
-// awaitHealthy asks until the server says that it is ready.
-func awaitHealthy(address string, done <-chan struct{}) error {
+// awaitReady asks until the server answers a signed request. Its health page
+// says "ready" before that.
+func (m *minioServer) awaitReady(address string, done <-chan struct{}) error {
+	transport, err := minio.DefaultTransport(false)
+	if err != nil {
+		return err
+	}
+	defer transport.CloseIdleConnections()
+	client, err := minio.New(address, &minio.Options{
+		Creds: credentials.NewStaticV4(m.config.AccessKey, m.config.SecretKey, ""), Transport: transport, MaxRetries: 1,
+	})
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), minioStartLimit)
 	defer cancel()
-	for !healthy(ctx, address) {
+	for {
+		_, err := client.ListBuckets(ctx)
+		if err == nil {
+			return nil
+		}
 		select {
 		case <-done:
-			return fmt.Errorf("it ended at once")
+			return errors.New("it ended at once")
 		case <-ctx.Done():
-			return fmt.Errorf("it was not ready after %v", minioStartLimit)
+			return fmt.Errorf("it was not ready after %v: %w", minioStartLimit, err)
 		case <-time.After(eventuallyPace):
 		}
 	}
-	return nil
-}
-
-func healthy(ctx context.Context, address string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/minio/health/ready", nil)
-	if err != nil {
-		return false
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client.Do(req)
-	if err != nil {
-		return false
-	}
-	res.Body.Close()
-	return res.StatusCode == http.StatusOK
 }
