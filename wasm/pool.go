@@ -116,6 +116,12 @@ var errNotCompiled = errors.New("the module is not compiled")
 func (p *Pool) borrow(ctx context.Context, project string, m Module) (w *worker, isWarm bool, err error) {
 	k := key{project: project, digest: m.Digest, memory: p.limits.Memory}
 	for range maxTries {
+		// Before the turn comes, so that it is not lost by compiling.
+		if !p.cache.has(m.Digest) {
+			if err := p.compile(ctx, project, m); err != nil {
+				return nil, false, err
+			}
+		}
 		if err := p.runs.acquire(ctx, project); err != nil {
 			return nil, false, p.hostError(m, fmt.Errorf("waiting for a wasm runner: %w", err))
 		}
@@ -128,9 +134,6 @@ func (p *Pool) borrow(ctx context.Context, project string, m Module) (w *worker,
 		}
 		p.runs.release(project)
 		if !errors.Is(err, errNotCompiled) {
-			return nil, false, err
-		}
-		if err := p.compile(ctx, project, m); err != nil {
 			return nil, false, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 // Stats is what one batch took.
 type Stats struct {
-	InLines  int64 // records that were sent; more than the module read, if it stopped early
+	InLines  int64 // records that were sent: all of them, unless the batch failed
 	InBytes  int64
 	OutLines int64
 	OutBytes int64
@@ -152,13 +152,12 @@ func (b *batch) broken(err error) error {
 // judge decides what the outcome of a batch that came to its end means.
 func (b *batch) judge() error {
 	o := b.outcome
-	failed := o.Trap != "" || o.ExitCode != 0 || o.Failed != ""
 	switch {
 	case o.Exceeded == runner.ExceededOutput:
 		return b.withLast(b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d bytes", b.limits.Output))
 	case o.Exceeded == runner.ExceededLine:
 		return b.withLast(b.failure(ClassOutputLimit, "print shorter lines", "the module printed a line longer than %d bytes", b.limits.Line))
-	case o.Exceeded == runner.ExceededMemory && failed:
+	case o.Exceeded == runner.ExceededMemory && o.Unsuccessful():
 		return b.withTrap(b.failure(ClassMemoryLimit, "keep less in memory", "the module failed after it was refused more than %d MiB of memory", b.limits.Memory>>20))
 	case o.Failed != "":
 		return b.failure(ClassHost, "nothing is held against the module; try again", "%s", clean(o.Failed))

@@ -49,5 +49,8 @@ type Outcome struct {
 	Failed   string   `json:"failed,omitempty"`   // what failed in the runner itself
 }
 
+// Unsuccessful tells whether the guest did not end well.
+func (o Outcome) Unsuccessful() bool { return o.ExitCode != 0 || o.Trap != "" || o.Failed != "" }
+
 // MaxFrames is how many frames of a trap's stack are kept.
 const MaxFrames = 10

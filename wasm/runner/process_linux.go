@@ -120,7 +120,11 @@ func (p *Process) Run(ctx context.Context, b Batch, input iter.Seq2[[]byte, erro
 	go func() { fed <- p.killOn(p.feed(input, ended)) }()
 	outcome, err := p.collect(out)
 	err = p.killOn(err)
-	close(ended)
+	if err != nil || outcome.Unsuccessful() {
+		// A module that ends well without reading all is still sent all, so
+		// that what was counted on the way does not depend on timing.
+		close(ended)
+	}
 	if err = errors.Join(err, <-fed); err != nil {
 		return Outcome{}, p.died(ctx, err)
 	}
@@ -135,7 +139,7 @@ func (p *Process) killOn(err error) error {
 	return err
 }
 
-// feed sends the input until it ends or the batch does.
+// feed sends the input until it ends or the batch has failed.
 func (p *Process) feed(input iter.Seq2[[]byte, error], ended <-chan struct{}) error {
 	chunk := make([]byte, 0, MaxChunk)
 	for bytes, err := range input {

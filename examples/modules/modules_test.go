@@ -1,0 +1,66 @@
+package modules_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/wasm"
+	"github.com/ostraka/ostraka/wasm/runner"
+)
+
+func TestMain(m *testing.M) {
+	runner.MaybeRun()
+	os.Exit(m.Run())
+}
+
+// build compiles an example as its README says.
+func build(t *testing.T, dir string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "module.wasm")
+	cmd := exec.Command("go", "build", "-o", out, "./"+dir)
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	module, err := os.ReadFile(out)
+	require.NoError(t, err)
+	return module
+}
+
+func TestHistogram(t *testing.T) {
+	module := build(t, "histogram")
+	pool, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(t.TempDir(), "modules")})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	// As an upload does.
+	info, err := pool.Check(t.Context(), "p", module, wasm.KindAggregator)
+	require.NoError(t, err)
+	require.Equal(t, wasm.Digest(module), info.Digest)
+
+	a := wasm.Aggregation{Pool: pool, Project: "p", Job: "j", Module: wasm.FromBytes(module), Params: json.RawMessage(`{"field":"ms","width":10}`)}
+	var partials []wasm.Partial
+	for page := range 3 {
+		var items []wasm.Item
+		for i := range 100 {
+			ms := strconv.Itoa(page*10 + i%20)
+			items = append(items, wasm.Item{ID: ms, Result: []byte(`{"ms":` + ms + `}`)})
+		}
+		items = append(items, wasm.Item{ID: "x", Result: []byte(`null`)})
+		p, _, err := a.Fold(t.Context(), wasm.Each(items))
+		require.NoError(t, err)
+		partials = append(partials, p)
+	}
+	merged, _, err := a.Merge(t.Context(), wasm.Each(partials[1:]))
+	require.NoError(t, err)
+	f, _, err := a.Final(t.Context(), wasm.Each([]wasm.Partial{partials[0], merged}))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"0":50,"10":100,"20":100,"30":50}`, string(f.Value))
+	require.EqualValues(t, 303, f.N)
+	require.Equal(t, "303 results in 4 buckets, 3 without a number", f.Summary)
+}
