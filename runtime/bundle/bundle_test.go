@@ -45,6 +45,7 @@ func TestPackVerifyUnpack(t *testing.T) {
 }
 
 func modeOf(t *testing.T, dir, name string) os.FileMode {
+	t.Helper()
 	info, err := os.Stat(filepath.Join(dir, name))
 	require.NoError(t, err)
 	return info.Mode().Perm()
@@ -151,6 +152,7 @@ func TestVerifyRefuses(t *testing.T) {
 }
 
 func gzipped(t testing.TB, content []byte) []byte {
+	t.Helper()
 	var buf bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&buf, gzip.BestSpeed)
 	require.NoError(t, err)
@@ -232,8 +234,7 @@ func TestPackedFoldersVerify(t *testing.T) {
 		require.NoError(rt, err)
 		b, err := verify(archive)
 		require.NoError(rt, err)
-		dst, err := os.MkdirTemp(t.TempDir(), "")
-		require.NoError(rt, err)
+		dst := t.TempDir()
 		require.NoError(rt, b.Unpack(dst))
 		for name, content := range want {
 			got, err := os.ReadFile(filepath.Join(dst, name))

@@ -23,6 +23,7 @@ type entry struct {
 
 // forge writes an archive as an attacker would, without Pack's care.
 func forge(t testing.TB, entries ...entry) []byte {
+	t.Helper()
 	var buf bytes.Buffer
 	zip := gzip.NewWriter(&buf)
 	w := tar.NewWriter(zip)
@@ -53,6 +54,7 @@ func base(more ...entry) []entry {
 func verify(b []byte) (*Bundle, error) { return Verify(bytes.NewReader(b), int64(len(b))) }
 
 func writeTree(t testing.TB, files map[string]string) string {
+	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
 		p := filepath.Join(dir, name)

@@ -19,7 +19,7 @@ func checkPath(p string) error {
 	case p == "":
 		return errors.New("an empty path is not allowed")
 	case len(p) > MaxPathBytes:
-		return fmt.Errorf("the path %.60q… has %d bytes, at most %d are allowed", p, len(p), MaxPathBytes)
+		return fmt.Errorf("the path %.60q has %d bytes, at most %d are allowed", p, len(p), MaxPathBytes)
 	case !utf8.ValidString(p):
 		return fmt.Errorf("the path %q is not UTF-8", p)
 	case strings.HasPrefix(p, "/"):
@@ -29,7 +29,7 @@ func checkPath(p string) error {
 	case strings.ContainsFunc(p, unicode.IsControl):
 		return fmt.Errorf("the path %q holds a control character", p)
 	case p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, "/../") || strings.HasSuffix(p, "/.."):
-		return fmt.Errorf("the path %q leaves the bundle with ..", p)
+		return fmt.Errorf("the path %q leaves the bundle through its .. components", p)
 	case path.Clean(p) != p || p == ".":
 		return fmt.Errorf("the path %q is not in its shortest form %q", p, path.Clean(p))
 	case strings.Count(p, "/") >= MaxPathDepth:

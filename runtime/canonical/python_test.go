@@ -44,6 +44,7 @@ func TestAgainstPython(t *testing.T) {
 }
 
 func corpus(t *testing.T) [][]byte {
+	t.Helper()
 	var docs [][]byte
 	for _, c := range cases {
 		doc := []byte(c.doc)

@@ -28,12 +28,14 @@ func quick() bundle.Limits {
 }
 
 func python(t testing.TB) string {
+	t.Helper()
 	p, err := exec.LookPath("python3")
 	require.NoError(t, err)
 	return p
 }
 
 func configure(t testing.TB, source string, change func(*Config)) Config {
+	t.Helper()
 	dir := t.TempDir()
 	cfg := Config{
 		Interpreter: python(t), BundleDir: filepath.Join(dir, "bundle"), WorkDir: filepath.Join(dir, "work"),
@@ -50,6 +52,7 @@ func configure(t testing.TB, source string, change func(*Config)) Config {
 }
 
 func start(t testing.TB, source string, change func(*Config)) *rig {
+	t.Helper()
 	cfg := configure(t, source, change)
 	s, err := Start(context.Background(), cfg)
 	require.NoError(t, err)

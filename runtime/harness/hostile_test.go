@@ -102,6 +102,7 @@ func quote(source string) string {
 
 // children lists what runs below the zygote beside the template.
 func children(t *testing.T, r *rig) []proc {
+	t.Helper()
 	var left []proc
 	table, err := processes()
 	require.NoError(t, err)
@@ -345,6 +346,7 @@ func TestDeathOfTheParent(t *testing.T) {
 		Env: append(os.Environ(), helperVariable+"="+dir, "TMPDIR="+dir),
 	})
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = helper.Kill() }) // where the test has failed
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(dir + "/ready")
 		return err == nil
@@ -356,11 +358,12 @@ func TestDeathOfTheParent(t *testing.T) {
 	_, err = fmt.Sscan(string(known), &mark, &zygote, &template)
 	require.NoError(t, err)
 	want := []byte(markName + "=" + mark)
-	before, err := marked(want)
-	require.NoError(t, err)
-	// Zygote and template hide their environment from all but root.
-	require.GreaterOrEqual(t, len(before), 4, "shard and three daemons")
-	require.True(t, lives(zygote) && lives(template))
+	// Zygote and template hide their environment from all but root, so what
+	// must show are the shard and three daemons.
+	require.Eventually(t, func() bool {
+		before, err := marked(want)
+		return err == nil && len(before) >= 4 && lives(zygote) && lives(template)
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, helper.Signal(syscall.SIGKILL))
 	_, err = helper.Wait()
 	require.NoError(t, err)

@@ -56,7 +56,6 @@ type zygote struct {
 	messages chan message  // closed when the zygote has closed the socket
 	exited   chan struct{} // closed when the process is gone and waited for
 	template int
-	facts    facts
 
 	stdout, stderr *output // of the import, and of the zygote itself
 }
@@ -130,7 +129,11 @@ func socketpair() (*net.UnixConn, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("making a socket pair: %w", err), theirs.Close())
 	}
-	return conn.(*net.UnixConn), theirs, nil
+	unixConn, ok := conn.(*net.UnixConn)
+	if !ok {
+		return nil, nil, errors.Join(fmt.Errorf("making a socket pair: it is a %T", conn), conn.Close(), theirs.Close())
+	}
+	return unixConn, theirs, nil
 }
 
 func (z *zygote) start(cfg *Config, control *os.File) error {
@@ -142,7 +145,7 @@ func (z *zygote) start(cfg *Config, control *os.File) error {
 	defer stdoutW.Close()
 	stderr, stderrW, err := newOutput(max(limits.StderrBytes, 1024)) // the zygote's last words
 	if err != nil {
-		stdoutW.Close()
+		_ = stdoutW.Close() // the trouble with stderr says more
 		stdout.finish(time.Now())
 		return err
 	}

@@ -18,12 +18,14 @@ import (
 )
 
 func runner(t testing.TB) *Runner {
+	t.Helper()
 	r, err := New(Config{Dir: filepath.Join(t.TempDir(), "sandboxes")})
 	require.NoError(t, err)
 	return r
 }
 
 func open(t testing.TB, r *Runner, folder string) *Sandbox {
+	t.Helper()
 	b, err := bundle.Pack(folder)
 	require.NoError(t, err)
 	s, err := r.Open(context.Background(), b)
@@ -38,6 +40,7 @@ func open(t testing.TB, r *Runner, folder string) *Sandbox {
 }
 
 func folder(t testing.TB, source, manifest string) string {
+	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(source), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte("name = \"f\"\n"+manifest), 0o600))
@@ -45,6 +48,7 @@ func folder(t testing.TB, source, manifest string) string {
 }
 
 func run(t testing.TB, s *Sandbox, input string) harness.Result {
+	t.Helper()
 	got, err := s.Run(context.Background(), 0, []byte(input))
 	require.NoError(t, err)
 	return got

@@ -24,7 +24,7 @@ func removeAll(dir string) error {
 }
 
 func openUp(dir string) error {
-	if err := os.Chmod(dir, 0o700); err != nil {
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory needs its execute bit
 		return fmt.Errorf("opening up a workspace: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
