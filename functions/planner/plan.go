@@ -17,7 +17,8 @@ import (
 // already exist under the same root job, whatever rule and parent they have.
 // Every rule leads to exactly one follow-up or one skip, in the order of the
 // rules. An expression is interrupted when ctx ends, which is a skip with
-// SkipError: give ctx a deadline of some seconds.
+// SkipError; without a deadline the limits end every expression within some
+// seconds.
 //
 // Planning is harmless to repeat: with the follow-ups of the first time in
 // existing, the second time leads to none of them again.

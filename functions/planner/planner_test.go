@@ -200,18 +200,21 @@ func TestPlanIsInterrupted(t *testing.T) {
 // Every rule leads to one follow-up or one skip, the limits hold whatever the
 // rules are, and planning again with what exists leads to nothing new.
 func TestPlanProperties(t *testing.T) {
+	var conditions []*Compiled // compiled once, since that is what takes time
+	for _, when := range []string{"true", "false", "aggregate.value.ok", "aggregate.value.nope"} {
+		conditions = append(conditions, compile(t, func(r *Rule) { r.When = when }))
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		job := finished(`{"ok":true}`)
 		job.Job.Depth = rapid.IntRange(0, HardMaxDepth+1).Draw(t, "depth")
 		var rules []*Compiled
 		for i := range rapid.IntRange(0, 20).Draw(t, "rules") {
-			rules = append(rules, compile(t, func(r *Rule) {
-				r.ID = fmt.Sprint("rule", i)
-				r.Enabled = rapid.Bool().Draw(t, "enabled")
-				r.MaxDepth = rapid.IntRange(0, HardMaxDepth).Draw(t, "max depth")
-				r.MaxJobs = rapid.IntRange(0, HardMaxJobs).Draw(t, "max jobs")
-				r.When = rapid.SampledFrom([]string{"true", "false", "aggregate.value.ok", "aggregate.value.nope"}).Draw(t, "when")
-			}))
+			c := *rapid.SampledFrom(conditions).Draw(t, "when")
+			c.rule.ID = fmt.Sprint("rule", i)
+			c.rule.Enabled = rapid.Bool().Draw(t, "enabled")
+			c.rule.MaxDepth = rapid.IntRange(1, HardMaxDepth).Draw(t, "max depth")
+			c.rule.MaxJobs = rapid.IntRange(1, HardMaxJobs).Draw(t, "max jobs")
+			rules = append(rules, &c)
 		}
 		var existing []Key
 		for range rapid.IntRange(0, HardMaxJobs).Draw(t, "existing") {
