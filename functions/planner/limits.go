@@ -13,7 +13,7 @@ const MaxNesting = 50
 // CostLimit bounds one evaluation, in CEL's units of about one operation; half
 // of what Kubernetes allows. It is enough to put each of 10,000 values, the most
 // that a partition holds inline, into a map of its own (36 units each). The
-// slowest expression within it takes about three seconds.
+// slowest expression within it takes some seconds.
 const CostLimit = 500_000
 
 // InterruptCheckFrequency is the number of steps of a comprehension between two
