@@ -17,8 +17,8 @@ const MaxNesting = 50
 const CostLimit = 500_000
 
 // InterruptCheckFrequency is the number of steps of a comprehension between two
-// looks at the context, the same as in Kubernetes: often enough to stop within
-// a millisecond, seldom enough to cost nothing.
+// looks at the context, the same as in Kubernetes: often enough to stop at once,
+// with the largest values within a second, and seldom enough to cost nothing.
 const InterruptCheckFrequency = 100
 
 // MemoryLimit bounds each value that an evaluation makes, in CEL's units of one
