@@ -1,7 +1,6 @@
 package devdb_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ostraka/ostraka/devdb"
-	"github.com/ostraka/ostraka/testenv"
 )
 
 const (
@@ -51,6 +48,7 @@ func runParent(dir string) {
 // TestUnprivileged runs the whole suite once more as an ordinary user, since
 // root and others take different ways.
 func TestUnprivileged(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		return // the rest of the suite is what this test would run
 	}
@@ -66,55 +64,8 @@ func TestUnprivileged(t *testing.T) {
 	require.Contains(t, string(out), "--- PASS: TestParentKilled")
 }
 
-func start(t *testing.T, opts devdb.Options) *devdb.Server {
-	t.Helper()
-	opts.Disposable = true
-	srv, err := devdb.Start(t.Context(), opts)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, srv.Stop(context.Background())) })
-	return srv
-}
-
-func query[T any](t *testing.T, srv *devdb.Server, sql string) T {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), srv.URL())
-	require.NoError(t, err)
-	defer conn.Close(context.Background())
-	var v T
-	require.NoError(t, conn.QueryRow(t.Context(), sql).Scan(&v))
-	return v
-}
-
-func exe(t *testing.T, srv *devdb.Server, sql string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), srv.URL())
-	require.NoError(t, err)
-	defer conn.Close(context.Background())
-	_, err = conn.Exec(t.Context(), sql)
-	require.NoError(t, err)
-}
-
-// serversIn lists the Postgres processes that work below the directory.
-func serversIn(t *testing.T, dir string) []string {
-	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/cwd")
-	require.NoError(t, err)
-	var found []string
-	for _, link := range links {
-		if cwd, err := os.Readlink(link); err == nil && strings.HasPrefix(cwd, dir) {
-			found = append(found, filepath.Base(filepath.Dir(link)))
-		}
-	}
-	return found
-}
-
-func requireNothingRuns(t *testing.T, dir string) {
-	t.Helper()
-	testenv.Eventually(t, func() bool { return len(serversIn(t, dir)) == 0 },
-		"no server process works in %s", dir)
-}
-
 func TestLifecycleKeepsData(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "yet", "there")
 	srv, err := devdb.Start(t.Context(), devdb.Options{Dir: dir}) // durable, as users run it
 	require.NoError(t, err)
@@ -137,6 +88,7 @@ func TestLifecycleKeepsData(t *testing.T) {
 }
 
 func TestNothingIsOpenToOthers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	start(t, devdb.Options{Dir: dir})
 	for path, want := range map[string]os.FileMode{
@@ -150,6 +102,7 @@ func TestNothingIsOpenToOthers(t *testing.T) {
 }
 
 func TestOnlyOurAccountGetsIn(t *testing.T) {
+	t.Parallel()
 	srv := start(t, devdb.Options{Dir: t.TempDir()})
 	other := strings.Replace(srv.URL(), "//"+devdb.User+"@", "//postgres@", 1)
 	_, err := pgx.Connect(t.Context(), other)
@@ -157,6 +110,7 @@ func TestOnlyOurAccountGetsIn(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	srv := start(t, devdb.Options{Dir: t.TempDir(), Settings: map[string]string{
 		"max_connections": "23", "listen_addresses": "*",
 	}})
@@ -168,6 +122,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	srv := start(t, devdb.Options{Dir: dir})
 	exe(t, srv, "create table kept as select 42 as v")
@@ -183,28 +138,8 @@ func TestServerKilled(t *testing.T) {
 	require.Equal(t, 42, query[int](t, srv, "select v from kept"))
 }
 
-// busyBackend starts a query that never looks up and returns its process.
-func busyBackend(t *testing.T, srv *devdb.Server) string {
-	conn, err := pgx.Connect(t.Context(), srv.URL())
-	require.NoError(t, err)
-	pid := strconv.Itoa(int(conn.PgConn().PID()))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var n int64
-		_ = conn.QueryRow(context.Background(), "select count(*) from generate_series(1, 1000000000000) a").Scan(&n)
-	}()
-	t.Cleanup(func() {
-		<-done
-		_ = conn.Close(context.Background())
-	})
-	testenv.Eventually(t, func() bool {
-		return query[bool](t, srv, "select state = 'active' from pg_stat_activity where pid = "+pid)
-	}, "the endless query runs")
-	return pid
-}
-
 func TestRestartStopsARunningServer(t *testing.T) {
+	t.Parallel()
 	srv := start(t, devdb.Options{Dir: t.TempDir()})
 	old := srv.PID()
 	require.NoError(t, srv.Restart(t.Context()))
@@ -212,30 +147,8 @@ func TestRestartStopsARunningServer(t *testing.T) {
 	require.Equal(t, 1, query[int](t, srv, "select 1"))
 }
 
-// parent starts the test binary as the owner of a server.
-func parent(t *testing.T, dir string) (cmd *exec.Cmd, serverPID int) {
-	t.Helper()
-	cmd = exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), parentDirEnv+"="+dir)
-	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // closes with us, so that the parent never outlives the test
-	require.NoError(t, err)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	require.NoError(t, err)
-	_, err = fmt.Sscanf(line, "ready %d\n", &serverPID)
-	require.NoError(t, err, line)
-	return cmd, serverPID
-}
-
 func TestParentKilled(t *testing.T) {
+	t.Parallel()
 	for name, killServer := range map[string]bool{"parent only": false, "parent and server": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -256,7 +169,32 @@ func TestParentKilled(t *testing.T) {
 	}
 }
 
+// TestRootKeepsTheOwnerOfTheData starts as root what an ordinary user has made:
+// the server runs as that user, who can go on with the data afterwards.
+func TestRootKeepsTheOwnerOfTheData(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		return // only root can become another user
+	}
+	dir, err := os.MkdirTemp("", "ostraka-devdb-") // unlike t.TempDir's, no parent is closed to the user
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chown(dir, nobodyUID, nobodyUID))
+	for range 2 {
+		cmd, _ := parentAs(t, dir, &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID})
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		srv := start(t, devdb.Options{Dir: dir})
+		require.Equal(t, 1, query[int](t, srv, "select 1"))
+		info, err := os.Stat(fmt.Sprintf("/proc/%d", srv.PID()))
+		require.NoError(t, err)
+		require.EqualValues(t, nobodyUID, info.Sys().(*syscall.Stat_t).Uid)
+		require.NoError(t, srv.Stop(t.Context()))
+	}
+}
+
 func TestStartRightAfterTheParentsDeath(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd, _ := parent(t, dir)
 	require.NoError(t, cmd.Process.Kill())
@@ -266,6 +204,7 @@ func TestStartRightAfterTheParentsDeath(t *testing.T) {
 }
 
 func TestInUse(t *testing.T) {
+	t.Parallel()
 	t.Run("by another process", func(t *testing.T) {
 		dir := t.TempDir()
 		cmd, _ := parent(t, dir)
@@ -289,36 +228,10 @@ func TestInUse(t *testing.T) {
 	})
 }
 
-func startByHand(t *testing.T, data string) int {
-	t.Helper()
-	bins, err := devdb.FindBinaries(t.Context(), "", 0)
-	require.NoError(t, err)
-	dir, err := os.Open(data)
-	require.NoError(t, err)
-	defer dir.Close()
-	info, err := dir.Stat()
-	require.NoError(t, err)
-	owner := info.Sys().(*syscall.Stat_t)
-	cmd := exec.Command(filepath.Join(bins.Dir, "postgres"), "-D", "/proc/self/fd/3", "-c", "listen_addresses=", "-k", ".")
-	cmd.ExtraFiles = []*os.File{dir}
-	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}}
-	}
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGQUIT)
-		_ = cmd.Wait()
-	})
-	testenv.Eventually(t, func() bool {
-		b, _ := os.ReadFile(filepath.Join(data, "postmaster.pid"))
-		return strings.Contains(string(b), "ready")
-	}, "the server started by hand is ready")
-	return cmd.Process.Pid
-}
-
 // TestStalePIDFile covers what Postgres itself refuses to start over: a pid
 // file whose number now belongs to another live process of the same user.
 func TestStalePIDFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, start(t, devdb.Options{Dir: dir}).Stop(t.Context()))
 	for _, name := range []string{"postmaster.pid", ".s.PGSQL.5432.lock"} {
@@ -330,6 +243,7 @@ func TestStalePIDFile(t *testing.T) {
 }
 
 func TestUnfinishedClusterIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o600))
@@ -339,6 +253,7 @@ func TestUnfinishedClusterIsMadeAnew(t *testing.T) {
 }
 
 func TestDeepDirectory(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 25))
 	require.Greater(t, len(dir), devdb.MaxSocketPath)
 	record := filepath.Join(dir, "socket.path")
@@ -365,7 +280,8 @@ func TestDeepDirectory(t *testing.T) {
 }
 
 func TestPathThatAURLCannotHold(t *testing.T) {
-	for _, name := range []string{"with, comma", "with space", "per%20cent", "quote'\"", "ünï?&=#"} {
+	t.Parallel()
+	for _, name := range []string{"with, comma", "space per%20cent quote'\" ünï?&=#+"} {
 		dir := filepath.Join(t.TempDir(), name)
 		srv := start(t, devdb.Options{Dir: dir})
 		require.Equal(t, 1, query[int](t, srv, "select 1"), name)
@@ -373,6 +289,7 @@ func TestPathThatAURLCannotHold(t *testing.T) {
 }
 
 func TestNamesSocketAtTheLimit(t *testing.T) {
+	t.Parallel()
 	base := filepath.Join(t.TempDir(), "d")
 	fits := base + strings.Repeat("x", devdb.MaxSocketPath-len(filepath.Join(base, "data", ".s.PGSQL.5432")))
 	for dir, temporary := range map[string]bool{fits: false, fits + "x": true} {
@@ -384,6 +301,7 @@ func TestNamesSocketAtTheLimit(t *testing.T) {
 }
 
 func TestStartRefuses(t *testing.T) {
+	t.Parallel()
 	t.Run("a directory that is no cluster", func(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
@@ -425,6 +343,7 @@ func TestStartRefuses(t *testing.T) {
 }
 
 func TestOldVersionIsRefused(t *testing.T) {
+	t.Parallel()
 	for version, fits := range map[string]bool{
 		"13.16": false, "14.0": true, "14beta1": true, "18.1 (Debian 18.1-1)": true,
 	} {
