@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -32,6 +33,10 @@ type Options struct {
 	// Metrics are what /metrics shows; nil: figures of the API's own.
 	Metrics *Metrics
 
+	// Stopping ends when the server begins to stop: requests that wait and streams of events end then, and others are not disturbed.
+	// nil: never.
+	Stopping context.Context
+
 	// Insecure leaves out the header that tells browsers to insist on HTTPS. It is for a server on the loopback interface.
 	Insecure bool
 }
@@ -41,9 +46,9 @@ type server struct {
 	log      *slog.Logger
 	version  string
 	insecure bool
+	stopping context.Context
 	mux      *http.ServeMux
 	huma     huma.API
-	docs     *docs
 	metrics  *Metrics
 }
 
@@ -51,17 +56,19 @@ type server struct {
 func New(o Options) (http.Handler, error) {
 	s := newServer(o.Service, o.Log, o.Version)
 	s.insecure = o.Insecure
+	if o.Stopping != nil {
+		s.stopping = o.Stopping
+	}
 	var err error
 	if s.metrics = o.Metrics; s.metrics == nil {
 		if s.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
 			return nil, err
 		}
 	}
-	if s.docs, err = newDocs(s.huma.OpenAPI()); err != nil {
+	if err := s.serveDocs(); err != nil {
 		return nil, err
 	}
 	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
-	s.docs.mount(s.mux)
 	if o.OpsHandler != nil {
 		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
 		s.mux.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
@@ -71,7 +78,7 @@ func New(o Options) (http.Handler, error) {
 
 // newServer declares the operations. It needs no service to do so, which is how the specification is made.
 func newServer(service Service, log *slog.Logger, version string) *server {
-	s := &server{service: service, log: log, version: version, mux: http.NewServeMux()}
+	s := &server{service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background()}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()
 	s.projectOperations()

@@ -3,12 +3,11 @@ package api
 // problemsPath is the page that explains the problems; a problem's type points into it.
 const problemsPath = "/docs/problems"
 
-// The codes of problems that the API itself finds. The domain has more.
+// The codes of problems that the API itself finds. The domain has more. Codes never change their meaning.
 const (
 	codeInternal         = "internal"
 	codeUnauthorized     = "unauthorized"
 	codeForbidden        = "forbidden"
-	codeNotFound         = "not_found"
 	codeNoSuchRoute      = "no_such_route"
 	codeMethodNotAllowed = "method_not_allowed"
 	codeBadJSON          = "bad_json"
@@ -18,18 +17,15 @@ const (
 	codeBodyUnreadable   = "body_unreadable"
 	codeUnsupportedMedia = "unsupported_media_type"
 	codeNotAcceptable    = "not_acceptable"
-	codeInvalidCursor    = "invalid_cursor"
-	codeInvalidWait      = "invalid_wait"
-	codeInvalidEventID   = "invalid_event_id"
-	codeInvalidIdemKey   = "invalid_idempotency_key"
-	codeIdemUnsupported  = "idempotency_unsupported"
-	codeInvalidETag      = "invalid_if_match"
+	codeBadCursor        = "bad_cursor"
+	codeBadWait          = "bad_wait"
+	codeBadEventID       = "bad_event_id"
+	codeBadIdemKey       = "bad_idempotency_key"
+	codeBadIfMatch       = "bad_if_match"
 	codeIfMatchRequired  = "if_match_required"
 	codeSecretShownOnce  = "secret_shown_once"
-	codeInvalidDigest    = "invalid_digest"
+	codeBadDigest        = "bad_digest"
+	codeBadResults       = "bad_results"
 	codeStopping         = "server_stopping"
 	codeCrossSite        = "cross_site_request"
-	codeTooManyItems     = "partition_size"
-	codeBadResults       = "bad_results"
-	codeUnavailableOps   = "ops_unavailable"
 )

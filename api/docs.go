@@ -1,15 +1,84 @@
 package api
 
 import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-type docs struct{ spec []byte }
+//go:embed docs
+var docsFiles embed.FS
 
-func newDocs(spec *huma.OpenAPI) (*docs, error) { return &docs{}, nil }
+// docsPolicy allows the pages their style sheet and nothing else: they have no scripts and need no network.
+const docsPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-func (d *docs) mount(mux *http.ServeMux) {}
+// document is one file of the documentation, made when the server starts.
+type document struct {
+	path, mediaType string
+	body            []byte
+}
 
-func (s *server) operatorsOnly(next http.Handler) http.Handler { return next }
+// newDocs writes the reference, the list of problems and the specification in all its forms.
+func newDocs(spec *huma.OpenAPI) ([]document, error) {
+	pages, err := template.New("docs").Funcs(template.FuncMap{"markdown": markdown, "schema": describeSchema}).ParseFS(docsFiles, "docs/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("reading the templates of the documentation: %w", err)
+	}
+	style, err := docsFiles.ReadFile("docs/style.css")
+	if err != nil {
+		return nil, fmt.Errorf("reading the style sheet of the documentation: %w", err)
+	}
+	all := []document{{"/docs/style.css", "text/css; charset=utf-8", style}}
+	for _, page := range []struct {
+		path, name string
+		data       any
+	}{
+		{"/docs", "reference.html", newReference(spec)},
+		{problemsPath, "problems.html", explained()},
+	} {
+		var text bytes.Buffer
+		if err := pages.ExecuteTemplate(&text, page.name, page.data); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", page.path, err)
+		}
+		all = append(all, document{page.path, "text/html; charset=utf-8", text.Bytes()})
+	}
+	specs, err := specDocuments(spec)
+	return append(all, specs...), err
+}
+
+// specDocuments are the specification in OpenAPI 3.1 and, for tools that are not so far, 3.0.
+func specDocuments(spec *huma.OpenAPI) ([]document, error) {
+	var all []document
+	for _, form := range []struct {
+		path, mediaType string
+		write           func() ([]byte, error)
+	}{
+		{"/openapi.yaml", "application/openapi+yaml", spec.YAML},
+		{"/openapi.json", "application/openapi+json", func() ([]byte, error) { return json.MarshalIndent(spec, "", "  ") }},
+		{"/openapi-3.0.yaml", "application/openapi+yaml", spec.DowngradeYAML},
+		{"/openapi-3.0.json", "application/openapi+json", spec.Downgrade},
+	} {
+		body, err := form.write()
+		if err != nil {
+			return nil, fmt.Errorf("writing %s: %w", form.path, err)
+		}
+		all = append(all, document{form.path, form.mediaType, body})
+	}
+	return all, nil
+}
+
+func (d document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	callOf(r.Context()).operation = "docs"
+	h := w.Header()
+	h.Set("Content-Type", d.mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(d.body)))
+	h.Set("Content-Security-Policy", docsPolicy)
+	h.Set("Cache-Control", "max-age=300") // the same for everybody, until the next version is installed
+	_, _ = w.Write(d.body)                // the client is gone when this fails; the server drops the body of an answer to HEAD
+}

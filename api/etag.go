@@ -27,7 +27,7 @@ func (c Conditional) revision() (int64, error) {
 	text := strings.TrimPrefix(c.IfMatch, "W/") // proxies that compress make a tag weak
 	n, err := strconv.ParseInt(strings.Trim(text, `"`), 10, 64)
 	if err != nil || n < 1 || text != revisionTag(n) {
-		return 0, newProblem(http.StatusUnprocessableEntity, codeInvalidETag, "the If-Match header is not an ETag of this document",
+		return 0, newProblem(http.StatusUnprocessableEntity, codeBadIfMatch, "the If-Match header is not an ETag of this document",
 			"read the document with GET and send its ETag in If-Match as it is, with the quotation marks")
 	}
 	return n, nil

@@ -51,8 +51,8 @@ func eventStream(s *server) map[string]*huma.Response {
 	registry := s.huma.OpenAPI().Components.Schemas
 	answer := bytesAnswer(eventStreamType, "Server-sent events.")
 	answer["200"].Content[eventStreamType].Schema.Extensions = map[string]any{
-		"x-ostraka-event":    schemaOf(registry, functions.Event{}).Ref,
-		"x-ostraka-progress": schemaOf(registry, JobProgress{}).Ref,
+		"x-ostraka-event":    refTo(schemaOf(registry, functions.Event{})),
+		"x-ostraka-progress": refTo(schemaOf(registry, JobProgress{})),
 	}
 	return answer
 }
@@ -79,7 +79,7 @@ func (in *WatchJobInput) since() (int64, error) {
 	}
 	n, err := strconv.ParseInt(in.LastEventID, 10, 64)
 	if err != nil || n < 0 {
-		return 0, newProblem(http.StatusUnprocessableEntity, codeInvalidEventID, "Last-Event-ID is not the id of an event of this stream",
+		return 0, newProblem(http.StatusUnprocessableEntity, codeBadEventID, "Last-Event-ID is not the id of an event of this stream",
 			"send the id of the last event that was received, or leave the header out")
 	}
 	return n, nil

@@ -55,14 +55,12 @@ func (s *server) account(next http.Handler) http.Handler {
 		began := time.Now()
 		defer func() {
 			cause := recover()
-			if cause != nil && !isAbort(cause) {
-				s.panicked(answer, r, cause)
-			}
+			whole := cause == nil || !isAbort(cause) && s.panicked(answer, r, cause)
 			took := time.Since(began)
-			s.metrics.observe(c.operation, r.Method, answer.status(), took)
+			s.metrics.observe(c.operation, answer.status(), took)
 			s.log.DebugContext(r.Context(), "request", "request_id", c.requestID, "method", r.Method, "path", r.URL.Path,
 				"operation", c.operation, "status", answer.status(), "bytes", answer.bytes, "took", took, "role", c.principal.Role)
-			if cause != nil && (isAbort(cause) || answer.code != http.StatusInternalServerError) {
+			if !whole {
 				panic(http.ErrAbortHandler) // the answer is half sent: cut the connection
 			}
 		}()
@@ -75,17 +73,18 @@ func isAbort(cause any) bool {
 	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
-// panicked logs a panic and answers it, where nothing has been sent yet.
-func (s *server) panicked(w *answerWriter, r *http.Request, cause any) {
+// panicked logs a panic and answers it, where nothing has been sent yet; it says whether it could.
+func (s *server) panicked(w *answerWriter, r *http.Request, cause any) bool {
 	c := callOf(r.Context())
 	s.log.LogAttrs(r.Context(), slog.LevelError, "panic while serving a request", slog.String("request_id", c.requestID),
 		slog.String("operation", c.operation), slog.Any("panic", cause), slog.String("stack", string(debug.Stack())))
 	if w.code != 0 {
-		return
+		return false
 	}
 	p, _ := problemOf(fmt.Errorf("panic: %v", cause))
 	p.RequestID = c.requestID
 	writeProblem(w, p)
+	return true
 }
 
 // answerWriter remembers what was answered.

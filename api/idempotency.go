@@ -46,7 +46,7 @@ func idempotencyOf(r *http.Request, body []byte) (functions.Idempotency, *Proble
 	}
 	key := values[0]
 	if len(values) > 1 || len(key) == 0 || len(key) > MaxIdempotencyKey || strings.IndexFunc(key, invisible) >= 0 {
-		return functions.Idempotency{}, newProblem(http.StatusUnprocessableEntity, codeInvalidIdemKey,
+		return functions.Idempotency{}, newProblem(http.StatusUnprocessableEntity, codeBadIdemKey,
 			"the Idempotency-Key is not one value of 1 to 255 visible ASCII characters", "use a random UUID for each new request, and the same one to repeat it")
 	}
 	sum := sha256.New()

@@ -160,7 +160,9 @@ func (s *server) getJob(ctx context.Context, c *call, in *GetJobInput) (*conditi
 	}
 	var j functions.Job
 	if wait > 0 {
-		j, err = s.service.WaitJob(ctx, project, id, wait)
+		waiting, done := s.untilStopping(ctx)
+		defer done()
+		j, err = s.service.WaitJob(waiting, project, id, wait)
 	} else {
 		j, err = s.service.GetJob(ctx, project, id)
 	}

@@ -7,22 +7,20 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
-// MaxLeaseShards is the most shards that an agent may ask for at once. Beyond a thousand a lease costs the database no less a shard.
-const MaxLeaseShards = 1000
+// maxOutputBytes is the largest output of a shard, in bytes of canonical JSON: what the manifest of a function may allow at most.
+func maxOutputBytes() int64 { return bundle.MaxLimits().OutputBytes }
 
-// MaxOutputBytes is the largest output of a shard, in bytes of canonical JSON. It is the largest that a function's manifest can allow.
-const MaxOutputBytes = 256 << 20
-
-// MaxResultsBody is the largest post of results: MaxLeaseShards results, a few of them with an output of 64 KiB. An agent that has more
+// MaxResultsBody is the largest post of results: functions.MaxLeaseShards results, a few of them with an output of 64 KiB. An agent that has more
 // posts them in several parts.
 const MaxResultsBody = 16 << 20
 
 // LeaseInput asks for work.
 type LeaseInput struct {
 	Waiting
-	Max int `query:"max" minimum:"1" maximum:"1000" default:"100" doc:"How many shards at most."`
+	Max int `query:"max" minimum:"1" maximum:"1024" default:"100" doc:"How many shards at most."`
 }
 
 type leaseOutput struct {
@@ -68,7 +66,7 @@ func (s *server) leaseProtocol() {
 	register(s, operation{
 		id: "putOutput", method: http.MethodPut, path: path + "/{lease}/outputs/{digest}", tag: "agent protocol", summary: "Store an output that is too large to send with its result",
 		about:  "The body is canonical JSON, stored under its SHA-256.",
-		access: byAgents, body: body{limit: MaxOutputBytes, stream: octetStream},
+		access: byAgents, body: body{limit: maxOutputBytes(), stream: octetStream},
 	}, s.putOutput)
 	register(s, operation{
 		id: "postResults", method: http.MethodPost, path: path + "/{lease}/results", tag: "agent protocol", summary: "Post results",
@@ -88,7 +86,9 @@ func (s *server) leaseShards(ctx context.Context, c *call, in *LeaseInput) (*lea
 	if err != nil {
 		return nil, err
 	}
-	lease, err := s.service.Lease(ctx, c.principal.Agent, in.Max, wait, c.idem)
+	waiting, done := s.untilStopping(ctx)
+	defer done()
+	lease, err := s.service.Lease(waiting, c.principal.Agent, in.Max, wait, c.idem)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,12 @@ func (s *server) putOutput(ctx context.Context, c *call, in *OutputPath) (*outpu
 		return nil, err
 	}
 	if !isDigest(in.Digest) {
-		return nil, newProblem(http.StatusUnprocessableEntity, codeInvalidDigest, "the digest in the path is not a SHA-256 of 64 lower-case hexadecimal characters",
+		return nil, newProblem(http.StatusUnprocessableEntity, codeBadDigest, "the digest in the path is not a SHA-256 of 64 lower-case hexadecimal characters",
 			"give the SHA-256 of the body")
 	}
 	o, err := s.service.PutOutput(ctx, c.principal.Agent, id, in.Digest, c.request.Body)
 	if err != nil {
-		return nil, streamError(err, MaxOutputBytes)
+		return nil, streamError(err, maxOutputBytes())
 	}
 	return &outputOutput{Body: o}, nil
 }

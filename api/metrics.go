@@ -31,9 +31,9 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 	m := &Metrics{
 		registry: registry,
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ostraka_http_request_duration_seconds", Help: "How long requests took, without the time that they were asked to wait.",
+			Name: "ostraka_http_request_duration_seconds", Help: "How long requests took, the time that they were asked to wait included.",
 			Buckets: []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
-		}, []string{"operation", "method", "status"}),
+		}, []string{"operation", "status"}),
 		leases: prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_leases_total", Help: "Leases that were given to agents by this process."}),
 		lent:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_leased_shards_total", Help: "Shards in the leases that were given to agents by this process."}),
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -64,11 +64,11 @@ func (m *Metrics) leased(l *functions.Lease) {
 	m.lent.Add(float64(len(l.Shards)))
 }
 
-func (m *Metrics) observe(operation, method string, status int, took time.Duration) {
+func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	if operation == "" {
 		operation = "other"
 	}
-	m.requests.WithLabelValues(operation, method, fmt.Sprintf("%dxx", status/100)).Observe(took.Seconds())
+	m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", status/100)).Observe(took.Seconds())
 }
 
 // handler serves /metrics. The figures of the whole installation are asked of the domain at each scrape.

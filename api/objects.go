@@ -12,9 +12,6 @@ import (
 	"github.com/ostraka/ostraka/functions"
 )
 
-// MaxObjectBytes is the largest object that a client may store: a file of ten million items of 100 bytes each.
-const MaxObjectBytes = 1 << 30
-
 // PutObjectInput says what the body should be.
 type PutObjectInput struct {
 	InProject
@@ -42,7 +39,7 @@ func (s *server) objectOperations() {
 	register(s, operation{
 		id: "putObject", method: http.MethodPost, path: path, tag: "functions", summary: "Store an object",
 		about:  "The body is stored under its SHA-256.",
-		access: roles(functions.RoleOwner, functions.RoleSubmitter), status: http.StatusCreated, body: body{limit: MaxObjectBytes, stream: octetStream},
+		access: roles(functions.RoleOwner, functions.RoleSubmitter), status: http.StatusCreated, body: body{limit: functions.MaxObjectBytes, stream: octetStream},
 	}, s.putObject)
 	register(s, operation{
 		id: "getObject", method: http.MethodGet, path: path + "/{digest}", tag: "functions", summary: "Read a stored object",
@@ -61,7 +58,7 @@ func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*o
 	}
 	o, err := s.service.PutObject(ctx, project, digest, c.request.Body)
 	if err != nil {
-		return nil, streamError(err, MaxObjectBytes)
+		return nil, streamError(err, functions.MaxObjectBytes)
 	}
 	return &objectOutput{Location: "/v1/projects/" + string(in.Project) + "/objects/" + o.Digest, Body: o}, nil
 }
@@ -73,7 +70,7 @@ func (in *PutObjectInput) expected() (string, error) {
 	}
 	digest, ok := parseContentDigest(in.ContentDigest)
 	if !ok || in.Digest != "" && in.Digest != digest {
-		return "", newProblem(http.StatusUnprocessableEntity, codeInvalidDigest, "the Content-Digest header is not one SHA-256, or not the same as digest",
+		return "", newProblem(http.StatusUnprocessableEntity, codeBadDigest, "the Content-Digest header is not one SHA-256, or not the same as digest",
 			"send Content-Digest: sha-256=:<base64 of the 32 bytes>: or leave it out")
 	}
 	return digest, nil

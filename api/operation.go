@@ -35,6 +35,9 @@ type access struct {
 	enrolled bool             // authenticated by an enrolment token, which the operation itself checks
 }
 
+// rolesExtension is where the specification lists the roles that may call an operation.
+const rolesExtension = "x-ostraka-roles"
+
 // anyone marks operations without authentication.
 var anyone = access{}
 
@@ -99,7 +102,7 @@ func (op operation) describe(registry huma.Registry) huma.Operation {
 		h.Security = []map[string][]string{{schemeEnrolment: {}}}
 	case op.access.roles != nil:
 		h.Security = []map[string][]string{{schemeKey: {}}}
-		h.Extensions["x-ostraka-roles"] = op.access.roles
+		h.Extensions[rolesExtension] = op.access.roles
 	}
 	if op.method == http.MethodPost {
 		h.Parameters = append(h.Parameters, idempotencyKeyParam())
@@ -150,8 +153,8 @@ func (op operation) text() string {
 // answer logs what the caller must not see and returns what it may.
 func (s *server) answer(ctx context.Context, err error) error {
 	c := callOf(ctx)
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		p := newProblem(http.StatusServiceUnavailable, codeStopping, "the request was given up before it was done", "send it again")
+	if errors.Is(err, context.Canceled) && (ctx.Err() != nil || s.stopping.Err() != nil) {
+		p := newProblem(http.StatusServiceUnavailable, codeStopping, "the server is stopping, or the request was given up, before it was done", "send it again")
 		p.RequestID = c.requestID
 		return p
 	}

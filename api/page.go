@@ -47,7 +47,7 @@ func (p Paging) page(kind byte) (functions.ListPage, error) {
 	}
 	text, err := base64.RawURLEncoding.DecodeString(p.Cursor)
 	if err != nil || len(text) < 2 || text[0] != kind || !cursorFits(kind, string(text[1:])) {
-		return page, newProblem(http.StatusUnprocessableEntity, codeInvalidCursor, "the cursor is not one of this list",
+		return page, newProblem(http.StatusUnprocessableEntity, codeBadCursor, "the cursor is not one of this list",
 			"give next_cursor of the page before as it is, or leave the cursor out to start again")
 	}
 	page.After = string(text[1:])

@@ -129,7 +129,7 @@ func readBody(rule body, c *call) error {
 		return bodyProblem(err, rule.limit)
 	}
 	c.body = buffer.Bytes()
-	if err := checkBody(c.body); err != nil {
+	if err := checkBody(rule, c.body); err != nil {
 		return err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(c.body))
@@ -151,6 +151,9 @@ func bodyProblem(err error, limit int64) *Problem {
 // streamIdleTimeout is how long a streamed body may pause.
 const streamIdleTimeout = 30 * time.Second
 
+// storeTimeout is how long storing a body may take after its last byte has come.
+const storeTimeout = 2 * time.Minute
+
 // streamBody moves the read deadline with each read: a stream may be long but not idle.
 type streamBody struct {
 	body    io.ReadCloser
@@ -159,6 +162,7 @@ type streamBody struct {
 
 func (b *streamBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(time.Now().Add(streamIdleTimeout))
+	_ = b.control.SetWriteDeadline(time.Now().Add(storeTimeout))
 	return b.body.Read(p)
 }
 

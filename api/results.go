@@ -27,7 +27,7 @@ func resultLines(s *server) map[string]*huma.Response {
 	schema := schemaOf(s.huma.OpenAPI().Components.Schemas, functions.ResultLine{})
 	name := strings.TrimPrefix(schema.Ref, schemaPrefix)
 	answer := bytesAnswer(ndjson, "JSON lines, each a "+name+".")
-	answer["200"].Content[ndjson].Schema.Extensions = map[string]any{"x-ostraka-line": schema.Ref}
+	answer["200"].Content[ndjson].Schema.Extensions = map[string]any{"x-ostraka-line": refTo(schema)}
 	return answer
 }
 

@@ -3,7 +3,9 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -12,7 +14,7 @@ import (
 
 // ResultsRequest is a post of results.
 type ResultsRequest struct {
-	Results   []functions.Result `json:"results" minItems:"1" maxItems:"1000" doc:"In the order of the shards."`
+	Results   []functions.Result `json:"results" minItems:"1" maxItems:"1024" doc:"In the order of the shards."`
 	Signature []byte             `json:"signature" doc:"Ed25519, 64 bytes, by the key that the agent enrolled with."`
 }
 
@@ -25,11 +27,14 @@ func decodeResults(text []byte) (functions.Submission, error) {
 	if err := dec.Decode(&request); err != nil {
 		return functions.Submission{}, badResults(strings.TrimPrefix(err.Error(), "json: "))
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return functions.Submission{}, badResults("something follows the JSON object")
+	}
 	switch n := len(request.Results); {
 	case n == 0:
 		return functions.Submission{}, badResults("there are no results")
-	case n > MaxLeaseShards:
-		return functions.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, MaxLeaseShards))
+	case n > functions.MaxLeaseShards:
+		return functions.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, functions.MaxLeaseShards))
 	}
 	return functions.Submission{Results: request.Results, Signature: request.Signature}, nil
 }

@@ -39,6 +39,9 @@ func schemaOf(registry huma.Registry, value any) *huma.Schema {
 	return registry.Schema(reflect.TypeOf(value), true, "")
 }
 
+// refTo refers to a schema from an extension, where OpenAPI has no word for what we mean.
+func refTo(s *huma.Schema) map[string]any { return map[string]any{"$ref": s.Ref} }
+
 // settle says two things that huma does not know. Arrays are never null: the handlers write them so. And what only the server writes
 // may have fields that a client does not know yet, while what clients write may not.
 func settle(spec *huma.OpenAPI) {

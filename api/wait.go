@@ -1,15 +1,18 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/functions"
 )
 
 // MaxWait is how long a request may wait for something to happen: below the idle time-out of common proxies.
-const MaxWait = 60 * time.Second
+const MaxWait = functions.MaxLeaseWait
 
 // answerMargin is how long a server may take to answer after a wait has ended.
 const answerMargin = 30 * time.Second
@@ -26,11 +29,18 @@ func (w Waiting) wait(c *call) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(w.Wait)
 	if err != nil || d < 0 || d > MaxWait {
-		return 0, newProblem(http.StatusUnprocessableEntity, codeInvalidWait, fmt.Sprintf("wait %s is not a time from 0s to %s", quoted(w.Wait), MaxWait),
+		return 0, newProblem(http.StatusUnprocessableEntity, codeBadWait, fmt.Sprintf("wait %s is not a time from 0s to %s", quoted(w.Wait), MaxWait),
 			"write for example wait=25s, and ask again when the answer has nothing new")
 	}
 	_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(d + answerMargin))
 	return d, nil
+}
+
+// untilStopping is the context of a request that waits: it ends early when the server stops.
+func (s *server) untilStopping(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	release := context.AfterFunc(s.stopping, cancel)
+	return ctx, func() { release(); cancel() }
 }
 
 func notModified() map[string]*huma.Response {

@@ -44,7 +44,8 @@ type watch struct {
 }
 
 func (w *watch) run(hc huma.Context) {
-	ctx := hc.Context()
+	ctx, done := w.server.untilStopping(hc.Context())
+	defer done()
 	changed, stop := w.server.service.Watch(ctx, w.project, w.job)
 	defer stop()
 	hc.SetHeader("Content-Type", eventStreamType)

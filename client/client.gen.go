@@ -583,6 +583,13 @@ type JobList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// JobProgress defines model for JobProgress.
+type JobProgress struct {
+	Attempts int64       `json:"attempts"`
+	Shards   ShardCounts `json:"shards"`
+	State    JobState    `json:"state"`
+}
+
 // JobRequest defines model for JobRequest.
 type JobRequest struct {
 	// Aggregator What folds the results; what the function says, or else sum, when left out.
@@ -910,6 +917,16 @@ type Recorded struct {
 
 	// Recorded Results that were new.
 	Recorded int64 `json:"recorded"`
+}
+
+// ResultLine defines model for ResultLine.
+type ResultLine struct {
+	Agent openapi_types.UUID `json:"agent"`
+
+	// Output Missing where it is stored as an object under output_digest.
+	Output       json.RawMessage `json:"output,omitempty"`
+	OutputDigest string          `json:"output_digest"`
+	Shard        int64           `json:"shard"`
 }
 
 // ResultsRequest defines model for ResultsRequest.
@@ -1579,7 +1596,7 @@ type ClientInterface interface {
 	//
 	// The body is canonical JSON, stored under its SHA-256.
 	//
-	// The body has at most 268435456 bytes.
+	// The body has at most 16777216 bytes.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2158,7 +2175,7 @@ func (c *Client) GetLeaseBundle(ctx context.Context, lease openapi_types.UUID, r
 //
 // The body is canonical JSON, stored under its SHA-256.
 //
-// The body has at most 268435456 bytes.
+// The body has at most 16777216 bytes.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6225,7 +6242,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The body is canonical JSON, stored under its SHA-256.
 	//
-	// The body has at most 268435456 bytes.
+	// The body has at most 16777216 bytes.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9330,7 +9347,7 @@ func (c *ClientWithResponses) GetLeaseBundleWithResponse(ctx context.Context, le
 //
 // The body is canonical JSON, stored under its SHA-256.
 //
-// The body has at most 268435456 bytes.
+// The body has at most 16777216 bytes.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //

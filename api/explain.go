@@ -1,0 +1,93 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// explanation is what /docs/problems says of one code.
+type explanation struct {
+	Code   string
+	Status int
+	Text   string // what it means
+	Next   string // what to do
+}
+
+// explained are all codes that are known here, in the order of the alphabet.
+func explained() []explanation {
+	all := slices.Concat(apiProblems(), domainProblems(), partitionProblems())
+	slices.SortFunc(all, func(a, b explanation) int { return cmp.Compare(a.Code, b.Code) })
+	return slices.CompactFunc(all, func(a, b explanation) bool { return a.Code == b.Code })
+}
+
+func apiProblems() []explanation {
+	const docs = "Look the operation up in the reference."
+	return []explanation{
+		{codeInternal, http.StatusInternalServerError, "Something went wrong on the server. The answer says nothing more on purpose.", "Try again later; if it stays, give the operator the request_id."},
+		{codeUnauthorized, http.StatusUnauthorized, "The request has no key, or one that is not valid: unknown, revoked or expired.", "Send Authorization: Bearer <key> with a key that works."},
+		{codeForbidden, http.StatusForbidden, "The key is valid, and its role may not do this.", "Use a key of one of the roles that the hint names."},
+		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
+		{codeNoSuchRoute, http.StatusNotFound, "There is nothing at this path.", docs},
+		{codeMethodNotAllowed, http.StatusMethodNotAllowed, "The path exists, and not with this method.", "Use one of the methods in the Allow header."},
+		{codeBadJSON, http.StatusBadRequest, "The body is not one JSON value in UTF-8 without ambiguity: keys occur once, and nothing follows the value.", "Correct the body."},
+		{codeInvalidRequest, http.StatusUnprocessableEntity, "A parameter or a field of the body is not as the operation asks: missing, unknown, of another type, or out of bounds. errors lists all of them.", docs},
+		{codeBodyRequired, http.StatusBadRequest, "The operation needs a body and the request has none.", docs},
+		{codeBodyTooLarge, http.StatusRequestEntityTooLarge, "The body has more bytes than the operation takes.", "Send less at once; the reference states each operation's limit."},
+		{codeBodyUnreadable, http.StatusBadRequest, "The body broke off or did not arrive in time (then the status is 408).", "Send it again."},
+		{codeUnsupportedMedia, http.StatusUnsupportedMediaType, "The Content-Type is not one that the operation reads.", "Send application/json."},
+		{codeNotAcceptable, http.StatusNotAcceptable, "The Accept header asks for a form that the server does not write.", "Leave Accept out."},
+		{codeBadCursor, http.StatusUnprocessableEntity, "The cursor was not given out by this list.", "Give next_cursor as it is, or start without a cursor."},
+		{codeBadWait, http.StatusUnprocessableEntity, "wait is not a time such as 25s, or is longer than 60s.", "Wait for less, and ask again."},
+		{codeBadEventID, http.StatusUnprocessableEntity, "Last-Event-ID is not the id of an event.", "Send the id of the last event, or none."},
+		{codeBadIdemKey, http.StatusUnprocessableEntity, "The Idempotency-Key is not one value of 1 to 255 visible ASCII characters.", "Use a random UUID for each new request."},
+		{codeBadIfMatch, http.StatusUnprocessableEntity, "If-Match is not an ETag of this document.", "Send the ETag as it was answered, with the quotation marks."},
+		{codeIfMatchRequired, http.StatusPreconditionRequired, "The operation changes a document that several people may edit, and the request does not say which version it is about.", "Read the document and send its ETag in If-Match."},
+		{codeSecretShownOnce, http.StatusConflict, "The request was done before; its answer held a secret, of which only a digest is stored.", "If the secret is lost, revoke what it belongs to and create another."},
+		{codeBadDigest, http.StatusUnprocessableEntity, "A digest is not a SHA-256 in the form that is asked for.", "Write 64 lower-case hexadecimal characters; in Content-Digest sha-256=:<base64>:."},
+		{codeBadResults, http.StatusUnprocessableEntity, "A post of results is not of the form that it should be. Nothing was recorded.", docs},
+		{codeStopping, http.StatusServiceUnavailable, "The server is stopping, or the request was given up before it was done.", "Send it again after Retry-After."},
+		{codeCrossSite, http.StatusForbidden, "Another site made the browser send the request.", "Open the operators' page itself."},
+	}
+}
+
+// domainProblems are the errors that the domain has a name for.
+func domainProblems() []explanation {
+	var all []explanation
+	for _, e := range []*functions.Error{
+		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+	} {
+		all = append(all, explanation{e.Code, statusOf(e.Kind), e.Message, e.Hint})
+	}
+	return all
+}
+
+func partitionProblems() []explanation {
+	const next = "Correct the partition; its forms are under Partition in the reference."
+	var all []explanation
+	for _, p := range []struct {
+		code partition.Code
+		text string
+	}{
+		{partition.CodeRangeSyntax, "A range is not of the form FROM:TO."},
+		{partition.CodeRangeEmpty, "A range ends where it begins, so that it holds nothing."},
+		{partition.CodeRangeReversed, "A range ends before it begins."},
+		{partition.CodeNotAnInteger, "A bound or a size is not a whole number in decimal digits."},
+		{partition.CodeIntegerTooLong, "A number has too many digits."},
+		{partition.CodeShardSize, "The size of a shard is missing, zero or negative."},
+		{partition.CodeTooManyShards, "The input makes more shards than a job may have."},
+		{partition.CodePartitionKind, "There is no such kind of partition."},
+		{partition.CodeSpecSyntax, "A partition is not a JSON object of the fields that its kind has."},
+		{partition.CodeSpecTooLarge, "More items are written into the request than fit there. (Then the status may be 413.)"},
+		{partition.CodeNoItems, "There are no items."},
+		{partition.CodeItemSyntax, "An item is not one JSON value without ambiguity."},
+		{partition.CodeItemTooLarge, "An item is larger than an item may be."},
+	} {
+		all = append(all, explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})
+	}
+	return all
+}

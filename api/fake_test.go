@@ -1,0 +1,436 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// Things that every fake has.
+var (
+	projectID  = uuid.MustParse("0190a5d4-0000-7000-8000-000000000001")
+	strangerID = uuid.MustParse("0190a5d4-0000-7000-8000-000000000002")
+	jobID      = uuid.MustParse("0190a5d4-0000-7000-8000-000000000003")
+	agentID    = uuid.MustParse("0190a5d4-0000-7000-8000-000000000004")
+	thingID    = uuid.MustParse("0190a5d4-0000-7000-8000-000000000005")
+	when       = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+)
+
+const (
+	ownerKey     = "key-of-the-owner"
+	submitterKey = "key-of-the-submitter"
+	viewerKey    = "key-of-the-viewer"
+	strangerKey  = "key-of-another-project"
+	operatorKey  = "key-of-the-operator"
+	agentKey     = "key-of-the-agent"
+	joinToken    = "token-to-join"
+)
+
+// fake is a Service that remembers what it was asked and answers what the test tells it to.
+type fake struct {
+	mu       sync.Mutex
+	err      error // every method but Authenticate fails with it
+	replayed bool
+	panics   bool
+	ready    bool
+
+	job       functions.Job
+	events    []functions.Event
+	changed   chan struct{}
+	object    []byte
+	breakAt   int // how many bytes of the object can be read; 0: all
+	results   []functions.ResultLine
+	resultErr error // after the results
+	lease     *functions.Lease
+	items     int // how many items a list has
+	block     bool
+
+	// What was asked for last.
+	page       functions.ListPage
+	filter     functions.JobFilter
+	newJob     functions.NewJob
+	idem       functions.Idempotency
+	wait       time.Duration
+	revision   int64
+	digest     string
+	stored     []byte
+	after      int64
+	shardState functions.ShardState
+	submission functions.Submission
+	followups  *bool
+	resolution functions.Resolution
+	enrolment  functions.Enrolment
+	jobFilter  *uuid.UUID
+	rule       planner.Rule
+	most       int
+}
+
+var _ api.Service = (*fake)(nil)
+
+func newFake() *fake {
+	return &fake{ready: true, changed: make(chan struct{}, 1), items: 1, job: functions.Job{
+		ID: jobID, Function: "bpsw", Version: 1, Policy: verify.Policy{Quorum: 2}, State: functions.JobRunning,
+		Partition: rangeSpec("0", "10", "5"), Shards: functions.ShardCounts{Total: 2, Open: 2}, Root: jobID, CreatedAt: when,
+	}}
+}
+
+// begin is what every method does first.
+func (f *fake) begin() error {
+	if f.panics {
+		panic("the fake was told to panic")
+	}
+	return f.err
+}
+
+func list[T any](f *fake, page functions.ListPage, make func(i int) T) ([]T, error) {
+	f.page = page
+	if err := f.begin(); err != nil {
+		return nil, err
+	}
+	var all []T
+	for i := range min(f.items, page.Limit) {
+		all = append(all, make(i))
+	}
+	return all, nil
+}
+
+func (f *fake) Authenticate(_ context.Context, secret string) (functions.Principal, error) {
+	p := functions.Principal{KeyID: thingID, Project: projectID}
+	switch secret {
+	case ownerKey:
+		p.Role = functions.RoleOwner
+	case submitterKey:
+		p.Role = functions.RoleSubmitter
+	case viewerKey:
+		p.Role = functions.RoleViewer
+	case strangerKey:
+		p.Role, p.Project = functions.RoleOwner, strangerID
+	case operatorKey:
+		p.Role, p.Project = functions.RoleOperator, uuid.UUID{}
+	case agentKey:
+		p.Role, p.Project, p.Agent = functions.RoleAgent, uuid.UUID{}, agentID
+	default:
+		return functions.Principal{}, &functions.Error{Kind: functions.KindUnauthorized, Code: "unauthorized", Message: "the key is not valid", Hint: "use another"}
+	}
+	return p, nil
+}
+
+func (f *fake) Ready(context.Context) (map[string]string, bool) {
+	if !f.ready {
+		return map[string]string{"database": "does not answer"}, false
+	}
+	return map[string]string{"database": "ok"}, true
+}
+
+func (f *fake) project() functions.Project {
+	return functions.Project{ID: projectID, Name: "numbers", FollowupsEnabled: true, Revision: 3, CreatedAt: when}
+}
+
+func (f *fake) CreateProject(_ context.Context, _ functions.Principal, _ string, idem functions.Idempotency) (functions.Project, string, bool, error) {
+	f.idem = idem
+	return f.project(), "first-key", f.replayed, f.begin()
+}
+
+func (f *fake) GetProject(_ context.Context, id uuid.UUID) (functions.Project, error) {
+	if id != projectID {
+		return functions.Project{}, functions.NotFound("project", id.String())
+	}
+	return f.project(), f.begin()
+}
+
+func (f *fake) ListProjects(_ context.Context, page functions.ListPage) ([]functions.Project, error) {
+	return list(f, page, func(int) functions.Project { return f.project() })
+}
+
+func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UUID, followups *bool, revision int64) (functions.Project, error) {
+	f.followups, f.revision = followups, revision
+	if revision != 3 {
+		return functions.Project{}, functions.ErrRevision
+	}
+	return f.project(), f.begin()
+}
+
+func (f *fake) CreateKey(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
+	f.idem = idem
+	return functions.Key{ID: thingID, Name: name, Role: role, ExpiresAt: expires, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+}
+
+func (f *fake) ListKeys(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Key, error) {
+	return list(f, page, func(int) functions.Key { return functions.Key{ID: thingID} })
+}
+
+func (f *fake) RevokeKey(context.Context, functions.Principal, uuid.UUID, uuid.UUID) error {
+	return f.begin()
+}
+
+func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, expires *time.Time, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
+	f.idem = idem
+	return functions.EnrolmentToken{ID: thingID, Name: name, ExpiresAt: expires, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+}
+
+func (f *fake) ListEnrolmentTokens(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error) {
+	return list(f, page, func(int) functions.EnrolmentToken { return functions.EnrolmentToken{ID: thingID} })
+}
+
+func (f *fake) RevokeEnrolmentToken(context.Context, functions.Principal, uuid.UUID, uuid.UUID) error {
+	return f.begin()
+}
+
+// store reads a stream to its end, as the real service does.
+func (f *fake) store(r io.Reader) error {
+	if err := f.begin(); err != nil {
+		return err
+	}
+	var err error
+	f.stored, err = io.ReadAll(r)
+	return err
+}
+
+func (f *fake) PushFunction(_ context.Context, _ functions.Principal, _ uuid.UUID, r io.Reader) (functions.FunctionVersion, bool, error) {
+	err := f.store(r)
+	return functions.FunctionVersion{Name: "bpsw", Version: 2, CreatedAt: when}, !f.replayed, err
+}
+
+func (f *fake) ListFunctions(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.FunctionVersion, error) {
+	return list(f, page, func(int) functions.FunctionVersion { return functions.FunctionVersion{Name: "bpsw", Version: 2} })
+}
+
+func (f *fake) GetFunction(_ context.Context, _ uuid.UUID, name string, version int) (functions.FunctionVersion, error) {
+	return functions.FunctionVersion{Name: name, Version: max(version, 1)}, f.begin()
+}
+
+func (f *fake) ListFunctionVersions(_ context.Context, _ uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error) {
+	return list(f, page, func(i int) functions.FunctionVersion { return functions.FunctionVersion{Name: name, Version: i + 1} })
+}
+
+func (f *fake) PushModule(_ context.Context, _ functions.Principal, _ uuid.UUID, name, kind string, r io.Reader) (functions.Module, bool, error) {
+	err := f.store(r)
+	return functions.Module{ID: thingID, Name: name, Kind: kind, Version: 1}, !f.replayed, err
+}
+
+func (f *fake) ListModules(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Module, error) {
+	return list(f, page, func(int) functions.Module { return functions.Module{Name: "fold"} })
+}
+
+func (f *fake) GetModule(_ context.Context, _ uuid.UUID, name string, _ int) (functions.Module, error) {
+	return functions.Module{Name: name}, f.begin()
+}
+
+func (f *fake) PutObject(_ context.Context, _ uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
+	f.digest = digest
+	err := f.store(r)
+	return functions.Object{Digest: digest, Size: int64(len(f.stored))}, err
+}
+
+// brokenReader fails after some bytes, as an object that is not what it should be.
+type brokenReader struct{ left []byte }
+
+func (b *brokenReader) Read(p []byte) (int, error) {
+	if len(b.left) == 0 {
+		return 0, errors.New("the stored bytes are not what they should be")
+	}
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, nil
+}
+
+func (f *fake) open() (io.ReadCloser, int64, error) {
+	if f.breakAt > 0 {
+		return io.NopCloser(&brokenReader{f.object[:f.breakAt]}), int64(len(f.object)), f.begin()
+	}
+	return io.NopCloser(bytes.NewReader(f.object)), int64(len(f.object)), f.begin()
+}
+
+func (f *fake) OpenObject(context.Context, uuid.UUID, string) (io.ReadCloser, int64, error) {
+	return f.open()
+}
+
+func (f *fake) SubmitJob(_ context.Context, _ functions.Principal, _ uuid.UUID, job functions.NewJob, idem functions.Idempotency) (functions.Job, bool, error) {
+	f.newJob, f.idem = job, idem
+	return f.job, f.replayed, f.begin()
+}
+
+func (f *fake) GetJob(context.Context, uuid.UUID, uuid.UUID) (functions.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.job, f.begin()
+}
+
+func (f *fake) WaitJob(ctx context.Context, _, _ uuid.UUID, wait time.Duration) (functions.Job, error) {
+	f.wait = wait
+	if f.block {
+		<-ctx.Done()
+		return functions.Job{}, ctx.Err()
+	}
+	return f.job, f.begin()
+}
+
+func (f *fake) ListJobs(_ context.Context, _ uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) {
+	f.filter = filter
+	return list(f, page, func(int) functions.Job { return f.job })
+}
+
+func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.Job, error) {
+	return f.job, f.begin()
+}
+
+func (f *fake) Explain(context.Context, uuid.UUID, uuid.UUID) (functions.Explanation, error) {
+	return functions.Explanation{State: functions.JobRunning, Summary: "waits for agents"}, f.begin()
+}
+
+func (f *fake) ListShards(_ context.Context, _, _ uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) {
+	f.shardState = state
+	return list(f, page, func(i int) functions.Shard {
+		return functions.Shard{Number: int64(i), State: functions.ShardOpen, Input: json.RawMessage(`{"n":12345678901234567890123}`)}
+	})
+}
+
+func (f *fake) GetShard(context.Context, uuid.UUID, uuid.UUID, int64) (functions.ShardDetail, error) {
+	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
+}
+
+func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ int64, r functions.Resolution) (functions.ShardDetail, error) {
+	f.resolution = r
+	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
+}
+
+func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error] {
+	f.after = after
+	return func(yield func(functions.ResultLine, error) bool) {
+		if err := f.begin(); err != nil {
+			yield(functions.ResultLine{}, err)
+			return
+		}
+		for _, r := range f.results {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if f.resultErr != nil {
+			yield(functions.ResultLine{}, f.resultErr)
+		}
+	}
+}
+
+func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error) {
+	f.jobFilter = job
+	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
+}
+
+func (f *fake) ListEvents(_ context.Context, _, _ uuid.UUID, since int64, limit int) ([]functions.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []functions.Event
+	for _, e := range f.events {
+		if e.Seq > since && len(all) < limit {
+			all = append(all, e)
+		}
+	}
+	return all, f.begin()
+}
+
+func (f *fake) Watch(context.Context, uuid.UUID, uuid.UUID) (<-chan struct{}, func()) {
+	return f.changed, func() {}
+}
+
+// happen adds events, changes the job and tells who watches.
+func (f *fake) happen(change func(*functions.Job), events ...functions.Event) {
+	f.mu.Lock()
+	change(&f.job)
+	f.events = append(f.events, events...)
+	f.mu.Unlock()
+	f.changed <- struct{}{}
+}
+
+func (f *fake) CreateRule(_ context.Context, _ functions.Principal, _ uuid.UUID, spec planner.Rule, idem functions.Idempotency) (functions.Rule, bool, error) {
+	f.rule, f.idem = spec, idem
+	return functions.Rule{ID: thingID, Spec: spec, Revision: 1}, f.replayed, f.begin()
+}
+
+func (f *fake) ListRules(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Rule, error) {
+	return list(f, page, func(int) functions.Rule { return functions.Rule{ID: thingID} })
+}
+
+func (f *fake) GetRule(context.Context, uuid.UUID, uuid.UUID) (functions.Rule, error) {
+	return functions.Rule{ID: thingID, Revision: 7}, f.begin()
+}
+
+func (f *fake) UpdateRule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, spec planner.Rule, revision int64) (functions.Rule, error) {
+	f.rule, f.revision = spec, revision
+	return functions.Rule{ID: thingID, Spec: spec, Revision: revision + 1}, f.begin()
+}
+
+func (f *fake) DeleteRule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, revision int64) error {
+	f.revision = revision
+	return f.begin()
+}
+
+func (f *fake) ListProjectAgents(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.ProjectAgent, error) {
+	return list(f, page, func(int) functions.ProjectAgent { return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}} })
+}
+
+func (f *fake) ListAgents(_ context.Context, page functions.ListPage) ([]functions.Agent, error) {
+	return list(f, page, func(int) functions.Agent { return functions.Agent{ID: agentID} })
+}
+
+func (f *fake) RevokeAgent(context.Context, functions.Principal, uuid.UUID) (functions.Agent, error) {
+	return functions.Agent{ID: agentID, State: "revoked"}, f.begin()
+}
+
+func (f *fake) Enrol(_ context.Context, token string, e functions.Enrolment, _ []byte) (functions.Agent, string, error) {
+	f.enrolment = e
+	if token != joinToken {
+		return functions.Agent{}, "", &functions.Error{Kind: functions.KindUnauthorized, Code: "bad_token", Message: "the token is not valid", Hint: "use another"}
+	}
+	return functions.Agent{ID: agentID, Name: e.Name}, "agent-key", f.begin()
+}
+
+func (f *fake) Lease(ctx context.Context, _ uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error) {
+	f.most, f.wait, f.idem = most, wait, idem
+	if f.block {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return f.lease, f.begin()
+}
+
+func (f *fake) LeaseBundle(context.Context, uuid.UUID, uuid.UUID) (io.ReadCloser, int64, error) {
+	return f.open()
+}
+
+func (f *fake) PutOutput(_ context.Context, _, _ uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
+	f.digest = digest
+	err := f.store(r)
+	return functions.Object{Digest: digest, Size: int64(len(f.stored))}, err
+}
+
+func (f *fake) Record(_ context.Context, _, _ uuid.UUID, s functions.Submission) (functions.Recorded, error) {
+	f.submission = s
+	return functions.Recorded{Recorded: len(s.Results)}, f.begin()
+}
+
+func (f *fake) ReturnLease(context.Context, uuid.UUID, uuid.UUID) error { return f.begin() }
+
+func (f *fake) Heartbeat(context.Context, uuid.UUID, functions.Telemetry) (functions.Directives, error) {
+	return functions.Directives{}, f.begin()
+}
+
+func (f *fake) Stats(context.Context) (functions.Stats, error) {
+	return functions.Stats{
+		Queues:     []functions.QueueStat{{Queue: "default", Kind: "verify", State: "available", Count: 5, OldestAge: 3 * time.Second}},
+		Agents:     map[string]int64{"active": 4, "revoked": 1},
+		AgentsSeen: 4, OpenJobs: 2,
+	}, f.err
+}

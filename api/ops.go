@@ -1,0 +1,71 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// opsPolicy is what the pages of the River UI need: scripts of their own and inline styles.
+const opsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// operatorsOnly lets only operators through to pages that have no authentication of their own. Browsers send a password with every
+// request once they have it, even with those that another site makes them send, so that such requests are refused.
+func (s *server) operatorsOnly(next http.Handler) http.Handler {
+	crossSite := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r.Context())
+		c.operation = "ops"
+		if err := crossSite.Check(r); err != nil {
+			s.refuse(w, r, newProblem(http.StatusForbidden, codeCrossSite, "another site made your browser send this request", "open the page of the operators itself"))
+			return
+		}
+		if err := s.admitOperator(r, c); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Header.Del("Authorization") // the key is none of the pages' business
+		w.Header().Set("Content-Security-Policy", opsPolicy)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) admitOperator(r *http.Request, c *call) error {
+	key, given := operatorKey(r)
+	if !given {
+		return askPassword(newProblem(http.StatusUnauthorized, codeUnauthorized, "the request has no key",
+			"give an operator's key as the password (any user name), or send Authorization: Bearer <key>"))
+	}
+	principal, err := s.service.Authenticate(r.Context(), key)
+	if err != nil {
+		if p, known := problemOf(err); known && p.Status == http.StatusUnauthorized {
+			return askPassword(p)
+		}
+		return err
+	}
+	c.principal = principal
+	if principal.Role != functions.RoleOperator {
+		return askPassword(newProblem(http.StatusForbidden, codeForbidden, "a key of role "+string(principal.Role)+" may not do this", "use a key of role operator"))
+	}
+	return nil
+}
+
+// operatorKey is the bearer token, or the password that a browser sends.
+func operatorKey(r *http.Request) (key string, given bool) {
+	if _, password, basic := r.BasicAuth(); basic {
+		return password, password != "" && len(password) <= maxTokenBytes
+	}
+	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	return token, found && strings.EqualFold(scheme, "Bearer") && token != "" && len(token) <= maxTokenBytes
+}
+
+// askPassword makes a browser ask for another password.
+func askPassword(p *Problem) *Problem {
+	if p.Status == http.StatusUnauthorized {
+		p.headers = http.Header{"Www-Authenticate": {`Basic realm="Ostraka operators", charset="UTF-8"`}}
+	}
+	return p
+}

@@ -1,0 +1,43 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// The headers in which client and server say who they are.
+const (
+	HeaderServerVersion = "Ostraka-Version" // of every answer: the version of the server's program
+	HeaderRequestID     = "X-Request-Id"    // of every answer: names the request in the server's log
+)
+
+// MaxHeaderWait is how long a server may take to begin its answer: longer than the longest wait that may be asked for.
+const MaxHeaderWait = 90 * time.Second
+
+// Connect returns a client of the server at url, which sends the key and the name and version of the program with every request. It
+// sends nothing yet. Redirects are not followed: they would carry the key elsewhere.
+func Connect(url, key, userAgent string) (*Client, error) {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, fmt.Errorf("connecting to %s: the default transport was replaced by %T", url, http.DefaultTransport)
+	}
+	transport = transport.Clone()
+	transport.ResponseHeaderTimeout = MaxHeaderWait
+	doer := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c, err := NewClient(url, WithHTTPClient(doer), WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		r.Header.Set("User-Agent", userAgent)
+		return nil
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", url, err)
+	}
+	return c, nil
+}
