@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/wasm"
-	"github.com/ostraka/ostraka/wasm/builtin"
 	w "github.com/ostraka/ostraka/wasm/internal/wasmtest"
 )
 
@@ -83,10 +82,7 @@ func TestFinalsAreChecked(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	p := newPool(t, tight)
-	r, err := builtin.Module().Open(t.Context())
-	require.NoError(t, err)
-	defer r.Close()
+	p, hurried := newPool(t, tight), newPool(t, hasty)
 	for name, c := range map[string]struct {
 		module w.Module
 		kind   wasm.Kind
@@ -100,7 +96,11 @@ func TestCheck(t *testing.T) {
 		"never ends": {w.Command(w.Forever(nil)), wasm.KindAggregator, wasm.ClassDeadline, "leaf with no items"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := p.Check(t.Context(), "p", c.module.Bytes(), c.kind)
+			pool := p
+			if c.class == wasm.ClassDeadline {
+				pool = hurried
+			}
+			_, err := pool.Check(t.Context(), "p", c.module.Bytes(), c.kind)
 			require.ErrorContains(t, err, c.want)
 			var e *wasm.Error
 			require.True(t, errors.As(err, &e))

@@ -33,10 +33,15 @@ func runBytes(t testing.TB, p *wasm.Pool, module []byte) (string, wasm.Stats, *w
 	return out.String(), stats, e
 }
 
-// tight are limits under which even the worst module ends soon.
-func tight(o *wasm.Options) {
+// hasty is a deadline that only modules which never end are meant to meet.
+func hasty(o *wasm.Options) {
+	tight(o)
 	o.Limits.Wall = time.Second
-	o.Limits.Memory = 16 << 20
+}
+
+// tight are limits that a bad module meets soon.
+func tight(o *wasm.Options) {
+	o.Limits.Memory = 128 << 20
 	o.Limits.Output = 1 << 20
 	o.Limits.Line = 64 << 10
 }
@@ -46,13 +51,24 @@ const unreachable = 0x00
 // callSelf makes _start call itself, without any loop.
 func callSelf() []byte { return w.Cat(w.Call(w.FirstFunc), w.Call(w.FirstFunc)) }
 
+// fibonacci recurses without a loop, never deep, and practically for ever.
+func fibonacci(n int32) w.Module {
+	const self = w.FirstFunc + 1
+	less := func(k int32) []byte { return w.Cat([]byte{0x20, 0}, w.Const(k), []byte{0x6b}, w.Call(self)) }
+	m := w.Command(w.Cat(w.Const(n), w.Call(self), w.Drop))
+	m.Funcs = append(m.Funcs, w.Func{Type: w.TypeInt, Code: w.Cat(
+		[]byte{0x20, 0}, w.Const(2), []byte{0x48, 0x04, w.I32}, w.Const(1),
+		[]byte{0x05}, less(1), less(2), []byte{0x6a, 0x0b})})
+	return m
+}
+
 // growing grows the memory by pages until it is refused, then fails.
 func growing(pages int32) []byte {
 	return w.Cat([]byte{0x03, 0x40}, w.Const(pages), []byte{0x40, 0}, w.Const(-1), []byte{0x47, 0x0d, 0, 0x0b, unreachable})
 }
 
 func TestMisbehavingModules(t *testing.T) {
-	p := newPool(t, tight)
+	p, hurried := newPool(t, tight), newPool(t, hasty)
 	long := strings.Repeat("1", 64<<10)
 	startLoops := w.Command(nil)
 	startLoops.Funcs = append(startLoops.Funcs, w.Func{Type: w.TypeVoid, Code: w.Forever(nil)})
@@ -65,7 +81,7 @@ func TestMisbehavingModules(t *testing.T) {
 	noisy.Funcs[0].Code = w.Forever(w.Write(2, 1024, 6000))
 	outside := w.Command(nil)
 	outside.Data = [][]byte{w.Data(1<<20, "far away")}
-	hugeWrite := w.Command(w.Cat(w.Const(150), []byte{0x40, 0}, w.Drop, w.Write(1, 0, 9<<20)))
+	hugeLine := w.Command(w.Cat(w.Const(1700), []byte{0x40, 0}, w.Drop, w.Write(1, 0, 100<<20)))
 
 	for name, c := range map[string]struct {
 		module w.Module
@@ -75,11 +91,12 @@ func TestMisbehavingModules(t *testing.T) {
 		"endless loop":         {w.Command(w.Forever(nil)), wasm.ClassDeadline, "longer than 1s"},
 		"loop in start":        {startLoops, wasm.ClassDeadline, "longer than 1s"},
 		"endless noise":        {noisy, wasm.ClassDeadline, "longer than 1s"},
+		"recursion for years":  {fibonacci(70), wasm.ClassDeadline, "longer than 1s"},
 		"endless recursion":    {w.Command(callSelf()), wasm.ClassTrap, "stack overflow"},
-		"memory page by page":  {w.Command(growing(1)), wasm.ClassMemoryLimit, "16 MiB"},
-		"memory at once":       {w.Command(growing(60000)), wasm.ClassMemoryLimit, "16 MiB"},
+		"memory page by page":  {w.Command(growing(1)), wasm.ClassMemoryLimit, "128 MiB"},
+		"memory at once":       {w.Command(growing(60000)), wasm.ClassMemoryLimit, "128 MiB"},
 		"endless stdout":       {manyOnes, wasm.ClassOutputLimit, "more than 1048576 bytes"},
-		"huge write":           {hugeWrite, wasm.ClassOutputLimit, "more than 1048576 bytes"},
+		"line of 100 MB":       {hugeLine, wasm.ClassOutputLimit, "more than 1048576 bytes"},
 		"trap":                 {w.Command([]byte{unreachable}), wasm.ClassTrap, "unreachable"},
 		"division by zero":     {w.Command(w.Cat(w.Const(1), w.Const(0), []byte{0x6d}, w.Drop)), wasm.ClassTrap, "divide by zero"},
 		"outside memory":       {w.Command(w.Cat(w.Const(-4), []byte{0x28, 2, 0}, w.Drop)), wasm.ClassTrap, "out of bounds"},
@@ -103,7 +120,11 @@ func TestMisbehavingModules(t *testing.T) {
 		"wrong result of main": {w.Command(w.Const(1)), wasm.ClassRejected, "the compiler refused it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, e := runBytes(t, p, c.module.Bytes())
+			pool := p
+			if c.class == wasm.ClassDeadline {
+				pool = hurried
+			}
+			_, _, e := runBytes(t, pool, c.module.Bytes())
 			require.NotNil(t, e)
 			require.Equal(t, c.class, e.Class, "%v", e)
 			require.Contains(t, e.Message, c.text)
@@ -129,7 +150,7 @@ func TestRefusedBeforeCompiling(t *testing.T) {
 	abort := w.Command(nil)
 	abort.Imports[0] = w.Import("env", "abort", 0)
 	hungry := w.Command(nil)
-	hungry.Memory = w.Cat([]byte{1, 0}, w.U(257))
+	hungry.Memory = w.Cat([]byte{1, 0}, w.U(2049))
 	for name, c := range map[string]struct {
 		module w.Module
 		rule   string

@@ -288,7 +288,8 @@ func TestCacheSurvivesThePool(t *testing.T) {
 // What a module sees is the same in every run, and nothing of the machine.
 func TestModuleSeesNothingOfTheMachine(t *testing.T) {
 	t.Setenv("OSTRAKA_SECRET", "do not tell")
-	p := newPool(t, nil)
+	// A runner is this binary again: under the race detector it compiles slowly.
+	p := newPool(t, func(o *wasm.Options) { o.Limits.Compile = wasm.MaxCompile })
 	probe := wasm.FromBytes(buildGo(t, "testdata/probe"))
 	var seen []string
 	for _, project := range []string{"a", "a", "b"} {

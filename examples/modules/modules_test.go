@@ -34,7 +34,11 @@ func build(t *testing.T, dir string) []byte {
 
 func TestHistogram(t *testing.T) {
 	module := build(t, "histogram")
-	pool, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(t.TempDir(), "modules")})
+	pool, err := wasm.NewPool(wasm.Options{
+		CacheDir: filepath.Join(t.TempDir(), "modules"),
+		// A runner is this binary again: under the race detector it compiles slowly.
+		Limits: wasm.Limits{Compile: wasm.MaxCompile},
+	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 

@@ -28,6 +28,12 @@ func integer() *rapid.Generator[string] {
 // float draws finite floats of all sizes as Python prints them.
 func float() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
+		if rapid.Bool().Draw(t, "short") {
+			// Halves, quarters, eighths of large integers lie half way between
+			// decimals, where ways of printing differ.
+			whole := rapid.Int64Range(-1<<53, 1<<53).Draw(t, "whole")
+			return pythonFloat(float64(whole) / float64(int64(1)<<rapid.IntRange(1, 40).Draw(t, "shift")))
+		}
 		return pythonFloat(rapid.Float64Range(-1e308, 1e308).Draw(t, "float"))
 	})
 }

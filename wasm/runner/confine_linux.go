@@ -35,9 +35,8 @@ func confine(s Setup) error {
 	if err := os.Chdir("/"); err != nil {
 		return err
 	}
-	if err := os.WriteFile("/proc/self/oom_score_adj", []byte(oomScore), 0); err != nil {
-		return fmt.Errorf("raising the score of the out-of-memory killer: %w", err)
-	}
+	// A preference, not a wall: some containers mount /proc read-only.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(oomScore), 0)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)
 	}
@@ -50,13 +49,23 @@ func confine(s Setup) error {
 		{"RLIMIT_NOFILE", unix.RLIMIT_NOFILE, maxFiles},
 		{"RLIMIT_FSIZE", unix.RLIMIT_FSIZE, s.FileSize},
 		{"RLIMIT_CPU", unix.RLIMIT_CPU, s.CPU},
-		{"RLIMIT_DATA", unix.RLIMIT_DATA, s.Data},
+		{"RLIMIT_DATA", unix.RLIMIT_DATA, s.Data * dataFactor},
 	} {
-		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.value, Max: l.value}); err != nil {
+		if err := limit(l.resource, l.value); err != nil {
 			return fmt.Errorf("setting %s to %d: %w", l.name, l.value, err)
 		}
 	}
 	return nil
+}
+
+// limit lowers a resource limit; one that is lower already stays.
+func limit(resource int, value uint64) error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(resource, &now); err != nil {
+		return err
+	}
+	value = min(value, now.Max)
+	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
 }
 
 // closeInherited closes the descriptors that came from the server. Go marks its

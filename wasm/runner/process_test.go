@@ -57,7 +57,7 @@ func TestRunnerIsConfined(t *testing.T) {
 	require.Contains(t, read("status"), "NoNewPrivs:\t1")
 	limits := read("limits")
 	for name, value := range map[string]string{
-		"Max core file size": "0", "Max open files": "32", "Max data size": "1073741824", "Max cpu time": "100", "Max file size": "1048576",
+		"Max core file size": "0", "Max open files": "32", "Max data size": fmt.Sprint(dataFactor << 30), "Max cpu time": "100", "Max file size": "1048576",
 	} {
 		require.Regexp(t, name+` +`+value+` +`+value+` `, limits)
 	}

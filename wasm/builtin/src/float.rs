@@ -168,17 +168,62 @@ impl ExactSum {
 /// Writes a finite float as Python's repr does: the shortest digits that read
 /// back the same, with an exponent below 1e-4 and from 1e16.
 pub fn write_float(out: &mut String, f: f64) {
-    let scientific = format!("{:e}", f);
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..16).contains(&exponent) {
-        let plain = format!("{}", f);
-        out.push_str(&plain);
-        if !plain.contains('.') {
-            out.push_str(".0");
-        }
+    let (mut digits, exponent) = digits(&format!("{:e}", f.abs()));
+    settle_tie(f.abs(), &mut digits, exponent);
+    if f.is_sign_negative() {
+        out.push('-');
+    }
+    let count = digits.len() as i32;
+    if !(-4..16).contains(&exponent) {
+        let point = if count > 1 { "." } else { "" };
+        let sign = if exponent < 0 { '-' } else { '+' };
+        out.push_str(&digits[..1]);
+        out.push_str(point);
+        out.push_str(&digits[1..]);
+        out.push_str(&format!("e{}{:02}", sign, exponent.abs()));
+    } else if exponent < 0 {
+        out.push_str("0.");
+        push_zeros(out, -exponent - 1);
+        out.push_str(&digits);
+    } else if count > exponent + 1 {
+        let (whole, fraction) = digits.split_at(exponent as usize + 1);
+        out.push_str(whole);
+        out.push('.');
+        out.push_str(fraction);
+    } else {
+        out.push_str(&digits);
+        push_zeros(out, exponent + 1 - count);
+        out.push_str(".0");
+    }
+}
+
+fn push_zeros(out: &mut String, count: i32) {
+    for _ in 0..count {
+        out.push('0');
+    }
+}
+
+/// Takes scientific notation apart: the digits without the point, the exponent.
+fn digits(scientific: &str) -> (String, i32) {
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
+}
+
+/// More digits than any float has after its first.
+const ALL_DIGITS: usize = 770;
+
+/// Where the float lies exactly half way between two shortest candidates, Rust
+/// rounds up and Python to the even digit. Both read back the same.
+fn settle_tie(f: f64, shortest: &mut String, exponent: i32) {
+    let (exact, same) = digits(&format!("{:.*e}", ALL_DIGITS, f));
+    let (kept, rest) = exact.split_at(shortest.len());
+    let tie = rest.starts_with('5') && rest[1..].bytes().all(|b| b == b'0');
+    if same != exponent || !tie || kept == shortest.as_str() {
         return;
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    out.push_str(&format!("{}e{}{:02}", mantissa, sign, exponent.abs()));
+    let even = kept.ends_with(|c: char| c.to_digit(10).map_or(false, |d| d % 2 == 0));
+    let read_back = || format!("0.{}e{}", kept, exponent + 1).parse();
+    if even && read_back() == Ok(f) {
+        *shortest = kept.to_string();
+    }
 }
