@@ -121,7 +121,7 @@ func locked(ctx context.Context, pool *pgxpool.Pool, fn func(*pgx.Conn) error) e
 	if err != nil {
 		return fmt.Errorf("connecting to the database: %w", err)
 	}
-	// The connection's role and search path are changed below, so it must not go back to the pool.
+	// The connection's role is changed below, so it must not go back to the pool.
 	conn := pooled.Hijack()
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }() // closing also frees the lock
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", int64(lockKey)); err != nil {
@@ -179,9 +179,6 @@ func createRole(ctx context.Context, conn *pgx.Conn, name string) error {
 }
 
 func up(ctx context.Context, conn *pgx.Conn, schema, dir string) error {
-	if _, err := conn.Exec(ctx, "set search_path = "+schema); err != nil {
-		return fmt.Errorf("setting the search path: %w", err)
-	}
 	migrator, err := migrate.NewMigrator(ctx, conn, schema+"."+versionTable)
 	if err != nil {
 		return fmt.Errorf("reading the version of schema %s: %w", schema, err)
@@ -192,6 +189,11 @@ func up(ctx context.Context, conn *pgx.Conn, schema, dir string) error {
 	}
 	if err := migrator.LoadMigrations(steps); err != nil {
 		return fmt.Errorf("loading migrations: %w", err)
+	}
+	// The migrator resets the connection's settings after each migration, so the search path is set before each one, in its transaction.
+	// Should that fail, the transaction is broken and the migration fails with it.
+	migrator.OnStart = func(int32, string, string, string) {
+		_, _ = conn.Exec(ctx, "set local search_path = "+schema)
 	}
 	return migrator.Migrate(ctx)
 }

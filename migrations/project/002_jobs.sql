@@ -89,7 +89,8 @@ create table submissions (
     lease_id    uuid not null references leases on delete cascade,
     job_id      uuid not null,
     agent_id    uuid not null,
-    shards      bigint[] not null,
+    shards      bigint[] not null, -- those that were new
+    stated      bigint[],          -- all that the signed statement names, where it repeated some that were recorded already
     signature   bytea not null check (octet_length(signature) = 64),
     received_at timestamptz not null default now(),
     verified_at timestamptz
