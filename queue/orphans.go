@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -19,6 +20,9 @@ var seeServerSQL string
 
 //go:embed adopt_orphans.sql
 var adoptOrphansSQL string
+
+//go:embed adopt_own.sql
+var adoptOwnSQL string
 
 // watchOrphans keeps this server's sign of life fresh and gives steps back that were running on servers which died. River itself
 // would do that after an hour: it cannot tell a dead server from a long step.
@@ -43,6 +47,19 @@ func (q *Queue) watchOrphans(ctx context.Context, server string) (stop func()) {
 	}
 }
 
+// takeOver announces the server before it works on anything, and gives the steps back that an earlier process of the same ID left.
+func (q *Queue) takeOver(ctx context.Context, server string) error {
+	if _, err := q.pool.Exec(ctx, seeServerSQL, server); err != nil {
+		return fmt.Errorf("announcing server %s: %w", server, err)
+	}
+	tag, err := q.pool.Exec(ctx, adoptOwnSQL, server)
+	if err != nil {
+		return fmt.Errorf("taking over what server %s left: %w", server, err)
+	}
+	q.logAdopted(tag.RowsAffected())
+	return nil
+}
+
 func (q *Queue) adoptOrphans(ctx context.Context, server string) {
 	if _, err := q.pool.Exec(ctx, seeServerSQL, server); err != nil {
 		if ctx.Err() == nil {
@@ -51,11 +68,17 @@ func (q *Queue) adoptOrphans(ctx context.Context, server string) {
 		return
 	}
 	tag, err := q.pool.Exec(ctx, adoptOrphansSQL, deadAfter)
-	if err != nil && ctx.Err() == nil {
-		q.log.Warn("looking for steps of dead servers failed", "error", err)
+	if err != nil {
+		if ctx.Err() == nil {
+			q.log.Warn("looking for steps of dead servers failed", "error", err)
+		}
 		return
 	}
-	if n := tag.RowsAffected(); n > 0 {
+	q.logAdopted(tag.RowsAffected())
+}
+
+func (q *Queue) logAdopted(n int64) {
+	if n > 0 {
 		q.log.Info("gave steps back that were running on servers which died", "steps", n)
 	}
 }

@@ -82,6 +82,9 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 	if err != nil {
 		return fmt.Errorf("making the workers' client: %w", err)
 	}
+	if err := q.takeOver(ctx, o.ServerID); err != nil {
+		return err
+	}
 	if err := client.Start(ctx); err != nil {
 		return fmt.Errorf("starting the workers: %w", err)
 	}
