@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -18,10 +19,7 @@ type CancelArgs struct {
 // Kind names the step.
 func (CancelArgs) Kind() string { return "cancel" }
 
-// cancelPages is how many pages one transaction of the step settles.
-const cancelPages = 64
-
-// CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with their next heartbeat.
+// CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
 // Cancelling twice is harmless; a job that has ended otherwise cannot be cancelled.
 func (s *Service) CancelJob(ctx context.Context, by Principal, project, id uuid.UUID) (Job, error) {
 	err := s.project(ctx, project, func(tx *store.Tx) error {
@@ -38,7 +36,7 @@ func (s *Service) CancelJob(ctx context.Context, by Principal, project, id uuid.
 		if err := audit(ctx, tx, by.Actor(), "job.cancel", id.String(), nil); err != nil {
 			return err
 		}
-		return s.endJob(ctx, tx, project, id, JobCancelled, "cancelled by "+by.Actor(), CancelArgs{Project: project, Job: id})
+		return s.endJob(ctx, tx, id, JobCancelled, "cancelled by "+by.Actor(), nil, CancelArgs{Project: project, Job: id})
 	})
 	if err != nil {
 		return Job{}, err
@@ -46,17 +44,13 @@ func (s *Service) CancelJob(ctx context.Context, by Principal, project, id uuid.
 	return s.GetJob(ctx, project, id)
 }
 
-// endJob brings a job to a final state, takes it out of dispatch, ends its leases and enqueues what follows. It is the last thing
-// that a transaction does.
-func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUID, state JobState, why string, next ...Step) error {
+// endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction
+// does. leases are those that the transaction has ended in the project.
+func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state JobState, why string, leases []uuid.UUID, next Step) error {
 	if _, err := store.Exec(ctx, tx, store.EndJob, id, state, why); err != nil {
 		return err
 	}
 	if err := addEvent(ctx, tx, id, EventEnded, map[string]any{"state": state, "error": why}); err != nil {
-		return err
-	}
-	leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, id)
-	if err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)
@@ -69,25 +63,47 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 	if _, err := store.Exec(ctx, server, store.CloseJob, id); err != nil {
 		return err
 	}
-	if len(next) == 0 {
-		return nil
-	}
-	return s.queue.Enqueue(ctx, server, next...)
+	return s.queue.Enqueue(ctx, server, next)
 }
 
-// Cancel settles the open shards of a cancelled job, some pages at a time.
+// Cancel settles the open shards of a job that has ended before they were, a page at a time. Leases are ended at the start, so that
+// agents hear of it soon, and once more at the end: a lease that was being given meanwhile held the locks of its shards until then.
 func (s *Service) Cancel(ctx context.Context, args CancelArgs) error {
-	for {
-		var n int64
-		err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
-			n, err = store.Exec(ctx, tx, store.CancelPages, args.Job, cancelPages)
+	if err := s.cancelLeases(ctx, args); err != nil {
+		return err
+	}
+	page, more := int64(-1), true
+	for more {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+			next, found, err := store.Value[int64](ctx, tx, store.CancelPage, args.Job, int64(partition.PageSize), page)
+			if found {
+				page = next
+			}
+			more = found
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("cancelling the shards of job %s: %w", args.Job, err)
 		}
-		if n == 0 {
-			return nil
-		}
 	}
+	return s.cancelLeases(ctx, args)
+}
+
+func (s *Service) cancelLeases(ctx context.Context, args CancelArgs) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
+		if err != nil || len(leases) == 0 {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = store.Exec(ctx, server, store.EndLease, leases)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ending the leases of job %s: %w", args.Job, err)
+	}
+	return nil
 }

@@ -2,12 +2,15 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // ExpireArgs is the periodic step that takes back the shards of leases whose agents went silent.
@@ -30,6 +33,8 @@ const (
 	expireBatch = 500
 	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round for ever.
 	MaxLost = 10
+	// reasonLost stands beside the reasons of package verify: it does not come from results.
+	reasonLost verify.ReasonCode = "lost"
 )
 
 type leaseIndexRow struct {
@@ -71,12 +76,14 @@ func (s *Service) endLeases(ctx context.Context, state string, list func(tx pgx.
 	if err != nil {
 		return err
 	}
+	// One lease that cannot be ended must not keep the others.
+	var failed []error
 	for _, l := range leases {
 		if err := s.endLease(ctx, l, state); err != nil {
-			return err
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // endLease ends an open lease and lends its unreported shards again.
@@ -104,6 +111,12 @@ func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) e
 	return nil
 }
 
+type backRow struct {
+	Number int64
+	State  ShardState
+	Lost   int
+}
+
 func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, shards []int64, state string) error {
 	lost := 0
 	if state == "expired" {
@@ -112,30 +125,49 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, s
 			return err
 		}
 	}
-	if _, err := store.Exec(ctx, tx, store.TakeBackShards, l.JobID, shards, l.AgentID, lost); err != nil {
+	back, err := store.Many[backRow](ctx, tx, store.TakeBackShards, l.JobID, shards, l.AgentID, lost)
+	if err != nil {
 		return err
 	}
-	if err := s.reviewLost(ctx, tx, l.JobID, shards); err != nil {
-		return err
+	if lost > 0 {
+		if err := reviewLost(ctx, tx, l.JobID, back); err != nil {
+			return err
+		}
 	}
 	return notify(ctx, tx, channelWork, l.ProjectID)
 }
 
 // reviewLost hands shards that died with too many leases to a person.
-func (s *Service) reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, shards []int64) error {
-	numbers, err := store.Values[int64](ctx, tx, store.ReviewLostShards, job, shards, MaxLost)
-	if err != nil || len(numbers) == 0 {
+func reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow) error {
+	var numbers []int64
+	var changes []shardChange
+	for _, b := range back {
+		if b.State == ShardOpen && b.Lost >= MaxLost {
+			numbers = append(numbers, b.Number)
+			changes = append(changes, shardChange{number: b.Number, was: ShardOpen, state: ShardReview})
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	reasons := []verify.Reason{{Code: reasonLost,
+		Text: fmt.Sprintf("%d leases died with this shard in them: its input may kill agents; look at it, then retry or fail the shard", MaxLost)}}
+	if _, err := store.Exec(ctx, tx, store.ReviewLostShards, job, numbers, reasons); err != nil {
 		return err
 	}
-	changes := make([]shardChange, len(numbers))
-	for i, n := range numbers {
-		changes[i] = shardChange{number: n, was: ShardOpen, state: ShardReview}
-		detail := map[string]any{"shard": n, "lost": MaxLost, "reasons": []Reason{{Code: "lost",
-			Text: fmt.Sprintf("%d leases died with this shard in them", MaxLost), Hint: "its input may kill agents: look at it, then retry or fail the shard"}}}
+	counted, err := countPages(ctx, tx, uuid.Nil, job, pageDeltas(changes, false)) // pages with a shard in review are not settled: no steps
+	if err != nil {
+		return err
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		detail := map[string]any{"shard": n, "lost": MaxLost, "reasons": reasons}
 		if err := addFlag(ctx, tx, job, &n, nil, FlagLost, EventReview, detail); err != nil {
 			return err
 		}
 	}
-	_, err = s.countPages(ctx, tx, uuid.Nil, job, pageDeltas(changes, false)) // pages with a shard in review are not settled: no steps
-	return err
+	if !counted.drained {
+		return nil
+	}
+	return placeJob(ctx, tx, job)
 }

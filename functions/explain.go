@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -14,13 +13,13 @@ type agentsForJob struct {
 	Active    int64 // agents of the project that are not revoked
 	Seen      int64 // of these, heard of in the last minute
 	Isolated  int64 // of these, with the isolation that the job asks for
+	Caught    int64 // of these, lent nothing
 	Isolation string
 }
 
 type leasesForJob struct {
 	Wanted int64 // attempts that could be lent now
 	Lent   int64 // attempts that are out
-	Caught int64 // agents of the project that are lent nothing
 }
 
 // Explain says why a job is not done, and what would help.
@@ -34,18 +33,25 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	var agents agentsForJob
 	var leases leasesForJob
-	err = s.control(ctx, func(tx pgx.Tx) error {
-		agents, _, err = store.One[agentsForJob](ctx, tx, store.AgentsForJob, project, id)
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
+			return err
+		}
+		caught, err := store.Values[uuid.UUID](ctx, tx, store.CaughtAgents)
+		if err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught)
 		return err
 	})
 	if err != nil {
 		return Explanation{}, err
 	}
-	err = s.project(ctx, project, func(tx *store.Tx) error {
-		leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id)
-		return err
-	})
-	return explainOpen(job, agents, leases), err
+	return explainOpen(job, agents, leases), nil
 }
 
 func explainEnded(job Job) Explanation {
@@ -92,7 +98,7 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation 
 }
 
 func explainUnlent(add func(code, hint, format string, args ...any), job Job, agents agentsForJob, leases leasesForJob) {
-	usable := agents.Isolated - leases.Caught
+	usable := agents.Isolated - agents.Caught
 	switch {
 	case agents.Active == 0:
 		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%d attempts wait to be lent, and the project has no agent.", leases.Wanted)
@@ -101,7 +107,7 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 	case agents.Isolated == 0:
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%d attempts wait to be lent, and no agent has the isolation %q that the function asks for.", leases.Wanted, agents.Isolation)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
-		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught).", leases.Wanted, job.Policy.Quorum, max(usable, 0), leases.Caught)
+		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught).", leases.Wanted, job.Policy.Quorum, usable, agents.Caught)
 	default:
 		add("waiting", "", "%d attempts wait for an agent that is free and has not tried them yet; %d agents can be used.", leases.Wanted, usable)
 	}

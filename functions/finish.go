@@ -30,11 +30,16 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 		if err != nil {
 			return err
 		}
+		// What is still out came too late. No shard is open, so that whoever ends one of these leases does not want the job's lock.
+		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
+		if err != nil {
+			return err
+		}
 		if row.Failed > 0 {
 			why := fmt.Sprintf("%d of %d shards failed; see `ostraka job shards %s --state failed`", row.Failed, row.ShardsTotal, args.Job)
-			return s.endJob(ctx, tx, args.Project, args.Job, JobFailed, why, FollowUpArgs(args))
+			return s.endJob(ctx, tx, args.Job, JobFailed, why, leases, FollowUpArgs(args))
 		}
-		return s.endJob(ctx, tx, args.Project, args.Job, JobFinished, "", FollowUpArgs(args))
+		return s.endJob(ctx, tx, args.Job, JobFinished, "", leases, FollowUpArgs(args))
 	})
 	if err != nil {
 		return fmt.Errorf("finishing job %s: %w", args.Job, err)
@@ -49,6 +54,6 @@ func (s *Service) failJob(ctx context.Context, project, job uuid.UUID, why strin
 		if err != nil || !found || state.Ended() {
 			return err
 		}
-		return s.endJob(ctx, tx, project, job, JobFailed, why, CancelArgs{Project: project, Job: job})
+		return s.endJob(ctx, tx, job, JobFailed, why, nil, CancelArgs{Project: project, Job: job})
 	})
 }

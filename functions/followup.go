@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,8 +23,11 @@ type FollowUpArgs struct {
 // Kind names the step.
 func (FollowUpArgs) Kind() string { return "follow_up" }
 
-// maxFollowUpValue bounds the aggregate that rules look at, in bytes; a larger one is null to them.
-const maxFollowUpValue = 8 << 20
+// planTime bounds the evaluation of all rules on one job.
+const planTime = 10 * time.Second
+
+// errPlanAgain says that another job of the same root made follow-ups while this one planned its own.
+var errPlanAgain = errors.New("other follow-ups were made meanwhile")
 
 // FollowUp asks the planner which jobs follow from an ended one, and submits them. The key of a follow-up is unique, so that
 // running the step again makes nothing twice.
@@ -34,18 +40,39 @@ func (s *Service) FollowUp(ctx context.Context, args FollowUpArgs) error {
 	if err != nil {
 		return fmt.Errorf("following up job %s: %w", args.Job, err)
 	}
-	rules, existing, err := s.loadRules(ctx, args.Project, job.Root)
-	if err != nil || len(rules) == 0 {
-		return err
-	}
 	finished, err := s.finishedJob(ctx, args.Project, job)
 	if err != nil {
 		return err
 	}
-	followUps, skips := planner.Plan(ctx, rules, finished, existing)
-	for _, f := range followUps {
-		if err := s.submitFollowUp(ctx, args.Project, job, f); err != nil {
+	for {
+		err := s.followUp(ctx, args, job, finished)
+		if !errors.Is(err, errPlanAgain) {
 			return err
+		}
+	}
+}
+
+func (s *Service) followUp(ctx context.Context, args FollowUpArgs, job Job, finished planner.Finished) error {
+	rules, existing, err := s.loadRules(ctx, args.Project, job.Root)
+	if err != nil || len(rules) == 0 {
+		return err
+	}
+	planning, cancel := context.WithTimeout(ctx, planTime)
+	defer cancel()
+	followUps, skips := planner.Plan(planning, rules, finished, existing)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	made := len(existing)
+	for _, f := range followUps {
+		skip, err := s.submitFollowUp(ctx, args.Project, job, f, made)
+		if err != nil {
+			return err
+		}
+		if skip != nil {
+			skips = append(skips, *skip)
+		} else {
+			made++
 		}
 	}
 	return s.reportSkips(ctx, args.Project, args.Job, skips)
@@ -59,17 +86,18 @@ func (s *Service) followupsEnabled(ctx context.Context, project uuid.UUID) (bool
 	return p.FollowupsEnabled, err
 }
 
+type followUpKey struct{ Rule, Parent uuid.UUID }
+
 // loadRules compiles the project's rules and lists the follow-ups that exist under the root job. A stored rule that no longer
 // compiles is left out with a warning: it must not hold up the others.
 func (s *Service) loadRules(ctx context.Context, project, root uuid.UUID) (compiled []*planner.Compiled, existing []planner.Key, err error) {
 	var rows []ruleRow
-	type key struct{ Rule, Parent uuid.UUID }
-	var keys []key
+	var keys []followUpKey
 	err = s.project(ctx, project, func(tx *store.Tx) (err error) {
 		if rows, err = store.Many[ruleRow](ctx, tx, store.ListRules, uuid.Nil, MaxRules); err != nil {
 			return err
 		}
-		keys, err = store.Many[key](ctx, tx, store.FollowUpKeys, root)
+		keys, err = store.Many[followUpKey](ctx, tx, store.FollowUpKeys, root)
 		return err
 	})
 	if err != nil {
@@ -101,35 +129,48 @@ func (s *Service) finishedJob(ctx context.Context, project uuid.UUID, job Job) (
 		return f, nil
 	}
 	f.Aggregate = planner.Aggregate{Value: job.Aggregate.Value, Count: job.Aggregate.Count}
-	if job.Aggregate.Object != "" {
-		value, err := s.blobs.Get(ctx, project, job.Aggregate.Object, maxFollowUpValue)
-		if err != nil {
-			return f, fmt.Errorf("reading the aggregate of job %s: %w", job.ID, err)
-		}
-		f.Aggregate.Value = value
+	if job.Aggregate.Object == "" {
+		return f, nil
+	}
+	r, _, err := s.blobs.Open(ctx, project, job.Aggregate.Object)
+	if err != nil {
+		return f, fmt.Errorf("opening the aggregate of job %s: %w", job.ID, err)
+	}
+	defer func() { _ = r.Close() }()
+	// One byte more than rules may see: the planner refuses it with the reason that people are told.
+	if f.Aggregate.Value, err = io.ReadAll(io.LimitReader(r, planner.MaxAggregateBytes+1)); err != nil {
+		return f, fmt.Errorf("reading the aggregate of job %s: %w", job.ID, err)
 	}
 	return f, nil
 }
 
-// submitFollowUp submits one job. What makes it impossible is the rule's fault and becomes an event, not an endless retry.
-func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent Job, f planner.FollowUp) error {
+// submitFollowUp submits one job. What makes it impossible is the rule's fault and becomes a skip, not an endless retry. made is how
+// many follow-ups the root job is thought to have: the limits were applied to that number.
+func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent Job, f planner.FollowUp, made int) (*planner.Skip, error) {
 	plan, err := s.planJob(ctx, project, NewJob{Function: f.Function, Version: f.Version, Partition: f.Partition, Quorum: f.Quorum, Aggregator: f.Aggregator})
 	var wrong *Error
 	if errors.As(err, &wrong) && wrong.Kind != KindUnavailable {
-		return s.reportSkips(ctx, project, parent.ID, []planner.Skip{{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}})
+		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rule, err := uuid.Parse(f.Key.Rule)
 	if err != nil {
-		return fmt.Errorf("reading the rule's ID: %w", err)
+		return nil, fmt.Errorf("reading the rule's ID: %w", err)
 	}
 	key := f.Key.String()
 	plan.createdBy, plan.parent, plan.root, plan.rule, plan.depth, plan.key = "rule:"+f.RuleName, &parent.ID, parent.Root, &rule, f.Depth, &key
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.Value[uuid.UUID](ctx, tx, store.FollowUpByKey, key); err != nil || found {
+		if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, parent.Root); err != nil {
 			return err
+		}
+		existing, err := store.Many[followUpKey](ctx, tx, store.FollowUpKeys, parent.Root)
+		if err != nil {
+			return err
+		}
+		if len(existing) != made {
+			return errPlanAgain
 		}
 		if err := s.insertJob(ctx, tx, project, plan); err != nil {
 			return err
@@ -145,17 +186,27 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		return s.openJob(ctx, server, project, plan)
 	})
 	if err != nil {
-		return fmt.Errorf("submitting the follow-up of rule %s: %w", f.RuleName, err)
+		return nil, fmt.Errorf("submitting the follow-up of rule %s: %w", f.RuleName, err)
 	}
-	return nil
+	return nil, nil
 }
 
-// reportSkips tells the job's reader which rules led to nothing, where that is worth telling.
+// reportSkips tells the job's reader, once, which rules led to nothing, where that is worth telling.
 func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips []planner.Skip) error {
 	return s.project(ctx, project, func(tx *store.Tx) error {
+		if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
+			return err
+		}
+		told, err := store.Values[string](ctx, tx, store.SkippedRules, job, EventSkipped)
+		if err != nil {
+			return err
+		}
 		for _, k := range skips {
 			switch k.Reason {
 			case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:
+				continue
+			}
+			if slices.Contains(told, k.RuleName) {
 				continue
 			}
 			if err := addEvent(ctx, tx, job, EventSkipped, map[string]any{"rule": k.RuleName, "reason": k.Reason, "detail": k.Detail}); err != nil {

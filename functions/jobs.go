@@ -54,7 +54,7 @@ func (r jobRow) job() Job {
 	}
 	// A shard that the split has not made yet is as open as any other, unless the job has ended before it came to it.
 	missing := r.ShardsTotal - (r.Open + r.Accepted + r.Review + r.Failed + r.Cancelled)
-	if r.State == JobCancelled {
+	if r.State.Ended() {
 		j.Shards.Cancelled += missing
 	} else {
 		j.Shards.Open += missing

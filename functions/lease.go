@@ -1,7 +1,9 @@
 package functions
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,7 +22,7 @@ const (
 	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
 	// lastCallGrace is added to the time that the shards may take by their own limits: no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute
-	// candidateJobs bounds how many open jobs one poll looks into.
+	// candidateJobs is how many open jobs a poll reads at a time.
 	candidateJobs = 32
 )
 
@@ -28,6 +30,7 @@ type openJob struct {
 	ProjectID    uuid.UUID
 	JobID        uuid.UUID
 	MinIsolation string
+	CreatedAt    time.Time
 }
 
 // Lease lends the agent a batch of shards of one job, waiting for some to come up. Nil means that there was no work. The same
@@ -48,6 +51,9 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 	var lease *Lease
 	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
 		lease, err = s.leaseNow(ctx, me, most, idem)
+		if errors.Is(err, errReplayed) { // a request with the same key was given a lease meanwhile
+			lease, err = s.leaseAgain(ctx, agent, idem)
+		}
 		return lease != nil, err
 	})
 	return lease, err
@@ -70,24 +76,30 @@ func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, p
 
 // leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
 func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idempotency) (*Lease, error) {
-	var jobs []openJob
-	err := s.control(ctx, func(tx pgx.Tx) (err error) {
-		jobs, err = store.Many[openJob](ctx, tx, store.OpenJobsForAgent, agent.ID, candidateJobs)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, job := range jobs {
-		if !bundle.Isolation(agent.Isolation).AtLeast(bundle.Isolation(job.MinIsolation)) {
-			continue
+	var last openJob
+	for {
+		var jobs []openJob
+		err := s.control(ctx, func(tx pgx.Tx) (err error) {
+			jobs, err = store.Many[openJob](ctx, tx, store.OpenJobsForAgent, agent.ID, last.CreatedAt, last.JobID, candidateJobs)
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		lease, err := s.leaseFrom(ctx, agent.ID, job, most, idem)
-		if lease != nil || err != nil {
-			return lease, err
+		for _, job := range jobs {
+			if !bundle.Isolation(agent.Isolation).AtLeast(bundle.Isolation(job.MinIsolation)) {
+				continue
+			}
+			lease, err := s.leaseFrom(ctx, agent.ID, job, most, idem)
+			if lease != nil || err != nil {
+				return lease, err
+			}
 		}
+		if len(jobs) < candidateJobs {
+			return nil, nil
+		}
+		last = jobs[len(jobs)-1]
 	}
-	return nil, nil
 }
 
 type leaseGate struct {
@@ -130,11 +142,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 
 // pickShards takes shards from where the agent's last search ended, and then from the start for those that were opened again.
 func pickShards(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, next int64, most int) ([]pickedShard, error) {
-	picked, err := store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, next, int64(partition.MaxShards), most)
+	picked, err := store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, next, int64(partition.MaxShards), most, MaxLeaseInput)
 	if err != nil || len(picked) > 0 || next == 0 {
 		return picked, err
 	}
-	return store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, int64(0), next, most)
+	return store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, int64(0), next, most, MaxLeaseInput)
 }
 
 func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []pickedShard) *Lease {
@@ -171,12 +183,16 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 		return err
 	}
 	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
-	if _, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest); err != nil {
+	n, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest)
+	if err != nil {
 		return err
 	}
-	existing, replayed, err := remember(ctx, server, agent, "lease", idem, lease.ID)
+	if n == 0 {
+		return ErrNotEnrolled
+	}
+	_, replayed, err := remember(ctx, server, agent, "lease", idem, lease.ID)
 	if err == nil && replayed {
-		return ErrLeaseEnded.with("lease %s was given for this Idempotency-Key at the same moment", existing)
+		return errReplayed
 	}
 	return err
 }
@@ -187,10 +203,11 @@ func (s *Service) leaseAgain(ctx context.Context, agent uuid.UUID, idem Idempote
 		return nil, nil
 	}
 	type known struct {
-		ID        uuid.UUID
-		ProjectID uuid.UUID
-		Deadline  time.Time
-		Ended     bool
+		ID            uuid.UUID
+		ProjectID     uuid.UUID
+		Deadline      time.Time
+		Ended         bool
+		RequestSHA256 []byte `db:"request_sha256"`
 	}
 	var k known
 	var found bool
@@ -200,6 +217,9 @@ func (s *Service) leaseAgain(ctx context.Context, agent uuid.UUID, idem Idempote
 	})
 	if err != nil || !found {
 		return nil, err
+	}
+	if !bytes.Equal(k.RequestSHA256, idem.RequestDigest[:]) {
+		return nil, ErrIdempotencyMismatch
 	}
 	if k.Ended {
 		return nil, ErrLeaseEnded.with("lease %s, which this Idempotency-Key was given, has ended", k.ID)

@@ -49,6 +49,9 @@ func (s *Service) Merge(ctx context.Context, args MergeArgs) error {
 			return s.moduleFailed(ctx, args.Project, args.Job, err)
 		}
 	}
+	if row.Aggregator != nil && answer.N != row.Accepted {
+		return fmt.Errorf("job %s: the answer folds %d results, but %d were accepted", args.Job, answer.N, row.Accepted)
+	}
 	return s.keepAnswer(ctx, args, row.Aggregator != nil, answer)
 }
 
@@ -124,7 +127,7 @@ func partialsOf(rows []partialRow) []wasm.Partial {
 	return slices.Clip(parts)
 }
 
-// keepAnswer stores the answer and has the job ended. An aggregator must have counted every accepted shard exactly once.
+// keepAnswer stores the answer and has the job ended.
 func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, folded bool, answer wasm.Final) error {
 	var object *string
 	value := []byte(answer.Value)

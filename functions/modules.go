@@ -50,6 +50,9 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 		return m, false, fmt.Errorf("storing the module: %w", err)
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, store.LockModules); err != nil {
+			return err
+		}
 		n, err := store.Exec(ctx, tx, store.AddModule, newID(), name, kind, digest, size)
 		if err != nil {
 			return err

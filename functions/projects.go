@@ -66,7 +66,9 @@ func (s *Service) CreateProject(ctx context.Context, by Principal, name string, 
 		p, err = getProject(ctx, tx, id)
 		return err
 	})
-	if err != nil || replayed {
+	// Only where the transaction has certainly made no project: when the database went away in the middle of the commit, nobody knows.
+	var refused *Error
+	if replayed || errors.As(err, &refused) && refused.Kind != KindUnavailable {
 		s.dropUnused(ctx, id)
 	}
 	return p, ownerKey, replayed, err

@@ -5,12 +5,14 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -44,13 +46,21 @@ func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub Submis
 	if err != nil {
 		return Recorded{}, err
 	}
+	// No transaction is open while objects are read.
+	if err := s.checkObjects(ctx, agent, lease, checked); err != nil {
+		return Recorded{}, fmt.Errorf("checking the outputs of lease %s: %w", lease, err)
+	}
 	var recorded Recorded
+	var fresh []checkedResult
 	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) (err error) {
-		recorded, err = s.record(ctx, tx, holder, agent, lease, checked, sub.Signature)
+		recorded, fresh, err = s.record(ctx, tx, holder, agent, lease, checked, sub.Signature)
 		return err
 	})
 	if err != nil {
 		return Recorded{}, fmt.Errorf("recording results of lease %s: %w", lease, err)
+	}
+	for _, r := range fresh {
+		s.observe.Results(r.Status, 1)
 	}
 	return recorded, nil
 }
@@ -184,53 +194,67 @@ type recordGate struct {
 	State    string
 	Shards   []int64
 	Reported int
+	JobState JobState
 	Limits   bundle.Limits
 }
 
-func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []checkedResult, signature []byte) (Recorded, error) {
+// record returns the results that were new.
+func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []checkedResult, signature []byte) (Recorded, []checkedResult, error) {
 	gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
 	if err != nil || !found {
-		return Recorded{}, orNotFound(err, "lease", lease)
+		return Recorded{}, nil, orNotFound(err, "lease", lease)
 	}
 	if err := checkAgainstLease(gate, results); err != nil {
-		return Recorded{}, err
+		return Recorded{}, nil, err
 	}
-	fresh, err := s.withoutRecorded(ctx, tx, holder.JobID, agent, results)
+	fresh, err := withoutRecorded(ctx, tx, holder.JobID, agent, results)
 	if err != nil {
-		return Recorded{}, err
+		return Recorded{}, nil, err
 	}
 	recorded := Recorded{Recorded: len(fresh), Duplicate: len(results) - len(fresh), Done: gate.Reported+len(fresh) == len(gate.Shards)}
 	if len(fresh) == 0 {
-		return recorded, nil
+		return recorded, nil, nil
 	}
-	switch gate.State {
-	case "open":
-	case "expired":
-		return Recorded{}, ErrLeaseExpired
-	case "revoked":
-		return Recorded{}, ErrLeaseRevoked
-	default:
-		return Recorded{}, ErrLeaseEnded
-	}
-	if err := s.checkObjects(ctx, holder.ProjectID, gate.Limits, fresh); err != nil {
-		return Recorded{}, err
+	if err := gate.open(); err != nil {
+		return Recorded{}, nil, err
 	}
 	submission := newID()
-	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, signature); err != nil {
-		return Recorded{}, err
+	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, stated(results, fresh), signature); err != nil {
+		return Recorded{}, nil, err
 	}
-	for _, r := range fresh {
-		s.observe.Results(r.Status, 1)
+	return recorded, fresh, s.finishRecord(ctx, tx, holder.ProjectID, lease, submission, len(fresh), recorded.Done)
+}
+
+// open says why the lease takes no results, if it does not.
+func (g recordGate) open() error {
+	switch {
+	case g.State == "open":
+		return nil
+	case g.State == "expired":
+		return ErrLeaseExpired
+	case g.State == "revoked" && g.JobState.Ended():
+		return ErrLeaseEnded.with("the lease has ended: its job is %s", g.JobState)
+	case g.State == "revoked":
+		return ErrLeaseRevoked
+	default:
+		return ErrLeaseEnded
 	}
-	return recorded, s.finishRecord(ctx, tx, holder.ProjectID, lease, submission, len(fresh), recorded.Done)
+}
+
+// stated are the shards of the signed statement, where it names more than the new ones.
+func stated(results, fresh []checkedResult) []int64 {
+	if len(results) == len(fresh) {
+		return nil
+	}
+	return shardNumbers(results)
 }
 
 func checkAgainstLease(gate recordGate, results []checkedResult) error {
 	for _, r := range results {
-		if !slices.Contains(gate.Shards, r.Shard) {
+		if _, found := slices.BinarySearch(gate.Shards, r.Shard); !found {
 			return ErrBadResult.with("shard %d is not in this lease", r.Shard)
 		}
-		if r.OutputBytes > gate.Limits.OutputBytes {
+		if r.digest != nil && r.OutputBytes > gate.Limits.OutputBytes {
 			return ErrBadResult.with("shard %d: the output has %d bytes, the function's limit is %d: report it as output_limit", r.Shard, r.OutputBytes, gate.Limits.OutputBytes)
 		}
 	}
@@ -238,7 +262,7 @@ func checkAgainstLease(gate recordGate, results []checkedResult) error {
 }
 
 // withoutRecorded drops the results that are recorded already. One that says something else than the recorded one is refused.
-func (s *Service) withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, results []checkedResult) ([]checkedResult, error) {
+func withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, results []checkedResult) ([]checkedResult, error) {
 	type known struct {
 		Shard   int64
 		Outcome []byte
@@ -273,25 +297,47 @@ func shardNumbers(results []checkedResult) []int64 {
 }
 
 // checkObjects makes sure that the outputs which did not travel with their results are there, whole and canonical.
-func (s *Service) checkObjects(ctx context.Context, project uuid.UUID, limits bundle.Limits, results []checkedResult) error {
-	for i, r := range results {
-		if r.digest == nil || r.inline != nil {
+func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, results []checkedResult) error {
+	if !slices.ContainsFunc(results, checkedResult.stored) {
+		return nil
+	}
+	holder, function, err := s.leasedFunction(ctx, agent, lease)
+	if err != nil {
+		return err
+	}
+	for i := range results {
+		if !results[i].stored() {
 			continue
 		}
-		output, err := s.blobs.Get(ctx, project, r.OutputDigest, limits.OutputBytes)
-		if err != nil {
-			return ErrBadResult.with("shard %d: its output is not stored, or is larger than the function's limit of %d bytes; store it under the lease's outputs first", r.Shard, limits.OutputBytes)
+		if err := s.checkObject(ctx, holder.ProjectID, function.Manifest.Limits.OutputBytes, &results[i]); err != nil {
+			return err
 		}
-		if err := canonical.Check(output, int(limits.OutputBytes)); err != nil {
-			return ErrBadResult.with("shard %d: the stored output is not canonical JSON: %v", r.Shard, err)
-		}
-		results[i].OutputBytes = int64(len(output))
 	}
 	return nil
 }
 
+// stored says whether the output is an object.
+func (c checkedResult) stored() bool { return c.digest != nil && c.inline == nil }
+
+func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, r *checkedResult) error {
+	output, err := s.blobs.Get(ctx, project, r.OutputDigest, most)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return ErrBadResult.with("shard %d: its output is not stored; store it under the lease's outputs first", r.Shard)
+	case errors.Is(err, blob.ErrTooLarge):
+		return ErrBadResult.with("shard %d: its output is larger than the function's limit of %d bytes: report it as output_limit", r.Shard, most)
+	case err != nil:
+		return fmt.Errorf("reading the output of shard %d: %w", r.Shard, err)
+	}
+	if err := canonical.Check(output, int(most)); err != nil {
+		return ErrBadResult.with("shard %d: the stored output is not canonical JSON: %v", r.Shard, err)
+	}
+	r.OutputBytes = int64(len(output))
+	return nil
+}
+
 // insertAttempts writes all results with one statement.
-func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []checkedResult, signature []byte) error {
+func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []checkedResult, stated []int64, signature []byte) error {
 	n := len(results)
 	shards, status := shardNumbers(results), make([]string, n)
 	outputs, digests, outcomes, rest := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([]*string, n)
@@ -305,7 +351,7 @@ func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, l
 		}
 	}
 	_, err := store.Exec(ctx, tx, store.AddAttempts, submission, lease, job, agent, signature,
-		shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest)
+		shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest, stated)
 	return err
 }
 

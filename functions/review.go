@@ -81,15 +81,15 @@ func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, jo
 	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, c.number, text); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.LeaveReview, job); err != nil {
+	counted, err := countPages(ctx, tx, project, job, pageDeltas([]shardChange{c}, false))
+	if err != nil {
 		return err
 	}
-	steps, err := s.countPages(ctx, tx, project, job, pageDeltas([]shardChange{c}, false))
-	if err != nil {
+	if err := placeJob(ctx, tx, job); err != nil {
 		return err
 	}
 	if err := notify(ctx, tx, channelWork, project); err != nil {
 		return err
 	}
-	return s.enqueue(ctx, tx, steps...)
+	return s.enqueue(ctx, tx, counted.settled...)
 }

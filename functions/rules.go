@@ -36,40 +36,41 @@ func (s *Service) CreateRule(ctx context.Context, by Principal, project uuid.UUI
 	}
 	id := newID()
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		n, _, err := store.Value[int64](ctx, tx, store.CountRules)
-		if err != nil {
-			return err
-		}
-		if n >= MaxRules {
-			return &Error{Kind: KindConflict, Code: "too_many_rules", Message: fmt.Sprintf("a project has at most %d rules", MaxRules), Hint: "delete one that is not used"}
-		}
-		if err := audit(ctx, tx, by.Actor(), "rule.create", spec.Name, map[string]any{"rule": id}); err != nil {
-			return err
-		}
-		// The name may be taken by the rule that an earlier request with this key made, so the key is looked up before the rule is written.
+		// The limit and the name may be taken by the rule that an earlier request with this key made, so the key is looked up first.
 		server, err := tx.AsServer(ctx)
 		if err != nil {
 			return err
 		}
-		existing, again, err := remember(ctx, server, project, "create-rule", idem, id)
-		if err != nil {
+		if id, replayed, err = remember(ctx, server, project, "create-rule", idem, id); err != nil || replayed {
 			return err
-		}
-		if again {
-			id, replayed = existing, true
-			return nil
 		}
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, tx, store.AddRule, id, spec.Name, text)
-		return taken(err, "rule", spec.Name)
+		return insertRule(ctx, tx, by, id, spec.Name, text)
 	})
 	if err != nil {
 		return Rule{}, false, err
 	}
 	r, err = s.GetRule(ctx, project, id)
 	return r, replayed, err
+}
+
+func insertRule(ctx context.Context, tx *store.Tx, by Principal, id uuid.UUID, name string, text []byte) error {
+	if _, err := store.Exec(ctx, tx, store.LockRules); err != nil {
+		return err
+	}
+	n, _, err := store.Value[int64](ctx, tx, store.CountRules)
+	if err != nil {
+		return err
+	}
+	if n >= MaxRules {
+		return &Error{Kind: KindConflict, Code: "too_many_rules", Message: fmt.Sprintf("a project has at most %d rules", MaxRules), Hint: "delete one that is not used"}
+	}
+	if _, err := store.Exec(ctx, tx, store.AddRule, id, name, text); err != nil {
+		return taken(err, "rule", name)
+	}
+	return audit(ctx, tx, by.Actor(), "rule.create", id.String(), map[string]any{"name": name})
 }
 
 func checkRule(spec planner.Rule) ([]byte, error) {

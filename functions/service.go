@@ -103,6 +103,9 @@ func translate(err error, project uuid.UUID) error {
 		return err
 	case errors.Is(err, store.ErrNoProject):
 		return NotFound("project", project.String())
+	case store.BadText(err):
+		return &Error{Kind: KindInvalid, Code: "bad_text", Message: "a text holds what cannot be stored: a NUL character, or bytes that are not UTF-8",
+			Hint: "leave it out", Err: err}
 	case store.Unavailable(err):
 		return &Error{Kind: KindUnavailable, Code: "database_unavailable", Message: "the database does not answer",
 			Hint: "nothing was changed; send the same request again in a moment", Err: err}

@@ -24,31 +24,39 @@ const (
 	FlagLost          = "lost"          // a shard died with too many leases
 )
 
-// settle writes what was decided about a submission: shards, pages, evidence, flags and events, and enqueues what follows.
+// settle writes what was decided about a submission: shards, pages, evidence, flags and events, and enqueues what follows. Rows are
+// locked in one order by all steps, so that none waits for another in a circle: a lease, shards, pages, agents' trust, each by number
+// or ID, and the job last (every event locks it).
 func (s *Service) settle(ctx context.Context, tx *store.Tx, project uuid.UUID, sub submissionRow, w weighed) error {
 	if err := writeShards(ctx, tx, sub.JobID, w.changes); err != nil {
 		return err
 	}
-	settled, err := s.countPages(ctx, tx, project, sub.JobID, pageDeltas(w.changes, true))
+	counted, err := countPages(ctx, tx, project, sub.JobID, pageDeltas(w.changes, true))
+	if err != nil {
+		return err
+	}
+	caught, err := addEvidence(ctx, tx, w.deltas)
 	if err != nil {
 		return err
 	}
 	if err := reportUnusual(ctx, tx, sub.JobID, w); err != nil {
 		return err
 	}
-	caught, err := s.addEvidence(ctx, tx, project, sub.JobID, w.deltas)
-	if err != nil {
-		return err
+	steps := counted.settled
+	for _, c := range caught {
+		if err := reportCaught(ctx, tx, sub.JobID, c); err != nil {
+			return err
+		}
+		steps = append(steps, RevokeArgs{Project: project, Agent: c.AgentID})
 	}
-	steps := append(settled, caught...)
-	if wantsMore(w.changes) {
-		if err := notify(ctx, tx, channelWork, project); err != nil {
+	if counted.drained {
+		if err := placeJob(ctx, tx, sub.JobID); err != nil {
 			return err
 		}
 	}
-	for _, c := range w.changes {
-		if c.verdict != "" {
-			s.observe.Verdicts(string(c.verdict), 1)
+	if wantsMore(w.changes) {
+		if err := notify(ctx, tx, channelWork, project); err != nil {
+			return err
 		}
 	}
 	return s.enqueue(ctx, tx, steps...)
@@ -104,33 +112,42 @@ type pageRow struct {
 	Review int
 }
 
-// countPages moves the counts of pages, in the order of their numbers, and returns the steps for pages that are settled by it.
-func (s *Service) countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[int64]pageDelta) ([]Step, error) {
-	var steps []Step
-	drained := false
+// counted is what followed from the counts of pages.
+type counted struct {
+	settled []Step // that fold the pages which are settled by it
+	drained bool   // some page has no open shard any more
+}
+
+// countPages moves the counts of pages, in the order of their numbers.
+func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[int64]pageDelta) (c counted, err error) {
 	for _, page := range slices.Sorted(maps.Keys(deltas)) {
 		d := deltas[page]
 		row, found, err := store.One[pageRow](ctx, tx, store.CountPage, job, page, d.counts[ShardOpen], d.counts[ShardAccepted],
 			d.counts[ShardReview], d.counts[ShardFailed], d.counts[ShardCancelled], d.attempts)
-		if err != nil || !found {
-			return nil, err
+		if err != nil {
+			return c, err
 		}
-		moved := d.counts[ShardOpen] != 0 || d.counts[ShardReview] != 0
-		drained = drained || moved && row.Open == 0
-		if moved && row.Open == 0 && row.Review == 0 {
-			steps = append(steps, AggregateArgs{Project: project, Job: job, Page: page})
+		if !found {
+			return c, fmt.Errorf("job %s has shards but no page %d", job, page)
+		}
+		if d.counts[ShardOpen] == 0 && d.counts[ShardReview] == 0 {
+			continue
+		}
+		c.drained = c.drained || row.Open == 0
+		if row.Open == 0 && row.Review == 0 {
+			c.settled = append(c.settled, AggregateArgs{Project: project, Job: job, Page: page})
 		}
 	}
-	if !drained {
-		return steps, nil
-	}
-	return steps, s.enterReview(ctx, tx, job)
+	return c, nil
 }
 
-// enterReview moves a job that waits for nothing but people to the state that says so.
-func (s *Service) enterReview(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
-	changed, err := store.Exec(ctx, tx, store.EnterReview, job)
-	if err != nil || changed == 0 {
+// placeJob moves a job that waits for nothing but people to the state that says so, and back.
+func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
+	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
+		return err
+	}
+	state, changed, err := store.Value[JobState](ctx, tx, store.PlaceJob, job)
+	if err != nil || !changed || state != JobReview {
 		return err
 	}
 	return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
@@ -176,40 +193,39 @@ func addFlag(ctx context.Context, tx *store.Tx, job uuid.UUID, shard *int64, age
 	return addEvent(ctx, tx, job, event, detail)
 }
 
-// addEvidence adds to the agents' evidence, in the order of their IDs, and catches those whom it speaks against.
-func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[uuid.UUID]verify.Delta) ([]Step, error) {
+// caughtAgent is an agent whom the evidence has just spoken against.
+type caughtAgent struct {
+	trustRow
+	reason string
+}
+
+// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they are lent nothing
+// any more. Their leases are taken back by the revoke step.
+func addEvidence(ctx context.Context, tx *store.Tx, deltas map[uuid.UUID]verify.Delta) (caught []caughtAgent, err error) {
 	agents := slices.SortedFunc(maps.Keys(deltas), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-	var steps []Step
 	for _, agent := range agents {
 		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, deltas[agent].Passed, deltas[agent].Failed)
 		if err != nil {
 			return nil, err
 		}
-		if row.Caught {
-			continue
-		}
 		standing, reason := verify.StandingOf(verify.Evidence{Passed: row.Passed, Failed: row.Failed})
-		if standing != verify.Caught {
+		if row.Caught || standing != verify.Caught {
 			continue
 		}
-		if err := s.catch(ctx, tx, job, agent, row, reason); err != nil {
+		if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
 			return nil, err
 		}
-		steps = append(steps, RevokeArgs{Project: project, Agent: agent})
+		caught = append(caught, caughtAgent{trustRow: row, reason: reason})
 	}
-	return steps, nil
+	return caught, nil
 }
 
-// catch marks an agent as one that is lent nothing any more. Its leases are taken back by the revoke step.
-func (s *Service) catch(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, evidence trustRow, reason string) error {
-	if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
+func reportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c caughtAgent) error {
+	detail := map[string]any{"agent": c.AgentID, "passed": c.Passed, "failed": c.Failed, "reason": c.reason}
+	if err := addFlag(ctx, tx, job, nil, &c.AgentID, FlagCaught, EventAgentCaught, detail); err != nil {
 		return err
 	}
-	detail := map[string]any{"agent": agent, "passed": evidence.Passed, "failed": evidence.Failed, "reason": reason}
-	if err := addFlag(ctx, tx, job, nil, &agent, FlagCaught, EventAgentCaught, detail); err != nil {
-		return err
-	}
-	return audit(ctx, tx, "server", "agent.catch", agent.String(), detail)
+	return audit(ctx, tx, "server", "agent.catch", c.AgentID.String(), detail)
 }
 
 func wantsMore(changes []shardChange) bool {

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,5 +124,13 @@ func (s *Service) copyItems(ctx context.Context, tx *store.Tx, args SplitArgs, j
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"shards"}, []string{"job_id", "number", "wanted", "input"}, source); err != nil {
 		return 0, fmt.Errorf("copying items: %w", err)
 	}
+	if next == job.ShardsTotal {
+		// The object proves at its end that its bytes are those that were submitted.
+		if _, err := items.Next(); !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("reading the end of the items: %w", cmp.Or(err, errTooManyItems))
+		}
+	}
 	return items.Offset(), nil
 }
+
+var errTooManyItems = errors.New("there are more of them than were counted")

@@ -52,19 +52,25 @@ type trustRow struct {
 // Verify decides what becomes of the shards of a submission. The shards' rows are locked in the order of their numbers, so that two
 // submissions with a shard in common are weighed one after the other; a submission that was weighed already is left alone.
 func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
+	var w weighed
 	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		w = weighed{}
 		sub, found, err := store.One[submissionRow](ctx, tx, store.TakeSubmission, args.Submission)
 		if err != nil || !found {
 			return err
 		}
-		w, err := s.weigh(ctx, tx, args.Submission, sub)
-		if err != nil {
+		if w, err = weigh(ctx, tx, args.Submission, sub); err != nil {
 			return err
 		}
 		return s.settle(ctx, tx, args.Project, sub, w)
 	})
 	if err != nil {
 		return fmt.Errorf("verifying submission %s: %w", args.Submission, err)
+	}
+	for _, c := range w.changes {
+		if c.verdict != "" {
+			s.observe.Verdicts(string(c.verdict), 1)
+		}
 	}
 	return nil
 }
@@ -86,7 +92,7 @@ type shardChange struct {
 	verdict verify.Decision
 }
 
-func (s *Service) weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow) (weighed, error) {
+func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow) (weighed, error) {
 	shards, err := store.Many[shardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards)
 	if err != nil {
 		return weighed{}, err
@@ -110,7 +116,7 @@ func (s *Service) weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID,
 		if shard.State == ShardOpen {
 			w.decide(sub.Policy, shard, byShard[shard.Number], evidence)
 		} else {
-			w.judgeLate(sub, shard, byShard[shard.Number])
+			w.judgeLate(sub, shard, byShard[shard.Number], evidence)
 		}
 	}
 	return w, nil
@@ -181,8 +187,8 @@ func (w *weighed) add(agent uuid.UUID, d verify.Delta) {
 	w.deltas[agent] = sum
 }
 
-// judgeLate draws evidence from a result that came after its shard was settled.
-func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemptRow) {
+// judgeLate draws evidence from a result that came after its shard was settled. The support of caught agents counts for nothing.
+func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemptRow, evidence map[string]verify.Evidence) {
 	w.changes = append(w.changes, shardChange{number: shard.Number, was: shard.State, state: shard.State, agent: shard.AgentID})
 	if shard.State != ShardAccepted || shard.AgentID == nil {
 		return
@@ -198,7 +204,8 @@ func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemp
 		}
 	}
 	for _, a := range attempts {
-		if a.AgentID != sub.AgentID && a.Status == verify.OK && hex.EncodeToString(a.Outcome) == accepted.Digest {
+		standing, _ := verify.StandingOf(evidence[a.AgentID.String()])
+		if a.AgentID != sub.AgentID && standing != verify.Caught && a.Status == verify.OK && hex.EncodeToString(a.Outcome) == accepted.Digest {
 			accepted.Support++
 		}
 	}

@@ -40,7 +40,7 @@ func Connect(ctx context.Context, url string) (*Store, error) {
 	config.MaxConns = MaxConns
 	config.ConnConfig.RuntimeParams["search_path"] = ""
 	config.ConnConfig.RuntimeParams["application_name"] = "ostraka"
-	// A transaction that is stuck behind a lock must not hold its own for ever; nothing here takes this long.
+	// A transaction of a server that hangs must not hold its locks for ever; nothing here is idle in one for this long.
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
 	config.MaxConnIdleTime = time.Minute
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -117,6 +117,12 @@ func noProject(err error) error {
 		return ErrNoProject
 	}
 	return err
+}
+
+// BadText says whether Postgres refused a text for a character that it cannot hold.
+func BadText(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "22021" || pg.Code == "22P05")
 }
 
 // Unavailable says whether an error means that the database is away, starting or going down: the same call may work later.

@@ -1,14 +1,20 @@
--- The levels of isolation in their order: runtime/bundle has the same list.
+-- The levels of isolation in their order: runtime/bundle has the same list. $3 are the agents that are lent nothing.
 with levels as (
     select array['process', 'landlock', 'linux-nocgroup', 'linux', 'container', 'gvisor'] as names
+),
+members as (
+    select a.id = any ($3) as caught, a.last_seen_at > now() - interval '1 minute' as seen,
+        array_position(l.names, a.isolation) >= array_position(l.names, coalesce(j.min_isolation, 'process')) as isolated,
+        j.min_isolation
+    from levels l
+    cross join agent_projects m
+    join agents a on a.id = m.agent_id and a.state = 'active'
+    left join open_jobs j on j.job_id = $2
+    where m.project_id = $1
 )
 select count(*) as active,
-    count(*) filter (where a.last_seen_at > now() - interval '1 minute') as seen,
-    count(*) filter (where a.last_seen_at > now() - interval '1 minute'
-        and array_position(l.names, a.isolation) >= array_position(l.names, coalesce(j.min_isolation, 'process'))) as isolated,
-    coalesce(max(j.min_isolation), 'process') as isolation
-from levels l
-cross join agent_projects m
-join agents a on a.id = m.agent_id and a.state = 'active'
-left join open_jobs j on j.job_id = $2
-where m.project_id = $1
+    count(*) filter (where seen) as seen,
+    count(*) filter (where seen and isolated) as isolated,
+    count(*) filter (where seen and isolated and caught) as caught,
+    coalesce(max(min_isolation), 'process') as isolation
+from members

@@ -1,1 +1,4 @@
-update leases set ended_at = coalesce(ended_at, now()) where id = any ($1)
+with ended as (
+    select id from leases where id = any ($1) and ended_at is null order by id for update
+)
+update leases l set ended_at = now() from ended where l.id = ended.id

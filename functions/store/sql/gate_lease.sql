@@ -8,5 +8,5 @@ join functions f on f.id = j.function_id
 join function_versions v on v.function_id = j.function_id and v.version = j.function_version
 left join trust t on t.agent_id = $2
 left join lease_cursors c on c.job_id = j.id and c.agent_id = $2
-cross join (select pg_advisory_xact_lock(hashtextextended($1::text || $2::text, 0))) as gate
+cross join (select pg_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text, 0))) as gate
 where j.id = $1

@@ -1,20 +1,24 @@
+-- Shards $3 up to, not including, $4; at most $5 of them, with inputs of at most $6 bytes together, but always one.
 -- The subquery on attempts is written as a value so that it is looked up by key for each candidate: as an anti-join the planner may
 -- read every attempt of the job instead.
 with mine as materialized (
     select coalesce(array_agg(n), '{}') as numbers from leases l, unnest(l.shards) n
     where l.agent_id = $2 and l.job_id = $1 and l.state = 'open'
 ),
-picked as (
-    select s.number from shards s
+picked as materialized (
+    select s.number, coalesce(octet_length(s.input), 0) as size from shards s
     where s.job_id = $1 and s.state = 'open' and s.wanted > 0 and s.number >= $3 and s.number < $4
       and s.number <> all ((select numbers from mine)::bigint[])
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = $2), false)
     order by s.number limit $5
     for update of s skip locked
 ),
+summed as (
+    select number, row_number() over w as nth, sum(size) over w as total from picked window w as (order by number)
+),
 lent as (
     update shards s set wanted = s.wanted - 1, lent = s.lent + 1
-    from picked p where s.job_id = $1 and s.number = p.number
+    from summed p where s.job_id = $1 and s.number = p.number and (p.total <= $6 or p.nth = 1)
     returning s.number, s.input
 )
 select number, input from lent order by number

@@ -1,0 +1,1 @@
+select agent_id from trust where caught_at is not null

@@ -1,1 +1,0 @@
-select id from jobs where followup_key = $1

@@ -1,1 +1,0 @@
-update jobs set state = 'running' where id = $1 and state = 'review'

@@ -1,1 +1,0 @@
-select id, name, followups_enabled, revision, created_at from projects where name = $1
