@@ -36,16 +36,12 @@ type Options struct {
 	// Stopping ends when the server begins to stop: requests that wait and streams of events end then, and others are not disturbed.
 	// nil: never.
 	Stopping context.Context
-
-	// Insecure leaves out the header that tells browsers to insist on HTTPS. It is for a server on the loopback interface.
-	Insecure bool
 }
 
 type server struct {
 	service  Service
 	log      *slog.Logger
 	version  string
-	insecure bool
 	stopping context.Context
 	mux      *http.ServeMux
 	huma     huma.API
@@ -55,7 +51,6 @@ type server struct {
 // New returns the handler of everything that the server answers over HTTP.
 func New(o Options) (http.Handler, error) {
 	s := newServer(o.Service, o.Log, o.Version)
-	s.insecure = o.Insecure
 	if o.Stopping != nil {
 		s.stopping = o.Stopping
 	}

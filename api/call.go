@@ -27,5 +27,9 @@ func withCall(ctx context.Context, c *call) context.Context {
 
 // callOf returns the call of a request's context. Every request has one: see identify.
 func callOf(ctx context.Context) *call {
-	return ctx.Value(callKey{}).(*call)
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		panic("api: a request came past identify")
+	}
+	return c
 }

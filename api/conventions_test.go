@@ -110,8 +110,10 @@ func TestEveryListHasPages(t *testing.T) {
 
 func TestCursorsOfOtherListsAreRefused(t *testing.T) {
 	r := newRig(t)
-	for kind, path := range map[string]string{"n12": in("/jobs"), "sbpsw": in("/jobs"), "i" + jobID.String(): in("/functions"), "s../x": in("/functions"),
-		"n-1": in("/jobs/" + jobID.String() + "/shards"), "n9223372036854775808": in("/jobs/" + jobID.String() + "/shards"), "i": in("/jobs")} {
+	for kind, path := range map[string]string{
+		"n12": in("/jobs"), "sbpsw": in("/jobs"), "i" + jobID.String(): in("/functions"), "s../x": in("/functions"),
+		"n-1": in("/jobs/" + jobID.String() + "/shards"), "n9223372036854775808": in("/jobs/" + jobID.String() + "/shards"), "i": in("/jobs"),
+	} {
 		cursor := base64.RawURLEncoding.EncodeToString([]byte(kind))
 		require.Equal(t, "bad_cursor", r.ask("GET", path+"?cursor="+cursor, ownerKey, "").problem(t).Code, kind)
 	}

@@ -351,7 +351,10 @@ func (f *fake) happen(change func(*functions.Job), events ...functions.Event) {
 	change(&f.job)
 	f.events = append(f.events, events...)
 	f.mu.Unlock()
-	f.changed <- struct{}{}
+	select {
+	case f.changed <- struct{}{}:
+	default: // they have been told, and have not looked yet
+	}
 }
 
 func (f *fake) CreateRule(_ context.Context, _ functions.Principal, _ uuid.UUID, spec planner.Rule, idem functions.Idempotency) (functions.Rule, bool, error) {

@@ -77,8 +77,10 @@ func (s *server) pushFunction(ctx context.Context, c *call, in *InProject) (*pus
 	if err != nil {
 		return nil, streamError(err, bundle.MaxArchiveBytes)
 	}
-	return &pushedFunctionOutput{Status: createdStatus(created), Body: v,
-		Location: "/v1/projects/" + string(in.Project) + "/functions/" + v.Name + "/versions/" + strconv.Itoa(v.Version)}, nil
+	return &pushedFunctionOutput{
+		Status: createdStatus(created), Body: v,
+		Location: "/v1/projects/" + string(in.Project) + "/functions/" + v.Name + "/versions/" + strconv.Itoa(v.Version),
+	}, nil
 }
 
 func createdStatus(created bool) int {

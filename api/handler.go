@@ -40,7 +40,7 @@ func (s *server) identify(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store") // answers belong to the key that asked
-		if !s.insecure {
+		if r.TLS != nil {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		next.ServeHTTP(w, r.WithContext(withCall(r.Context(), c)))

@@ -90,7 +90,7 @@ func (r *rig) request(method, path, key string, body io.Reader, headers ...strin
 
 func (r *rig) send(request *http.Request) answer {
 	r.t.Helper()
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	require.NoError(r.t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

@@ -84,12 +84,11 @@ func checkTokens(text []byte) error {
 		case delim == '}' || delim == ']':
 			open = open[:len(open)-1]
 		case key:
-			name := token.(string)
-			if keys := open[len(open)-1]; keys[name] {
+			name, keys := fmt.Sprint(token), open[len(open)-1]
+			if keys[name] {
 				return fmt.Errorf("the key %s occurs twice in one object", quoted(name))
-			} else {
-				keys[name] = true
 			}
+			keys[name] = true
 			key = false
 			continue
 		}

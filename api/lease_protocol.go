@@ -25,8 +25,7 @@ type LeaseInput struct {
 
 type leaseOutput struct {
 	Status int
-	Replayed
-	Body *functions.Lease
+	Body   *functions.Lease
 }
 
 // LeasePath names a lease of the agent.

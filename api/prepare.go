@@ -128,6 +128,7 @@ func readBody(rule body, c *call) error {
 	if _, err := buffer.ReadFrom(http.MaxBytesReader(c.writer, r.Body, rule.limit)); err != nil {
 		return bodyProblem(err, rule.limit)
 	}
+	_ = control.SetReadDeadline(time.Time{})
 	c.body = buffer.Bytes()
 	if err := checkBody(rule, c.body); err != nil {
 		return err
@@ -154,16 +155,23 @@ const streamIdleTimeout = 30 * time.Second
 // storeTimeout is how long storing a body may take after its last byte has come.
 const storeTimeout = 2 * time.Minute
 
-// streamBody moves the read deadline with each read: a stream may be long but not idle.
+// streamBody moves the deadlines with each read: a stream may be long but not idle. After the last byte no read deadline may stay, or
+// the server would take its passing for a client that has gone, and give the request up.
 type streamBody struct {
 	body    io.ReadCloser
 	control *http.ResponseController
 }
 
+// Read implements io.Reader.
 func (b *streamBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(time.Now().Add(streamIdleTimeout))
 	_ = b.control.SetWriteDeadline(time.Now().Add(storeTimeout))
-	return b.body.Read(p)
+	n, err := b.body.Read(p)
+	if err != nil {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
+// Close implements io.Closer.
 func (b *streamBody) Close() error { return b.body.Close() }

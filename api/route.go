@@ -39,6 +39,11 @@ type headerProbe struct {
 	code   int
 }
 
-func (p *headerProbe) Header() http.Header         { return p.header }
+// Header implements http.ResponseWriter.
+func (p *headerProbe) Header() http.Header { return p.header }
+
+// Write implements http.ResponseWriter.
 func (p *headerProbe) Write(b []byte) (int, error) { return len(b), nil }
-func (p *headerProbe) WriteHeader(code int)        { p.code = code }
+
+// WriteHeader implements http.ResponseWriter.
+func (p *headerProbe) WriteHeader(code int) { p.code = code }

@@ -31,7 +31,7 @@ var tags = []*huma.Tag{
 	{Name: "rules", Description: "Follow-up rules and flags."},
 	{Name: "agents", Description: "Agents as projects and operators see them."},
 	{Name: "agent protocol", Description: "What agents call."},
-	{Name: "system", Description: "Health of the server."},
+	{Name: "system", Description: "Health of the server. Figures for Prometheus are at /metrics; they name no tenant."},
 }
 
 // schemaOf documents a type that no input or output of huma's holds.

@@ -123,7 +123,7 @@ func TestDownloads(t *testing.T) {
 		require.Equal(t, r.fake.object, a.body)
 
 		r.fake.breakAt = 123_456
-		response, err := http.DefaultClient.Do(r.request("GET", path, key, nil))
+		response, err := new(http.Client).Do(r.request("GET", path, key, nil))
 		require.NoError(t, err)
 		_, err = io.ReadAll(response.Body)
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "an object that is not whole does not look whole")

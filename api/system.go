@@ -3,9 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 )
+
+// readyTimeout is how long the parts of the server may take to say that they are there: less than probes usually wait.
+const readyTimeout = 3 * time.Second
 
 // Health is the state of the server.
 type Health struct {
@@ -29,12 +33,16 @@ func (s *server) systemOperations() {
 	register(s, operation{
 		id: "readyz", method: http.MethodGet, path: "/readyz", tag: "system", summary: "Whether the server can work",
 		about: "Answers 503 when the database, the migrations or the object store are not there.", access: anyone,
-		answers: map[string]*huma.Response{"503": {Description: "Some part is away: see checks.",
-			Content: map[string]*huma.MediaType{"application/json": {Schema: schemaOf(s.huma.OpenAPI().Components.Schemas, Health{})}}}},
+		answers: map[string]*huma.Response{"503": {
+			Description: "Some part is away: see checks.",
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf(s.huma.OpenAPI().Components.Schemas, Health{})}},
+		}},
 	}, s.readyz)
 }
 
 func (s *server) readyz(ctx context.Context, _ *call, _ *empty) (*healthOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
 	checks, ok := s.service.Ready(ctx)
 	if !ok {
 		return &healthOutput{Status: http.StatusServiceUnavailable, Body: Health{Status: "unavailable", Checks: checks}}, nil

@@ -22,6 +22,10 @@ const heartbeatEvery = 15 * time.Second
 // progressEvery is how long the next snapshot of the counts waits after the last one: people see no more than two a second.
 const progressEvery = 500 * time.Millisecond
 
+// lookEvery is how long the next look at the job waits after the last one, however often it changes: a watcher costs the database two
+// short queries a look.
+const lookEvery = 100 * time.Millisecond
+
 // eventBatch is how many events are read at once.
 const eventBatch = 500
 
@@ -72,6 +76,9 @@ func (w *watch) follow(ctx context.Context, changed <-chan struct{}) error {
 		if ended || err != nil {
 			return err
 		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -83,6 +90,17 @@ func (w *watch) follow(ctx context.Context, changed <-chan struct{}) error {
 		case <-heartbeat.C:
 			w.buffer.WriteString(": still here\n\n")
 		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }
 

@@ -6918,11 +6918,6 @@ func (r HeartbeatResponse) ContentType() string {
 	return ""
 }
 
-// LeaseShardsResponse200Headers the declared response headers of an HTTP 200 response for LeaseShards
-type LeaseShardsResponse200Headers struct {
-	IdempotencyReplayed *string
-}
-
 type LeaseShardsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6930,8 +6925,6 @@ type LeaseShardsResponse struct {
 	JSON200 *Lease
 	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
 	ApplicationProblemJSONDefault *Problem
-	// Headers200 the parsed response headers for an HTTP 200 response
-	Headers200 *LeaseShardsResponse200Headers
 }
 
 // GetJSON200 returns the response for an HTTP 200 `application/json` response
@@ -10305,19 +10298,6 @@ func ParseLeaseShardsResponse(rsp *http.Response) (*LeaseShardsResponse, error) 
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
-	}
-
-	switch {
-	case rsp.StatusCode == 200:
-		var headers LeaseShardsResponse200Headers
-		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
-			var value string
-			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			}
-			headers.IdempotencyReplayed = &value
-		}
-		response.Headers200 = &headers
 	}
 
 	return response, nil

@@ -19,14 +19,15 @@ const MaxHeaderWait = 90 * time.Second
 // Connect returns a client of the server at url, which sends the key and the name and version of the program with every request. It
 // sends nothing yet. Redirects are not followed: they would carry the key elsewhere.
 func Connect(url, key, userAgent string) (*Client, error) {
-	transport, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return nil, fmt.Errorf("connecting to %s: the default transport was replaced by %T", url, http.DefaultTransport)
-	}
-	transport = transport.Clone()
-	transport.ResponseHeaderTimeout = MaxHeaderWait
 	doer := &http.Client{
-		Transport:     transport,
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			ForceAttemptHTTP2:     true,
+			TLSHandshakeTimeout:   10 * time.Second,
+			ResponseHeaderTimeout: MaxHeaderWait,
+			ExpectContinueTimeout: time.Second,
+			IdleConnTimeout:       90 * time.Second, // below the server's, so that no request is sent into a connection that it closes
+		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	c, err := NewClient(url, WithHTTPClient(doer), WithRequestEditorFn(func(_ context.Context, r *http.Request) error {

@@ -43,7 +43,7 @@ func operations(t *testing.T, url string) []operation {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/openapi.json", nil)
 	require.NoError(t, err)
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -127,7 +127,7 @@ func (op operation) call(t *testing.T, target, key string) (status int, p proble
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := new(http.Client).Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	if response.StatusCode < http.StatusBadRequest {

@@ -1,0 +1,59 @@
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// schema is as much of a JSON schema as the limits need.
+type schema struct {
+	Maximum, MaxItems, MaxLength int64
+	Default                      any
+	Properties                   map[string]schema
+}
+
+// TestStatedLimitsAreTheRealOnes: struct tags cannot name constants, so the limits stand in the specification a second time.
+func TestStatedLimitsAreTheRealOnes(t *testing.T) {
+	var spec struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name   string
+				Schema schema
+			}
+		}
+		Components struct{ Schemas map[string]schema }
+	}
+	require.NoError(t, json.Unmarshal(newRig(t).ask("GET", "/openapi.json", "", "").body, &spec))
+	schemas := spec.Components.Schemas
+	require.EqualValues(t, functions.MaxLeaseShards, schemas["ResultsRequest"].Properties["results"].MaxItems)
+	require.EqualValues(t, partition.MaxInlineItems, schemas["Partition"].Properties["values"].MaxItems)
+	require.EqualValues(t, verify.MaxQuorum, schemas["PolicyRequest"].Properties["quorum"].Maximum)
+	require.EqualValues(t, functions.MaxLabel, schemas["NewKey"].Properties["name"].MaxLength)
+	require.EqualValues(t, functions.MaxLabel, schemas["NewEnrolmentToken"].Properties["name"].MaxLength)
+	require.EqualValues(t, functions.MaxLabel, schemas["Enrolment"].Properties["name"].MaxLength)
+	lists := 0
+	for path, methods := range spec.Paths {
+		for _, op := range methods {
+			for _, parameter := range op.Parameters {
+				switch parameter.Name {
+				case "limit":
+					lists++
+					require.EqualValues(t, functions.MaxListLimit, parameter.Schema.Maximum, path)
+					require.EqualValues(t, api.DefaultListLimit, parameter.Schema.Default, path)
+				case "max":
+					require.EqualValues(t, functions.MaxLeaseShards, parameter.Schema.Maximum, path)
+				case "Idempotency-Key":
+					require.EqualValues(t, api.MaxIdempotencyKey, parameter.Schema.MaxLength, path)
+				}
+			}
+		}
+	}
+	require.Greater(t, lists, 10)
+}
