@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	err = a.join(ctx)
 	if err == nil {
-		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", a.options.Workers, "isolation", a.sandbox.Isolation())
+		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", a.options.Workers, "isolation", a.sandbox.Level())
 		err = a.work(ctx)
 	}
 	if ctx.Err() != nil || errors.Is(err, errStopped) {
@@ -84,15 +84,28 @@ func newAgent(o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
-	a := &agent{
-		options: o, log: o.Log, dir: dir, key: key, server: server, sandbox: o.Sandbox,
+	sandbox, err := openSandbox(o, dir)
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
+	return &agent{
+		options: o, log: o.Log, dir: dir, key: key, server: server, sandbox: sandbox,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
 		outage:  outage{log: o.Log},
+	}, nil
+}
+
+func openSandbox(o Options, dir *dataDir) (sandbox Sandbox, err error) {
+	if sandbox = o.Sandbox; sandbox == nil {
+		if sandbox, err = newProcessSandbox(dir.work()); err != nil {
+			return nil, err
+		}
 	}
 	if o.Liar != nil {
-		a.sandbox = lyingSandbox{o.Sandbox, o.Liar, o.Log}
+		sandbox = lyingSandbox{sandbox, o.Liar, o.Log}
 	}
-	return a, nil
+	return sandbox, nil
 }
 
 func (a *agent) close() {

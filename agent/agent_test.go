@@ -412,7 +412,6 @@ func TestOptionsAreChecked(t *testing.T) {
 		"-1 workers":            func(o *Options) { o.Workers = -1 },
 		"of work":               func(o *Options) { o.LeaseWork = -1 },
 		"cache":                 func(o *Options) { o.CacheBytes = bundle.MaxArchiveBytes - 1 },
-		"no sandbox":            func(o *Options) { o.Sandbox = nil },
 		"1 to 200 characters":   func(o *Options) { o.Name = strings.Repeat("n", MaxNameLength+1) },
 		"an agent's name":       func(o *Options) { o.Name = " " },
 		"lie with probability":  func(o *Options) { o.Liar = &Liar{Probability: 1.1} },

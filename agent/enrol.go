@@ -84,7 +84,7 @@ func (a *agent) enrol(ctx context.Context) error {
 	enrolled, err := a.server.enrol(ctx, a.options.Token, client.Enrolment{
 		PublicKey: public,
 		Name:      a.options.Name,
-		Isolation: client.EnrolmentIsolation(a.options.Sandbox.Isolation()),
+		Isolation: client.EnrolmentIsolation(a.sandbox.Level()),
 		Platform:  platform,
 		Proof:     ed25519.Sign(a.key, statement.Enrolment(public, a.options.Token)),
 	})
@@ -121,7 +121,7 @@ func (a *agent) keepEnrolment(e client.Enrolled) error {
 
 // platform is what the agent says about its machine.
 func (a *agent) platform(ctx context.Context) (client.Platform, error) {
-	interpreter, libc, err := a.options.Sandbox.Describe(ctx)
+	interpreter, libc, err := a.sandbox.Describe(ctx)
 	if err != nil {
 		return client.Platform{}, fmt.Errorf("looking at this machine's interpreter: %w", err)
 	}

@@ -304,7 +304,7 @@ type fakeSandbox struct {
 	run func(ctx context.Context, shard int64) (output string, err error)
 }
 
-func (s *fakeSandbox) Isolation() bundle.Isolation {
+func (s *fakeSandbox) Level() bundle.Isolation {
 	if s.level == "" {
 		return bundle.Process
 	}
@@ -315,15 +315,12 @@ func (s *fakeSandbox) Describe(context.Context) (string, string, error) {
 	return "fake 1.0", "none", nil
 }
 
-func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, dir string) (Session, error) {
+func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle) (Session, error) {
 	if s.openErr != nil {
 		return nil, s.openErr
 	}
 	if b.Manifest.Name != "double" {
 		return nil, errors.New("another function")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return nil, err
 	}
 	return &fakeSession{s}, nil
 }
@@ -340,7 +337,7 @@ func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harne
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	return harness.Result{Shard: shard, Status: harness.StatusOK, Output: output, OutputDigest: canonical.Digest([]byte(output)),
-		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Isolation())}, nil
+		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level())}, nil
 }
 
 func (s *fakeSession) Close() error { return nil }

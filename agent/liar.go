@@ -46,8 +46,8 @@ type lyingSandbox struct {
 }
 
 // Open implements Sandbox.
-func (s lyingSandbox) Open(ctx context.Context, b *bundle.Bundle, dir string) (Session, error) {
-	session, err := s.Sandbox.Open(ctx, b, dir)
+func (s lyingSandbox) Open(ctx context.Context, b *bundle.Bundle) (Session, error) {
+	session, err := s.Sandbox.Open(ctx, b)
 	if err != nil {
 		return nil, err
 	}

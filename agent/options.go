@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -33,7 +32,7 @@ type Options struct {
 	CacheBytes int64
 	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
 	Liar *Liar
-	// Sandbox is where functions run.
+	// Sandbox is where functions run; nil: the level `process` on the machine's own interpreter.
 	Sandbox Sandbox
 	// Log receives what the agent has to say; nil: slog.Default().
 	Log *slog.Logger
@@ -60,8 +59,6 @@ func (o *Options) complete() error {
 		return fmt.Errorf("a lease cannot be %v of work", o.LeaseWork)
 	case o.CacheBytes < bundle.MaxArchiveBytes:
 		return fmt.Errorf("a cache of %d bytes cannot hold the largest bundle: give it at least %d", o.CacheBytes, bundle.MaxArchiveBytes)
-	case o.Sandbox == nil:
-		return errors.New("the agent has no sandbox to run functions in")
 	case strings.TrimSpace(o.Name) == "" || len([]rune(o.Name)) > MaxNameLength:
 		return fmt.Errorf("the name %q: an agent's name has 1 to %d characters", o.Name, MaxNameLength)
 	}

@@ -1,20 +1,27 @@
 package agent
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/process"
 )
 
 // Sandbox is where functions run. The levels of isolation differ behind it and nowhere else.
 type Sandbox interface {
-	// Isolation is the level that the sandbox achieves, as it has proved.
-	Isolation() bundle.Isolation
+	// Level is the isolation that the sandbox achieves, as it has proved.
+	Level() bundle.Isolation
 	// Describe names the interpreter and the C library, as the server is told.
 	Describe(ctx context.Context) (interpreter, libc string, err error)
-	// Open prepares a session for the shards of one lease. It may use dir, an empty directory, as it likes.
-	Open(ctx context.Context, b *bundle.Bundle, dir string) (Session, error)
+	// Open prepares a session for the shards of one lease.
+	Open(ctx context.Context, b *bundle.Bundle) (Session, error)
 }
 
 // Session runs the shards of one lease, one at a time.
@@ -24,4 +31,61 @@ type Session interface {
 	Run(ctx context.Context, shard int64, input []byte) (harness.Result, error)
 	// Close ends everything that the session started.
 	Close() error
+}
+
+// processSandbox is the level `process` on the machine's own interpreter.
+type processSandbox struct {
+	*process.Runner
+	interpreter string
+}
+
+// newProcessSandbox finds the interpreter. What the sandbox writes lies below dir.
+func newProcessSandbox(dir string) (*processSandbox, error) {
+	s := &processSandbox{}
+	for _, name := range process.Interpreters() {
+		if found, err := exec.LookPath(name); err == nil {
+			if s.interpreter, err = filepath.Abs(found); err != nil {
+				return nil, fmt.Errorf("finding the interpreter: %w", err)
+			}
+			break
+		}
+	}
+	var err error
+	if s.Runner, err = process.New(process.Config{Interpreter: s.interpreter, Dir: dir}); err != nil {
+		return nil, fmt.Errorf("preparing the sandbox: %w", err)
+	}
+	return s, nil
+}
+
+// Open implements Sandbox.
+func (s *processSandbox) Open(ctx context.Context, b *bundle.Bundle) (Session, error) {
+	return s.Runner.Open(ctx, b)
+}
+
+// describeLimit is how long the interpreter may take to say what it is.
+const describeLimit = 30 * time.Second
+
+// describe prints what the harness says of itself with every result.
+const describe = `import os, sys
+print(sys.implementation.name, ".".join(map(str, sys.version_info[:3])))
+try:
+    print(os.confstr("CS_GNU_LIBC_VERSION") or "unknown")
+except (OSError, ValueError):
+    print("unknown")
+`
+
+// Describe implements Sandbox.
+func (s *processSandbox) Describe(ctx context.Context) (interpreter, libc string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.interpreter, "-I", "-S", "-B", "-c", describe)
+	cmd.Env = []string{}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", "", fmt.Errorf("asking %s what it is: %w: %s", s.interpreter, err, strings.TrimSpace(stderr.String()))
+	}
+	interpreter, libc, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return interpreter, libc, nil
 }

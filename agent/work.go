@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -18,7 +17,6 @@ type work struct {
 	*agent
 	lease   *heldLease
 	session Session
-	dir     string
 }
 
 // run executes the shards one after the other while a reporter sends what is done. It returns how many results the server has,
@@ -78,11 +76,7 @@ func (w *work) pack(ctx context.Context, r harness.Result) (client.ShardResult, 
 }
 
 func (w *work) close() error {
-	err := w.session.Close()
-	if removeErr := os.RemoveAll(w.dir); err == nil {
-		err = removeErr
-	}
-	if err != nil {
+	if err := w.session.Close(); err != nil {
 		return fmt.Errorf("closing the sandbox: %w", err)
 	}
 	return nil

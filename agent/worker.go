@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -121,18 +120,14 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.options.Caps.refuse(w.sandbox.Isolation(), &b.Manifest); err != nil {
+	if err := w.options.Caps.refuse(w.sandbox.Level(), &b.Manifest); err != nil {
 		return nil, fmt.Errorf("this machine does not accept the function: %w", err)
 	}
-	dir, err := os.MkdirTemp(w.dir.work(), "lease-")
+	session, err := w.sandbox.Open(ctx, b)
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for the sandbox: %w", err)
+		return nil, err
 	}
-	session, err := w.sandbox.Open(ctx, b, dir)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening a sandbox: %w", err), os.RemoveAll(dir))
-	}
-	return &work{agent: w.agent, lease: held, session: session, dir: dir}, nil
+	return &work{agent: w.agent, lease: held, session: session}, nil
 }
 
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {

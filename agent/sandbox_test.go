@@ -1,0 +1,28 @@
+package agent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The whole way with a real interpreter: what the server is told at enrolment is what comes with the results.
+func TestRealSandbox(t *testing.T) {
+	f, s := newFakeServer(t, 6)
+	o := testOptions(t, s)
+	o.Sandbox = nil
+	stop, _ := start(t, o)
+	f.untilResults(6)
+	require.NoError(t, stop())
+	sandbox, err := newProcessSandbox(t.TempDir())
+	require.NoError(t, err)
+	interpreter, libc, err := sandbox.Describe(t.Context())
+	require.NoError(t, err)
+	for shard, r := range f.results {
+		require.Equal(t, []string{"0", "2", "4", "6", "8", "10"}[shard], r.Output)
+		require.Equal(t, interpreter, r.Interpreter)
+		require.Equal(t, libc, r.Libc)
+		require.Equal(t, "process", r.Isolation)
+		require.Positive(t, r.WallUs)
+	}
+}

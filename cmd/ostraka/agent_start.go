@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// defaultLieProbability is how often a liar lies: often enough to be caught in the first minute, seldom enough to look honest.
+const defaultLieProbability = 0.3
+
+// agentStartOptions are the flags of `ostraka agent start`.
+type agentStartOptions struct {
+	terminal    *terminal
+	server      *serverFlags
+	options     agent.Options
+	tokenFile   string
+	maxMemory   string
+	maxDisk     string
+	cacheSize   string
+	liar        bool
+	liarChance  float64
+	liarSeed    uint64
+	seedIsGiven bool
+	logLevel    string
+}
+
+func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
+	o := &agentStartOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Work for a server until stopped",
+		Long: `Make this machine work for a server until SIGTERM or Ctrl-C. The first time it joins with an enrolment
+token; then its key in the data directory is enough. When it is stopped it sends what is done
+and returns the rest.
+
+Isolation is "process" so far: functions run as the user who runs the agent. Lend a machine
+and an account that you would lend to those who write the functions.`,
+		Example: "  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent",
+		Args:    arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.seedIsGiven = cmd.Flags().Changed("liar-seed")
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.options.Token, "token", "", "enrolment token, needed once (or OSTRAKA_TOKEN, which others cannot see)")
+	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the token")
+	f.StringVar(&o.options.DataDir, "data", "", "folder for the agent's key and cache; left out: one in the user's folder of data")
+	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
+	f.IntVar(&o.options.Workers, "workers", 1, "how many leases to work on at once, each with an interpreter of its own")
+	f.StringVar(&o.maxMemory, "max-memory", "", "refuse functions whose limit of memory is higher, for example 512Mi")
+	f.StringVar(&o.maxDisk, "max-disk", "", "refuse functions whose limit of disk is higher, for example 1Gi")
+	f.Int64Var(&o.options.Caps.WallSeconds, "max-wall", 0, "refuse functions whose limit of time on the clock is higher, in seconds")
+	f.Int64Var(&o.options.Caps.CPUSeconds, "max-cpu", 0, "refuse functions whose limit of processor time is higher, in seconds")
+	f.Int64Var(&o.options.Caps.Pids, "max-pids", 0, "refuse functions whose limit of processes is higher")
+	f.DurationVar(&o.options.LeaseWork, "lease-work", agent.DefaultLeaseWork, "how much work to borrow at a time")
+	f.StringVar(&o.cacheSize, "cache", bundle.FormatBytes(agent.DefaultCacheBytes), "how much disk to keep functions on")
+	f.BoolVar(&o.liar, "liar", false, "give wrong answers, for demonstrations and tests")
+	f.Float64Var(&o.liarChance, "liar-probability", defaultLieProbability, "how often to lie")
+	f.Uint64Var(&o.liarSeed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
+	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
+	return cmd
+}
+
+func (o *agentStartOptions) run(ctx context.Context) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	err := agent.Run(ctx, o.options)
+	switch {
+	case errors.Is(err, agent.ErrNotEnrolled):
+		return &exitError{code: exitAuth, err: err}
+	default:
+		return explain("running the agent", err)
+	}
+}
+
+func (o *agentStartOptions) complete() (err error) {
+	if o.options.URL, err = o.server.address(); err != nil {
+		return err
+	}
+	if o.options.Log, err = newLog(o.terminal, o.logLevel); err != nil {
+		return err
+	}
+	o.options.Version = version
+	if err := o.completeToken(); err != nil {
+		return err
+	}
+	if err := o.completeNames(); err != nil {
+		return err
+	}
+	for _, size := range []struct {
+		flag, text string
+		into       *int64
+	}{{"--max-memory", o.maxMemory, &o.options.Caps.MemoryBytes}, {"--max-disk", o.maxDisk, &o.options.Caps.DiskBytes}, {"--cache", o.cacheSize, &o.options.CacheBytes}} {
+		if size.text == "" {
+			continue
+		}
+		if *size.into, err = bundle.ParseBytes(size.text); err != nil {
+			return usageError("%s: %w", size.flag, err)
+		}
+	}
+	if o.liar {
+		o.options.Liar = &agent.Liar{Probability: o.liarChance, Seed: o.seed()}
+	}
+	return nil
+}
+
+func (o *agentStartOptions) completeToken() error {
+	if o.tokenFile == "" {
+		o.options.Token = firstOf(o.options.Token, o.terminal.env("OSTRAKA_TOKEN"))
+		return nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return fmt.Errorf("reading the enrolment token: %w", err)
+	}
+	o.options.Token = strings.TrimSpace(string(text))
+	return nil
+}
+
+// completeNames finds the name and the folder where none are given.
+func (o *agentStartOptions) completeNames() error {
+	if o.options.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return usageError("the machine has no name (%v): give one with --name", err)
+		}
+		o.options.Name = host
+		if o.liar {
+			o.options.Name += "-liar"
+		}
+	}
+	if o.options.DataDir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return usageError("there is no folder for the agent's data (%v): give one with --data", err)
+		}
+		o.options.DataDir = filepath.Join(home, ".local", "share", "ostraka", "agent")
+	}
+	return nil
+}
+
+// seed decides what to lie about. Liars with different names do not agree on a wrong answer unless they are told to.
+func (o *agentStartOptions) seed() uint64 {
+	if o.seedIsGiven {
+		return o.liarSeed
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(o.options.Name)) // cannot fail
+	return h.Sum64()
+}

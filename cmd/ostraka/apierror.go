@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+// explain gives an error from the server the exit code and the hint that it stands for. doing says what was being done.
+func explain(doing string, err error) error {
+	var problem *answer.Error
+	var away *answer.Unreachable
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &problem):
+		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: problem.Hint}
+	case errors.As(err, &away):
+		return &exitError{code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),
+			hint: "check OSTRAKA_URL (or --url), and that the server runs"}
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}
+
+// problemText adds to a fault of the server the name by which its operator finds it in the log.
+func problemText(p *answer.Error) error {
+	if p.HTTPStatus >= http.StatusInternalServerError && p.RequestID != "" {
+		return fmt.Errorf("%w (request %s)", p, p.RequestID)
+	}
+	return p
+}
+
+// codeOfStatus is the one table from HTTP statuses to exit codes.
+func codeOfStatus(status int) int {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return exitAuth
+	case status == http.StatusNotFound:
+		return exitNotFound
+	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		return exitUnreachable
+	default:
+		return exitRefused
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/examples"
+)
+
+// What the demo runs, and what is known about it.
+const (
+	demoAgents    = 4
+	demoLiars     = 1
+	demoRange     = "2^64:2^64+10^6"
+	demoShardSize = "5000" // 200 shards: each is some milliseconds, and the bar moves
+	demoQuorum    = 2
+	// demoKnown is how many primes there are in the range, as PARI and others count them; below 2^64 and as far as anybody has
+	// looked, exactly the primes pass BPSW.
+	demoKnown = 22206
+	// demoLimit is how long all of it may take. It takes a quarter of a minute on two processors.
+	demoLimit = 5 * time.Minute
+)
+
+// errDemo says that the demo did not show what it is there to show. What was wrong has been printed.
+var errDemo = &exitError{code: exitFailed, err: errors.New("the demo did not show what it should: see above")}
+
+func newDemo(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Watch a liar being voted out, and an answer being right",
+		Long: `Count the numbers in [2^64, 2^64+10^6) that pass the Baillie-PSW primality test, on four agents of
+which one lies. Its wrong answers are out-voted and it is named; the count is compared with the
+known one; a follow-up job proves a sample of the findings prime. It takes less than a minute,
+exits with 0 only when all of that is so, and leaves nothing behind.
+
+DEMO_FOLLOWUP_ENABLED=0 leaves the follow-up out.`,
+		Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), t) },
+	}
+}
+
+func runDemo(ctx context.Context, t *terminal) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, demoLimit, fmt.Errorf("the demo took longer than %v", demoLimit))
+	defer cancel()
+	d := &demo{t: t, followups: !followupsOff(t)}
+	err := d.run(ctx)
+	if d.dev != nil {
+		if stopErr := d.dev.stop(); stopErr != nil {
+			err = errors.Join(err, fmt.Errorf("stopping: %w", stopErr))
+		}
+	}
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		return &exitError{code: exitFailed, err: context.Cause(ctx)}
+	}
+	if err == nil {
+		t.print("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  ostraka dev --data ./ostraka-data --agents %d --liars %d\n", demoAgents, demoLiars)
+	}
+	return err
+}
+
+// demo is one run of the demo.
+type demo struct {
+	t         *terminal
+	followups bool
+	dev       *dev
+	c         *connection
+}
+
+func (d *demo) run(ctx context.Context) error {
+	d.t.print("Ostraka counts the primes in [2^64, 2^64 + 10^6) on %d agents. One of them lies.\n\n", demoAgents)
+	if err := d.start(ctx); err != nil {
+		return fmt.Errorf("starting: %w", err)
+	}
+	if err := d.prepare(ctx); err != nil {
+		return err
+	}
+	job, err := d.count(ctx)
+	if err != nil {
+		return err
+	}
+	report, err := d.examine(ctx, job)
+	if err != nil {
+		return err
+	}
+	d.t.print("\n%s", report.text())
+	d.t.print("\n  API docs   %s/docs\n  River UI   %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
+	if !report.right() {
+		return errDemo
+	}
+	return nil
+}
+
+// start starts everything and connects to it.
+func (d *demo) start(ctx context.Context) error {
+	log, err := newLog(d.t, "error")
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	d.dev, err = startDev(ctx, devConfig{
+		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: defaultLieProbability,
+		FollowupsOff: !d.followups, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	d.t.print("  started Postgres, the server and %d agents in %v\n", demoAgents, time.Since(began).Round(100*time.Millisecond))
+	d.c, err = d.dev.connect()
+	return err
+}
+
+// prepare pushes the functions and makes the rule.
+func (d *demo) prepare(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "ostraka-demo-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the functions: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	for _, name := range []string{"bpsw", "prove"} {
+		folder, err := examples.Copy(name, dir)
+		if err != nil {
+			return err
+		}
+		doc, err := pushFunction(ctx, d.c, folder)
+		if err != nil {
+			return err
+		}
+		d.t.print("  pushed %-5s  %s\n", name, doc.Value.Manifest.Description)
+	}
+	if !d.followups {
+		return nil
+	}
+	doc, err := createRule(ctx, d.c, examples.ProveSample)
+	if err != nil {
+		return err
+	}
+	d.t.print("  made the rule %s: when bpsw has finished, prove a sample of what it found\n", doc.Value.Spec.Name)
+	return nil
+}
+
+// count runs the job and waits for it.
+func (d *demo) count(ctx context.Context) (client.Job, error) {
+	cut, err := parseRange(demoRange, demoShardSize)
+	if err != nil {
+		return client.Job{}, err
+	}
+	submitted, err := submitJob(ctx, d.c, client.JobRequest{Function: "bpsw", Partition: cut, Policy: &client.PolicyRequest{Quorum: demoQuorum}}, "")
+	if err != nil {
+		return client.Job{}, err
+	}
+	d.t.print("\n")
+	return d.await(ctx, submitted.Value)
+}
+
+func (d *demo) await(ctx context.Context, job client.Job) (client.Job, error) {
+	w := &watcher{c: d.c, job: job.ID, progress: newProgress(d.t, job.Function), stopAtReview: true}
+	if err := w.follow(ctx); err != nil {
+		return job, err
+	}
+	doc, err := getJob(ctx, d.c, job.ID)
+	return doc.Value, err
+}

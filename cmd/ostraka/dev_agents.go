@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// devAgent is one of the agents that run beside the server.
+type devAgent struct {
+	name string
+	liar bool
+}
+
+// devAgents names the agents; the last ones lie.
+func devAgents(agents, liars int) []devAgent {
+	all := make([]devAgent, agents)
+	for i := range all {
+		all[i].name = "agent-" + strconv.Itoa(i+1)
+		if all[i].liar = i >= agents-liars; all[i].liar {
+			all[i].name += "-liar"
+		}
+	}
+	return all
+}
+
+// child makes the process that an agent runs in. Its token travels in the environment, which other users cannot see, and the
+// environment holds nothing else that is secret.
+func (a devAgent) child(dir *devDir, info devInfo, lieProbability float64, log *slog.Logger) *child {
+	return &child{
+		name: a.name,
+		log:  log,
+		// Usage and authorisation do not mend themselves: a revoked agent stays away.
+		final: func(code int) bool { return code == exitOK || code == exitUsage || code == exitAuth },
+		command: func() (*exec.Cmd, error) {
+			program, err := os.Executable()
+			if err != nil {
+				return nil, fmt.Errorf("finding this program: %w", err)
+			}
+			out, err := a.openLog(dir)
+			if err != nil {
+				return nil, err
+			}
+			cmd := exec.Command(program, a.arguments(dir, info, lieProbability)...)
+			cmd.Args[0] = "ostraka"
+			cmd.Env = childEnvironment("OSTRAKA_TOKEN=" + info.EnrolmentToken)
+			cmd.Stdout, cmd.Stderr = out, out
+			return cmd, nil
+		},
+	}
+}
+
+func (a devAgent) arguments(dir *devDir, info devInfo, lieProbability float64) []string {
+	args := []string{"agent", "start", "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--lease-work", devLeaseWork.String()}
+	if a.liar {
+		args = append(args, "--liar", "--liar-probability", strconv.FormatFloat(lieProbability, 'g', -1, 64))
+	}
+	return args
+}
+
+func (a devAgent) openLog(dir *devDir) (*os.File, error) {
+	path := dir.agentLog(a.name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("making the agents' folder: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the agent's log: %w", err)
+	}
+	return f, nil
+}
+
+// childEnvironment is our environment without our secrets, and what is given besides.
+func childEnvironment(more ...string) []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "OSTRAKA_") && !strings.HasPrefix(v, "AWS_") {
+			env = append(env, v)
+		}
+	}
+	return append(env, more...)
+}

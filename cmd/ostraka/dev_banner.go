@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// banner tells a person what runs and what to type next.
+func (d *dev) banner() string {
+	var b strings.Builder
+	liars := ""
+	if d.config.Liars > 0 {
+		liars = fmt.Sprintf(", %d of them lying", d.config.Liars)
+	}
+	fmt.Fprintf(&b, "\n  %s with %d agents%s. Ctrl-C stops everything", "Ostraka runs here", d.config.Agents, liars)
+	if d.dir.temporary {
+		b.WriteString(" and forgets it (--data DIR keeps it)")
+	}
+	fmt.Fprintf(&b, ".\n\n  In another terminal:\n    . %s\n", d.shown(d.dir.environment()))
+	b.WriteString("    ostraka function push examples/bpsw\n" +
+		"    ostraka job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait\n" +
+		"    curl -H \"Authorization: Bearer $OSTRAKA_KEY\" $OSTRAKA_URL/v1/projects/$OSTRAKA_PROJECT/jobs\n\n")
+	fmt.Fprintf(&b, "  API docs  %s/docs\n", d.info.URL)
+	fmt.Fprintf(&b, "  River UI  %s/ops/river/  (the password is operator_key in %s)\n", d.info.URL, d.shown(d.dir.info()))
+	fmt.Fprintf(&b, "  Agents    log to %s\n", d.shown(d.dir.agentLog("*")))
+	return b.String()
+}
+
+// shown is a path as a person would type it from here.
+func (d *dev) shown(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	relative, err := filepath.Rel(here, path)
+	if err != nil || strings.HasPrefix(relative, "..") {
+		return path
+	}
+	return "./" + relative
+}

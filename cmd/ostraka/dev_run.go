@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/devdb"
+	"github.com/ostraka/ostraka/functions"
+)
+
+const (
+	// devStopLimit is how long everything gets to stop before it is ended at any price.
+	devStopLimit = 45 * time.Second
+	// devLeaseWork is how much work an agent of `ostraka dev` asks for at a time: less than an agent far away, so that progress is
+	// seen and the last shards do not wait for one slow lease.
+	devLeaseWork = 1500 * time.Millisecond
+	// devProject is the name of the project that `ostraka dev` makes.
+	devProject = "dev"
+)
+
+// devConfig says what `ostraka dev` runs.
+type devConfig struct {
+	Dir            string // "": a temporary one
+	Listen         string
+	Agents         int
+	Liars          int
+	LieProbability float64
+	DatabaseURL    string // "": the embedded Postgres
+	Objects        objectConfig
+	FollowupsOff   bool
+	Log            *slog.Logger
+}
+
+// dev is everything on this machine: database, server and agents.
+type dev struct {
+	config devConfig
+	dir    *devDir
+	info   devInfo
+	server *server
+	agents []devAgent
+	stops  []func(context.Context) error // what was started, in that order
+}
+
+// startDev starts everything. When it fails, or the context ends before all stands, it stops again what it has started.
+func startDev(ctx context.Context, config devConfig) (*dev, error) {
+	d := &dev{config: config}
+	if err := d.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // the rest is only what that looks like from further down
+		}
+		return nil, errors.Join(err, d.stop())
+	}
+	return d, nil
+}
+
+func (d *dev) start(ctx context.Context) error {
+	var err error
+	if d.dir, err = openDevDir(d.config.Dir); err != nil {
+		return err
+	}
+	d.onStop(func(context.Context) error { return d.dir.close() })
+	if d.info, err = d.dir.readInfo(); err != nil {
+		return err
+	}
+	// The address comes first: it is what most often cannot be had, and takes no time to find out.
+	listener, err := listen(ctx, d.config.Listen)
+	if err != nil {
+		return err
+	}
+	d.onStop(func(context.Context) error { return ignoreClosed(listener.Close()) })
+	if d.info.DatabaseURL, err = d.startDatabase(ctx); err != nil {
+		return err
+	}
+	if err := d.startServer(ctx, listener); err != nil {
+		return err
+	}
+	if err := d.dir.writeInfo(d.info); err != nil {
+		return err
+	}
+	d.startAgents(ctx)
+	return ctx.Err()
+}
+
+func (d *dev) onStop(stop func(context.Context) error) { d.stops = append(d.stops, stop) }
+
+// stop stops what was started, the last first. It does not take its time from the context that ended us.
+func (d *dev) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), devStopLimit)
+	defer cancel()
+	var all error
+	for i := len(d.stops) - 1; i >= 0; i-- {
+		all = errors.Join(all, d.stops[i](ctx))
+	}
+	d.stops = nil
+	return all
+}
+
+// startDatabase returns the URL of the database: the one that was given, or that of an embedded Postgres.
+func (d *dev) startDatabase(ctx context.Context) (string, error) {
+	if d.config.DatabaseURL != "" {
+		return d.config.DatabaseURL, nil
+	}
+	db, err := devdb.Start(ctx, devdb.Options{Dir: d.dir.database(), Log: d.config.Log, Disposable: d.dir.temporary})
+	if errors.Is(err, devdb.ErrNotInstalled) {
+		return "", &exitError{code: exitFailed, err: err, hint: "or use a server that runs somewhere: --database-url"}
+	}
+	if err != nil {
+		return "", err
+	}
+	keep, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	var kept sync.WaitGroup
+	kept.Go(func() { keepDatabase(keep, db, d.config.Log) })
+	d.onStop(func(ctx context.Context) error {
+		stopKeeping()
+		kept.Wait()
+		return db.Stop(ctx)
+	})
+	return db.URL(), nil
+}
+
+func (d *dev) startServer(ctx context.Context, listener net.Listener) error {
+	objects := d.config.Objects
+	if objects.S3Endpoint == "" {
+		objects.Dir = d.dir.objects()
+	}
+	server, err := startServer(ctx, serverConfig{
+		DatabaseURL: d.info.DatabaseURL, Listener: listener, Objects: objects, CacheDir: d.dir.cache(),
+		FollowupsOff: d.config.FollowupsOff, Loopback: true, Log: d.config.Log,
+	})
+	if err != nil {
+		return err
+	}
+	d.server = server
+	d.onStop(server.stop)
+	d.info.URL = serverURL(listener)
+	return d.ensureKeys(ctx)
+}
+
+// ensureKeys makes what dev.json of an earlier run does not hold, or what the database does not know any more.
+func (d *dev) ensureKeys(ctx context.Context) error {
+	service := d.server.service
+	operator, err := d.ensureOperator(ctx, service)
+	if err != nil {
+		return fmt.Errorf("making the operator's key: %w", err)
+	}
+	if owner, err := service.Authenticate(ctx, d.info.OwnerKey); err == nil && owner.Role == functions.RoleOwner && owner.Project.String() == d.info.Project {
+		return nil
+	}
+	if err := d.makeProject(ctx, service, operator); err != nil {
+		return fmt.Errorf("making the project: %w", err)
+	}
+	return nil
+}
+
+func (d *dev) ensureOperator(ctx context.Context, service *functions.Service) (functions.Principal, error) {
+	if p, err := service.Authenticate(ctx, d.info.OperatorKey); err == nil && p.Role == functions.RoleOperator {
+		return p, nil
+	}
+	secret, err := service.CreateOperatorKey(ctx, "ostraka dev")
+	if err != nil {
+		return functions.Principal{}, err
+	}
+	d.info.OperatorKey = secret
+	return service.Authenticate(ctx, secret)
+}
+
+// makeProject makes the project, or new keys of one that an earlier run made and did not get to write down.
+func (d *dev) makeProject(ctx context.Context, service *functions.Service, operator functions.Principal) error {
+	project, ownerKey, err := d.findOrCreate(ctx, service, operator)
+	if err != nil {
+		return err
+	}
+	if ownerKey == "" {
+		if _, ownerKey, _, err = service.CreateKey(ctx, operator, project, "ostraka dev", functions.RoleOwner, nil, functions.Idempotency{}); err != nil {
+			return err
+		}
+	}
+	_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev", nil, functions.Idempotency{})
+	if err != nil {
+		return err
+	}
+	d.info.Project, d.info.OwnerKey, d.info.EnrolmentToken = project.String(), ownerKey, token
+	return nil
+}
+
+func (d *dev) findOrCreate(ctx context.Context, service *functions.Service, operator functions.Principal) (id uuid.UUID, ownerKey string, err error) {
+	for after := ""; ; {
+		projects, err := service.ListProjects(ctx, functions.ListPage{After: after, Limit: functions.MaxListLimit})
+		if err != nil {
+			return uuid.Nil, "", err
+		}
+		for _, p := range projects {
+			if p.Name == devProject {
+				return p.ID, "", nil
+			}
+			after = p.ID.String()
+		}
+		if len(projects) < functions.MaxListLimit {
+			break
+		}
+	}
+	project, ownerKey, _, err := service.CreateProject(ctx, operator, devProject, functions.Idempotency{})
+	return project.ID, ownerKey, err
+}
+
+// connect makes a connection as the project's owner.
+func (d *dev) connect() (*connection, error) {
+	c, err := dial(d.info.URL, d.info.OwnerKey)
+	if err != nil {
+		return nil, err
+	}
+	c.project, err = uuid.Parse(d.info.Project)
+	return c, err
+}
+
+func (d *dev) startAgents(ctx context.Context) {
+	d.agents = devAgents(d.config.Agents, d.config.Liars)
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var all sync.WaitGroup
+	for _, a := range d.agents {
+		c := a.child(d.dir, d.info, d.config.LieProbability, d.config.Log)
+		all.Go(func() { c.keep(running) })
+	}
+	d.onStop(func(context.Context) error {
+		stop()
+		all.Wait()
+		return nil
+	})
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,8 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newFunction(t *terminal, server *serverFlags) *cobra.Command {
+	return noun("function", "Python functions and their versions",
+		newFunctionPush(t, server), newFunctionList(t, server), newFunctionGet(t, server), newFunctionVersions(t, server))
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// functionGetOptions are the flags of `ostraka function get`.
+type functionGetOptions struct {
+	outputFlag
+	terminal *terminal
+	server   *serverFlags
+	name     string
+	version  int64
+}
+
+func newFunctionGet(t *terminal, server *serverFlags) *cobra.Command {
+	o := &functionGetOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "get NAME", Short: "Show a function with its manifest", Args: arguments(1),
+		ValidArgsFunction: server.complete(functionNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().Int64Var(&o.version, "version", 0, "which version; left out: the newest")
+	return cmd
+}
+
+func (o *functionGetOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	get := func() (*http.Response, error) { return c.GetFunction(ctx, c.project, o.name) }
+	if o.version != 0 {
+		get = func() (*http.Response, error) { return c.GetFunctionVersion(ctx, c.project, o.name, o.version) }
+	}
+	doc, err := answer.Read[client.FunctionVersion](get())
+	if err != nil {
+		return explain("getting the function "+o.name, err)
+	}
+	f := doc.Value
+	return printOne(o.terminal, &o.outputFlag, doc.Raw, [][2]string{
+		{"name", f.Name},
+		{"version", strconv.FormatInt(f.Version, 10)},
+		{"digest", f.Digest},
+		{"size", bundle.FormatBytes(f.Size)},
+		{"created", shortTime(f.CreatedAt)},
+		{"about", f.Manifest.Description},
+		{"runs", firstOf(f.Manifest.Entrypoint, f.Manifest.Script)},
+		{"verification", verificationText(f.Manifest.Verification)},
+		{"aggregator", aggregatorText(f.Manifest.Aggregator)},
+		{"isolation", "at least " + f.Manifest.MinIsolation},
+		{"memory", bundle.FormatBytes(f.Manifest.Limits.MemoryBytes)},
+		{"time", fmt.Sprintf("%d s of processor, %d s of clock", f.Manifest.Limits.CPUSeconds, f.Manifest.Limits.WallSeconds)},
+	})
+}
+
+func verificationText(v client.Verification) string {
+	if v.None {
+		return "none: the first answer is believed"
+	}
+	return fmt.Sprintf("quorum of %d", v.Quorum)
+}
+
+func aggregatorText(a *client.Aggregator) string {
+	if a == nil {
+		return ""
+	}
+	return a.Module
+}

@@ -1,0 +1,27 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// addCommands puts the commands under the headings of the help.
+func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"try", "Try it:", []*cobra.Command{newDemo(t), newDev(t)}},
+		{"use", "Run functions:", []*cobra.Command{
+			newFunction(t, server), newJob(t, server), newModule(t, server), newRule(t, server), newObject(t, server), newFlag(t, server),
+		}},
+		{"agents", "Agents:", []*cobra.Command{newAgent(t, server), newEnrolmentToken(t, server)}},
+		{"operate", "Run a server:", []*cobra.Command{
+			newServerCommand(t), newMigrate(t), newOperatorKey(t), newProject(t, server), newKey(t, server),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(newVersion(t), newOpenAPI(t))
+}

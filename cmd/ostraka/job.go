@@ -1,0 +1,46 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+func newJob(t *terminal, server *serverFlags) *cobra.Command {
+	return noun("job", "Run functions over partitioned inputs",
+		newJobRun(t, server), newJobList(t, server), newJobGet(t, server), newJobWatch(t, server), newJobExplain(t, server),
+		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobCancel(t, server))
+}
+
+// ended says whether a job's state is final.
+func ended(s client.JobState) bool {
+	return s == client.JobStateFinished || s == client.JobStateFailed || s == client.JobStateCancelled
+}
+
+// outcome turns the state that a job has come to into the command's error.
+func outcome(j client.Job) error {
+	switch j.State {
+	case client.JobStateFailed:
+		return &exitError{code: exitFailed, err: fmt.Errorf("the job failed: %s", plain(j.Error)), hint: fmt.Sprintf("ostraka job explain %s says why", j.ID)}
+	case client.JobStateCancelled:
+		return &exitError{code: exitFailed, err: errors.New("the job was cancelled")}
+	case client.JobStateReview:
+		return &exitError{code: exitFailed, err: fmt.Errorf("agents do not agree on %d shards, which wait for a person", j.Shards.Review),
+			hint: fmt.Sprintf("ostraka job shards %s --state review lists them", j.ID)}
+	default:
+		return nil
+	}
+}
+
+// parseID reads the ID of something.
+func parseID(what, text string) (uuid.UUID, error) {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil, usageError("%q is not the ID of a %s: IDs look like 0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77", text, what)
+	}
+	return id, nil
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newJobExplain(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobOptions{terminal: t, server: server}
+	return newJobCommand(o, "explain", "Say why a job is not done, and what would help", "", func(ctx context.Context, c *connection, id uuid.UUID) error {
+		doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, id))
+		if err != nil {
+			return explain("asking why the job is not done", err)
+		}
+		if o.json() {
+			return writeJSON(t.out, doc.Raw)
+		}
+		e := doc.Value
+		fmt.Fprintf(t.out, "%s: %s\n", e.State, plain(e.Summary))
+		for _, r := range e.Reasons {
+			fmt.Fprintf(t.out, "- %s\n", plain(r.Text))
+			if r.Hint != "" {
+				fmt.Fprintf(t.out, "  hint: %s\n", plain(r.Hint))
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// jobRunOptions are the flags of `ostraka job run`.
+type jobRunOptions struct {
+	outputFlag
+	terminal *terminal
+	server   *serverFlags
+
+	function       string
+	version        int64
+	rangeText      string
+	shardSize      string
+	items          string
+	quorum         int64
+	noVerify       bool
+	aggregator     string
+	params         string
+	wait           bool
+	timeout        time.Duration
+	idempotencyKey string
+}
+
+func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobRunOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use:   "run FUNCTION",
+		Short: "Run a function over a range or a file of items",
+		Long: `Run a function over a range of integers, cut into shards, or over a file of items,
+one JSON value a line, each of which is a shard.
+
+With --wait the command ends when the job does, and its exit code says how: 0 when the
+answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waiting, not the job.`,
+		Example: `  ostraka job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait
+  ostraka job run resize --items photos.jsonl --quorum 3
+  ostraka job run count --items - --no-verify --aggregator sum --wait -o json | jq .aggregate.value`,
+		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.function = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	o.register(f)
+	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range make a shard")
+	f.StringVar(&o.items, "items", "", "file of one JSON value a line, each a shard; - is stdin")
+	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer; left out: what the function says")
+	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
+	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
+	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
+	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
+	f.BoolVar(&o.wait, "wait", false, "wait until the job ends")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
+	f.StringVar(&o.idempotencyKey, "idempotency-key", "", "the same key submits the same job once, however often it is sent")
+	return cmd
+}
+
+func (o *jobRunOptions) run(ctx context.Context) error {
+	request, err := o.request()
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	if o.items != "" {
+		object, err := putFile(ctx, o.terminal, c, o.items)
+		if err != nil {
+			return err
+		}
+		request.Partition = client.Partition{Kind: client.PartitionKindItems, Object: object.Value.Digest}
+	}
+	job, err := submitJob(ctx, c, request, o.idempotencyKey)
+	if err != nil {
+		return err
+	}
+	if !o.wait {
+		return showJob(o.terminal, &o.outputFlag, job.Raw, job.Value)
+	}
+	return o.await(ctx, c, job.Value.ID)
+}
+
+// request makes the request of the flags; items are added when they are stored.
+func (o *jobRunOptions) request() (r client.JobRequest, err error) {
+	if err := o.check(); err != nil {
+		return r, err
+	}
+	switch {
+	case (o.rangeText == "") == (o.items == ""):
+		return r, usageError("over what? give one of --range FROM:TO and --items FILE")
+	case o.items != "" && o.shardSize != "":
+		return r, usageError("--shard-size is for a --range: each item is a shard")
+	case o.noVerify && o.quorum != 0:
+		return r, usageError("--no-verify and --quorum exclude one another")
+	case o.quorum < 0 || o.version < 0:
+		return r, usageError("--quorum and --version count from 1")
+	case o.timeout < 0 || o.timeout > 0 && !o.wait:
+		return r, usageError("--timeout is how long to --wait")
+	case o.params != "" && o.aggregator == "":
+		return r, usageError("--params are for the --aggregator: name it")
+	}
+	r = client.JobRequest{Function: o.function, Version: o.version}
+	if o.quorum > 0 || o.noVerify {
+		r.Policy = &client.PolicyRequest{Quorum: o.quorum, None: o.noVerify}
+	}
+	if o.aggregator != "" {
+		r.Aggregator = &client.AggregatorRequest{Module: o.aggregator}
+	}
+	if o.params != "" {
+		if !json.Valid([]byte(o.params)) {
+			return r, usageError("--params is not JSON: write for example --params '{\"limit\": 10}'")
+		}
+		r.Aggregator.Params = json.RawMessage(o.params)
+	}
+	if o.rangeText != "" {
+		r.Partition, err = parseRange(o.rangeText, o.shardSize)
+	}
+	return r, err
+}
+
+// parseRange reads --range and --shard-size.
+func parseRange(text, size string) (client.Partition, error) {
+	r, err := partition.ParseRange(text, size)
+	var refused *partition.Error
+	switch {
+	case errors.As(err, &refused):
+		return client.Partition{}, &exitError{code: exitUsage, err: fmt.Errorf("--range: %s", refused.Detail), hint: refused.Hint}
+	case err != nil:
+		return client.Partition{}, usageError("--range: %w", err)
+	}
+	return client.Partition{Kind: client.PartitionKindRange, From: r.From.String(), To: r.To.String(), Size: r.Size.String()}, nil
+}
+
+// submitJob submits a job once, even when the answer is lost on the way.
+func submitJob(ctx context.Context, c *connection, request client.JobRequest, key string) (doc answer.Document[client.Job], err error) {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	for tries := newRetries(); ; {
+		doc, err = answer.Read[client.Job](c.SubmitJob(ctx, c.project, &client.SubmitJobParams{IdempotencyKey: &key}, request))
+		if err == nil || !answer.Temporary(err) || !tries.again(ctx) {
+			return doc, explain("submitting the job", err)
+		}
+	}
+}
+
+// await waits for the job and prints it.
+func (o *jobRunOptions) await(ctx context.Context, c *connection, id uuid.UUID) error {
+	waiting := ctx
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, o.timeout)
+		defer cancel()
+	}
+	o.terminal.say("job %s", id)
+	w := &watcher{c: c, job: id, progress: newProgress(o.terminal, o.function), stopAtReview: true}
+	if err := w.follow(waiting); err != nil {
+		return stoppedWaiting(o.terminal, id, err)
+	}
+	doc, err := getJob(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	if err := showJob(o.terminal, &o.outputFlag, doc.Raw, doc.Value); err != nil {
+		return err
+	}
+	return outcome(doc.Value)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+// maxShownInput is how much of an input or output a table shows, in bytes; -o json shows all.
+const maxShownInput = 60
+
+// jobShardsOptions are the flags of `ostraka job shards`.
+type jobShardsOptions struct {
+	listFlags
+	terminal *terminal
+	server   *serverFlags
+	state    string
+}
+
+func newJobShards(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobShardsOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "shards JOB", Short: "List the shards of a job", Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.state, "state", "", "only shards in this state: open, accepted, review, failed or cancelled")
+	return cmd
+}
+
+func (o *jobShardsOptions) run(ctx context.Context, job string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	id, err := parseID("job", job)
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	params := client.ListShardsParams{}
+	if o.state != "" {
+		params.State = new(client.ShardState(o.state))
+	}
+	return show(o.terminal, &o.listFlags, "listing shards", []string{"SHARD", "STATE", "WANTED", "OUT", "INPUT", "WHY"},
+		func(s client.Shard) []string {
+			return []string{strconv.FormatInt(s.Number, 10), string(s.State), strconv.FormatInt(s.Wanted, 10), strconv.FormatInt(s.Lent, 10),
+				cut(string(s.Input)), reasonsText(s.Reasons)}
+		},
+		func(cursor *string, size *int64) (*http.Response, error) {
+			params.Cursor, params.Limit = cursor, size
+			return c.ListShards(ctx, c.project, id, &params)
+		})
+}
+
+// newJobShard shows one shard.
+func newJobShard(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "shard JOB NUMBER", Short: "Show a shard with all its attempts", Args: arguments(2), ValidArgsFunction: server.complete(jobIDs),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.showShard(cmd.Context(), args[0], args[1]) },
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func (o *jobOptions) showShard(ctx context.Context, job, shard string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	id, err := parseID("job", job)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(shard, 10, 64)
+	if err != nil || number < 0 {
+		return usageError("%q is not the number of a shard: they count from 0", shard)
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	doc, err := answer.Read[client.ShardDetail](c.GetShard(ctx, c.project, id, number))
+	if err != nil {
+		return explain("getting the shard", err)
+	}
+	if o.json() {
+		return writeJSON(o.terminal.out, doc.Raw)
+	}
+	s := doc.Value
+	err = printOne(o.terminal, &o.outputFlag, nil, [][2]string{
+		{"shard", strconv.FormatInt(s.Number, 10)}, {"state", string(s.State)}, {"input", cut(string(s.Input))}, {"why", reasonsText(s.Reasons)},
+	})
+	if err != nil || len(s.Attempts) == 0 {
+		return err
+	}
+	fmt.Fprintln(o.terminal.out)
+	table := newTable(o.terminal.out, "AGENT", "STATUS", "ACCEPTED", "OUTPUT", "DIGEST", "TOOK", "REPORTED")
+	for _, a := range s.Attempts {
+		table.row(a.Agent.String(), a.Status, yes(a.Accepted), cut(string(a.Output)), shortDigest(a.OutputDigest),
+			(time.Duration(a.WallUs) * time.Microsecond).Round(time.Millisecond).String(), shortTime(a.ReportedAt))
+	}
+	return table.flush()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// cut shortens text for a table, and says that it did.
+func cut(text string) string {
+	if len(text) <= maxShownInput {
+		return text
+	}
+	end := maxShownInput
+	for end > 0 && text[end]&0xC0 == 0x80 { // inside a character
+		end--
+	}
+	return fmt.Sprintf("%s… (%d bytes)", text[:end], len(text))
+}
+
+func reasonsText(reasons []client.VerdictReason) string {
+	texts := make([]string, len(reasons))
+	for i, r := range reasons {
+		texts[i] = r.Text
+	}
+	return strings.Join(texts, "; ")
+}

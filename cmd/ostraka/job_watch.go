@@ -1,0 +1,28 @@
+package main
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+)
+
+func newJobWatch(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobOptions{terminal: t, server: server}
+	return newJobCommand(o, "watch", "Show how a job comes along until it ends",
+		"Show how a job comes along until it ends, and then the job. Ctrl-C stops watching, not the job.",
+		func(ctx context.Context, c *connection, id uuid.UUID) error {
+			w := &watcher{c: c, job: id, progress: newProgress(t, "shards")}
+			if err := w.follow(ctx); err != nil {
+				return stoppedWaiting(t, id, err)
+			}
+			doc, err := getJob(ctx, c, id)
+			if err != nil {
+				return err
+			}
+			if err := showJob(t, &o.outputFlag, doc.Raw, doc.Value); err != nil {
+				return err
+			}
+			return outcome(doc.Value)
+		})
+}

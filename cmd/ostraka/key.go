@@ -1,0 +1,115 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newKey(t *terminal, server *serverFlags) *cobra.Command {
+	return noun("key", "The project's API keys", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server))
+}
+
+// expiryFlag says when a key or a token stops working.
+type expiryFlag struct{ in time.Duration }
+
+func (e *expiryFlag) register(f *pflag.FlagSet) {
+	f.DurationVar(&e.in, "expires-in", 0, "how long it works, for example 720h; left out: until it is revoked")
+}
+
+func (e *expiryFlag) at() (*time.Time, error) {
+	switch {
+	case e.in < 0:
+		return nil, usageError("--expires-in is %v: it would have expired already", e.in)
+	case e.in == 0:
+		return nil, nil
+	}
+	return new(time.Now().Add(e.in).UTC()), nil
+}
+
+func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	var expiry expiryFlag
+	var role string
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Create a key and print it, once", Args: arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			expires, err := expiry.at()
+			if err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			doc, err := answer.Read[client.CreatedKey](c.CreateKey(cmd.Context(), c.project, &client.CreateKeyParams{IdempotencyKey: new(uuid.NewString())},
+				client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresAt: expires}))
+			if err != nil {
+				return explain("creating the key", err)
+			}
+			if output.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
+			return printSecret(t, &output, "key", doc.Value.Secret, nil)
+		},
+	}
+	output.register(cmd.Flags())
+	expiry.register(cmd.Flags())
+	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter or viewer")
+	return cmd
+}
+
+func newKeyList(t *terminal, server *serverFlags) *cobra.Command {
+	l := &listFlags{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the project's keys", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			return show(t, l, "listing keys", []string{"KEY", "NAME", "ROLE", "CREATED", "EXPIRES", "REVOKED"},
+				func(k client.Key) []string {
+					return []string{k.ID.String(), k.Name, string(k.Role), shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+				},
+				func(cursor *string, size *int64) (*http.Response, error) {
+					return c.ListKeys(cmd.Context(), c.project, &client.ListKeysParams{Cursor: cursor, Limit: size})
+				})
+		},
+	}
+	l.register(cmd.Flags())
+	return cmd
+}
+
+func newKeyRevoke(t *terminal, server *serverFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke KEY", Short: "Revoke a key", Args: arguments(1), ValidArgsFunction: server.complete(keyIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID("key", args[0])
+			if err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			if _, err := answer.Read[struct{}](c.RevokeKey(cmd.Context(), c.project, id)); err != nil {
+				return explain("revoking the key", err)
+			}
+			t.say("revoked the key %s", id)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,18 @@
+// Command ostraka is all of Ostraka in one program: the server, the agent, the command line and everything together for trying
+// it out. It parses flags and wires parts, and does nothing else.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/ostraka/ostraka/wasm/runner"
+)
+
+// version is set by the linker: see the Makefile.
+var version = "unknown"
+
+func main() {
+	runner.MaybeRun() // this program is also what WASM modules run in: see that package
+	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
+}

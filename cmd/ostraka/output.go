@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/pflag"
+)
+
+// outputFlag says in which form a command prints data.
+type outputFlag struct{ format string }
+
+func (o *outputFlag) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.format, "output", "o", "table", "how to print: table or json")
+}
+
+func (o *outputFlag) check() error {
+	if o.format != "table" && o.format != "json" {
+		return usageError("--output %q: choose table or json", o.format)
+	}
+	return nil
+}
+
+func (o *outputFlag) json() bool { return o.format == "json" }
+
+// printRows prints a list: as a JSON array of the server's items, byte for byte but for white space, or as a table.
+func printRows[T any](t *terminal, o *outputFlag, items []T, raw []json.RawMessage, headings []string, row func(T) []string) error {
+	if o.json() {
+		if raw == nil {
+			raw = []json.RawMessage{}
+		}
+		return writeValue(t.out, raw)
+	}
+	if len(items) == 0 {
+		t.say("there are none")
+		return nil
+	}
+	table := newTable(t.out, headings...)
+	for _, item := range items {
+		table.row(row(item)...)
+	}
+	return table.flush()
+}
+
+// printOne prints one thing: the server's document, or its fields below each other.
+func printOne(t *terminal, o *outputFlag, raw []byte, fields [][2]string) error {
+	if o.json() {
+		return writeJSON(t.out, raw)
+	}
+	table := &table{w: newFields(t.out)}
+	for _, f := range fields {
+		if f[1] != "" {
+			table.row(f[0], f[1])
+		}
+	}
+	return table.flush()
+}

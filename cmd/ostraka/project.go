@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newProject(t *terminal, server *serverFlags) *cobra.Command {
+	return noun("project", "Tenants", newProjectCreate(t, server), newProjectList(t, server), newProjectGet(t, server), newProjectSet(t, server))
+}
+
+func newProjectCreate(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "create NAME", Short: "Create a project and print its first owner's key",
+		Long: "Create a project. It takes an operator's key. The project's first owner's key is printed, this once.",
+		Args: arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			c, err := server.connect()
+			if err != nil {
+				return err
+			}
+			key := uuid.NewString()
+			doc, err := answer.Read[client.CreatedProject](c.CreateProject(cmd.Context(), &client.CreateProjectParams{IdempotencyKey: &key}, client.NewProject{Name: args[0]}))
+			if err != nil {
+				return explain("creating the project", err)
+			}
+			if output.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
+			t.say("project %s is %s", doc.Value.Project.Name, doc.Value.Project.ID)
+			return printSecret(t, &output, "owner's key", doc.Value.OwnerKey, nil)
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}
+
+func newProjectList(t *terminal, server *serverFlags) *cobra.Command {
+	l := &listFlags{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List all projects; takes an operator's key", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			c, err := server.connect()
+			if err != nil {
+				return err
+			}
+			return show(t, l, "listing projects", []string{"PROJECT", "NAME", "FOLLOW-UPS", "CREATED"},
+				func(p client.Project) []string {
+					return []string{p.ID.String(), p.Name, onOff(p.FollowupsEnabled), shortTime(p.CreatedAt)}
+				},
+				func(cursor *string, size *int64) (*http.Response, error) {
+					return c.ListProjects(cmd.Context(), &client.ListProjectsParams{Cursor: cursor, Limit: size})
+				})
+		},
+	}
+	l.register(cmd.Flags())
+	return cmd
+}
+
+func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "get", Short: "Show the project", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			doc, err := answer.Read[client.Project](c.GetProject(cmd.Context(), c.project))
+			if err != nil {
+				return explain("getting the project", err)
+			}
+			return showProject(t, &output, doc)
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}
+
+func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	var followups string
+	cmd := &cobra.Command{
+		Use: "set --followups on|off", Short: "Change the project's settings", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			if followups != "on" && followups != "off" {
+				return usageError("what to set? --followups on or --followups off")
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			doc, err := setFollowups(cmd.Context(), c, followups == "on")
+			if err != nil {
+				return explain("changing the project", err)
+			}
+			return showProject(t, &output, doc)
+		},
+	}
+	output.register(cmd.Flags())
+	cmd.Flags().StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
+	return cmd
+}
+
+// setFollowups changes the project as it is now. Somebody who changes it in between is not overruled.
+func setFollowups(ctx context.Context, c *connection, on bool) (doc answer.Document[client.Project], err error) {
+	if doc, err = answer.Read[client.Project](c.GetProject(ctx, c.project)); err != nil {
+		return doc, err
+	}
+	tag := doc.Header.Get("ETag")
+	if tag == "" {
+		return doc, errors.New("the server sent no ETag with the project")
+	}
+	return answer.Read[client.Project](c.UpdateProject(ctx, c.project, &client.UpdateProjectParams{IfMatch: &tag}, client.ProjectChange{FollowupsEnabled: &on}))
+}
+
+func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]) error {
+	p := doc.Value
+	return printOne(t, o, doc.Raw, [][2]string{
+		{"project", p.ID.String()}, {"name", p.Name}, {"follow-ups", onOff(p.FollowupsEnabled)}, {"created", shortTime(p.CreatedAt)},
+	})
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}

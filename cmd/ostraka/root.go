@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+const about = `Ostraka runs a Python function over a million shards on machines you do not trust,
+and gives you an answer that you can.
+
+Try it:     ostraka demo                 four agents, one of them a liar, and a known answer
+            ostraka dev                  everything on this machine, until Ctrl-C
+Use it:     ostraka function push DIR    then: ostraka job run NAME --range FROM:TO --wait
+Lend it:    ostraka agent start          this machine works for a server`
+
+const environmentHelp = `
+Environment:
+  OSTRAKA_URL      the server, as --url
+  OSTRAKA_KEY      your key; it has no flag, since others can see command lines (--key-file names a file)
+  OSTRAKA_PROJECT  the project's ID, as --project
+
+Exit codes:
+`
+
+// run is the whole program: it runs a command line and returns the exit code.
+func run(ctx context.Context, t *terminal, args []string) int {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	// After the first signal the second one kills, whatever the command is doing.
+	context.AfterFunc(ctx, stop)
+	root := newRoot(t)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errSaid) {
+		t.complain(err)
+	}
+	return exitCode(err)
+}
+
+// errSaid marks an error that the command has explained already.
+var errSaid = errors.New("explained already")
+
+func newRoot(t *terminal) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ostraka",
+		Short:         "Run Python on machines you do not trust, and get answers that you can",
+		Long:          about + environmentHelp + exitCodeHelp(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(t.in)
+	root.SetOut(t.out)
+	root.SetErr(t.talk)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
+	})
+
+	server := &serverFlags{terminal: t}
+	server.register(root.PersistentFlags())
+	addCommands(root, t, server)
+	return root
+}
+
+// noun makes the command that holds the verbs of one noun.
+func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	cmd.AddCommand(verbs...)
+	return cmd
+}
+
+func unknownCommand(cmd *cobra.Command, word string) error {
+	hint := "see " + cmd.CommandPath() + " --help"
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or "+cmd.CommandPath()+" ") + "?"
+	}
+	return &exitError{code: exitUsage, err: errors.New("there is no command " + cmd.CommandPath() + " " + word), hint: hint}
+}
+
+// arguments checks how many arguments a command got.
+func arguments(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		return &exitError{code: exitUsage, err: errors.New("usage: " + cmd.UseLine()), hint: "see " + cmd.CommandPath() + " --help"}
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/functions"
+)
+
+const (
+	// requestGrace is how long requests may go on after the server was told to stop. Long polls and streams are ended at once.
+	requestGrace = 5 * time.Second
+)
+
+// serverConfig says what a server process is made of.
+type serverConfig struct {
+	DatabaseURL  string
+	Listener     net.Listener
+	Objects      objectConfig
+	CacheDir     string        // for compiled modules
+	Queues       []string      // River queues that this process works on; nil: all, empty: none
+	LeaseTTL     time.Duration // 0: the domain's default
+	FollowupsOff bool
+	Loopback     bool // no HTTPS to insist on
+	Log          *slog.Logger
+}
+
+func (c serverConfig) worksQueues() bool { return c.Queues == nil || len(c.Queues) > 0 }
+
+// server is a running server process: its HTTP side and its queue.
+type server struct {
+	service *functions.Service
+	config  serverConfig
+	http    *http.Server
+	parts   *parts
+	failed  chan error // gets what ended the HTTP side before its time
+}
+
+// startServer migrates the database, starts the workers and serves HTTP on the listener.
+func startServer(ctx context.Context, config serverConfig) (*server, error) {
+	stopping, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	parts, err := openParts(ctx, stopping, config)
+	if err != nil {
+		endRequests()
+		config.Listener.Close()
+		return nil, err
+	}
+	s := &server{service: parts.service, config: config, parts: parts, failed: make(chan error, 1)}
+	s.http = api.NewHTTPServer(parts.handler, config.Log)
+	s.http.RegisterOnShutdown(endRequests)
+	go func() {
+		if err := s.http.Serve(config.Listener); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serving HTTP: %w", err)
+		}
+	}()
+	return s, nil
+}
+
+// stop ends requests first and then the workers, whose jobs go back to the queue.
+func (s *server) stop(ctx context.Context) error {
+	polite, cancel := context.WithTimeout(ctx, requestGrace)
+	defer cancel()
+	if err := s.http.Shutdown(polite); err != nil {
+		s.http.Close()
+	}
+	return s.parts.close(ctx)
+}
+
+// listen opens the address, and says what to do when somebody else has it.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, &exitError{code: exitFailed, err: fmt.Errorf("listening on %s: %w", address, err),
+			hint: "choose another address with --listen; port 0 takes any that is free"}
+	}
+	return l, nil
+}
+
+func serverURL(l net.Listener) string { return "http://" + l.Addr().String() }

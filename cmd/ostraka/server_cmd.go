@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/queue"
+)
+
+// serverOptions are the flags of `ostraka server`.
+type serverOptions struct {
+	terminal *terminal
+	config   serverConfig
+	listen   string
+	logLevel string
+}
+
+func newServerCommand(t *terminal) *cobra.Command {
+	o := &serverOptions{terminal: t}
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Run a server",
+		Long: `Run a server until SIGTERM. Servers keep nothing in memory: run as many as you like on one database.
+The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_URL.
+"ostraka operator-key create" makes the first key.`,
+		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --listen :8470 --blob-dir /var/lib/ostraka/objects
+  ostraka server --queues control,aggregate   # this one leaves verification to others`,
+		Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to keep everything in (or OSTRAKA_DATABASE_URL)")
+	f.StringVar(&o.listen, "listen", defaultListen, "address to serve HTTP on; put TLS in front of it")
+	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
+	o.config.Objects.registerS3(f)
+	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
+	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate; none serves HTTP only")
+	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
+	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
+	return cmd
+}
+
+func (o *serverOptions) run(ctx context.Context) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	var err error
+	if o.config.Listener, err = listen(ctx, o.listen); err != nil {
+		return err
+	}
+	s, err := startServer(ctx, o.config)
+	if err != nil {
+		return fmt.Errorf("starting the server: %w", err)
+	}
+	o.config.Log.Info("serving", "url", serverURL(o.config.Listener), "version", version)
+	select {
+	case <-ctx.Done():
+		o.config.Log.Info("stopping")
+	case err = <-s.failed:
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), devStopLimit)
+	defer cancel()
+	if stopErr := s.stop(stop); err == nil && stopErr != nil {
+		return fmt.Errorf("stopping the server: %w", stopErr)
+	}
+	return err
+}
+
+func (o *serverOptions) complete() (err error) {
+	c := &o.config
+	if c.DatabaseURL = firstOf(c.DatabaseURL, o.terminal.env("OSTRAKA_DATABASE_URL")); c.DatabaseURL == "" {
+		return usageError("which database? set OSTRAKA_DATABASE_URL or give --database-url")
+	}
+	if (c.Objects.Dir == "") == (c.Objects.S3Endpoint == "") {
+		return usageError("where do objects go? give one of --blob-dir and --s3-endpoint")
+	}
+	if err := c.Objects.complete(o.terminal); err != nil {
+		return err
+	}
+	if c.LeaseTTL < 0 || c.LeaseTTL > 0 && c.LeaseTTL < time.Second {
+		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)
+	}
+	if err := c.chooseQueues(); err != nil {
+		return err
+	}
+	if c.CacheDir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return usageError("there is no folder for compiled modules (%v): give one with --cache-dir", err)
+		}
+		c.CacheDir = filepath.Join(cache, "ostraka", "modules")
+	}
+	if host, _, err := net.SplitHostPort(o.listen); err == nil {
+		c.Loopback = loopbackHost(host)
+	}
+	c.FollowupsOff = followupsOff(o.terminal)
+	c.Log, err = newLog(o.terminal, o.logLevel)
+	return err
+}
+
+// chooseQueues turns what was typed into the queues to work on.
+func (c *serverConfig) chooseQueues() error {
+	if len(c.Queues) == 1 && c.Queues[0] == "all" {
+		c.Queues = nil
+		return nil
+	}
+	if len(c.Queues) == 1 && c.Queues[0] == "none" {
+		c.Queues = []string{}
+		return nil
+	}
+	for _, name := range c.Queues {
+		if !slices.Contains(queue.All(), name) {
+			return usageError("--queues: there is no queue %q; choose all, none, or some of %s", name, strings.Join(queue.All(), ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// table prints rows under headings, in columns.
+type table struct {
+	w *tabwriter.Writer
+}
+
+func newTable(w io.Writer, headings ...string) *table {
+	t := &table{newFields(w)}
+	t.row(headings...)
+	return t
+}
+
+// newFields prints names and values below each other.
+func newFields(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
+
+func (t *table) row(cells ...string) {
+	for i, c := range cells {
+		cells[i] = plain(c)
+	}
+	fmt.Fprintln(t.w, strings.Join(cells, "\t"))
+}
+
+func (t *table) flush() error { return t.w.Flush() }
+
+// plain makes foreign text safe for a terminal: what others chose (names, messages, output) must not move the cursor or break a
+// row.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+// shortTime is a time as a list shows it.
+func shortTime(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+func shortTimePtr(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return shortTime(*t)
+}
+
+// shortDigest is the start of a digest, enough to recognise it.
+func shortDigest(d string) string {
+	if len(d) <= 12 {
+		return d
+	}
+	return d[:12]
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// terminal is where a command gets its words from and puts them. How it speaks: data goes to out and nothing else does, so that a
+// pipe gets data only; everything meant for a person goes to talk. An error is one line that says what was being done, and the
+// next line what to do about it. It never asks a question.
+type terminal struct {
+	in   io.Reader
+	out  io.Writer // data
+	talk io.Writer // for people
+	// live says that talk is a terminal, where a line may be drawn over.
+	live bool
+	env  func(string) string
+}
+
+func systemTerminal() *terminal {
+	return &terminal{
+		in: os.Stdin, out: os.Stdout, talk: os.Stderr,
+		live: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		env:  os.Getenv,
+	}
+}
+
+// say tells a person something.
+func (t *terminal) say(format string, args ...any) {
+	fmt.Fprintf(t.talk, format+"\n", args...)
+}
+
+// print writes data.
+func (t *terminal) print(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+
+// complain tells of the error that ends a command.
+func (t *terminal) complain(err error) {
+	t.say("ostraka: %v", err)
+	if hint := hintOf(err); hint != "" {
+		t.say("  hint: %s", hint)
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/api"
+)
+
+func newVersion(t *terminal) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "version", Short: "Say which version this is", Args: arguments(0),
+		RunE: func(*cobra.Command, []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			if output.json() {
+				return writeValue(t.out, map[string]string{"version": version, "api": api.SpecVersion, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(t.out, "ostraka %s (API %s, %s, %s/%s)\n", version, api.SpecVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}

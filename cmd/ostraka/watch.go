@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+const (
+	// streamSilence is how long a stream of events may be silent before it counts as dead: three of the server's signs of life.
+	streamSilence = 45 * time.Second
+	// maxAway is how long a server may be away while somebody waits for a job.
+	maxAway = 5 * time.Minute
+	// watchRetryMost is the longest wait before a stream that broke off is asked for again.
+	watchRetryMost = 5 * time.Second
+)
+
+// watcher follows a job's events and shows them to a person.
+type watcher struct {
+	c            *connection
+	job          uuid.UUID
+	progress     *progress
+	stopAtReview bool
+	lastID       string
+	names        map[uuid.UUID]string // of agents, looked up when one is caught
+	settled      bool                 // the job has come to where we stop
+}
+
+// follow returns when the job has ended, or waits for a person and stopAtReview is set. A stream that breaks off goes on with the
+// event after the last one, also with another server.
+func (w *watcher) follow(ctx context.Context) error {
+	defer w.progress.finish()
+	lastHeard, wait := time.Now(), firstRetry
+	for {
+		heard, err := w.stream(ctx)
+		if w.settled {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if heard {
+			lastHeard, wait = time.Now(), firstRetry
+		}
+		if err != nil && !answer.Temporary(err) || time.Since(lastHeard) > maxAway {
+			return explain("watching the job", err)
+		}
+		if err != nil && wait == firstRetry {
+			w.progress.note("lost the server (%v); trying again", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+			wait = min(2*wait, watchRetryMost)
+		}
+	}
+}
+
+// stream reads one stream of events to its end, and says whether anything came.
+func (w *watcher) stream(ctx context.Context) (heard bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	params := &client.WatchJobParams{}
+	if w.lastID != "" {
+		params.LastEventID = &w.lastID
+	}
+	body, err := answer.Stream(w.c.WatchJob(ctx, w.c.project, w.job, params))
+	if err != nil {
+		return false, err
+	}
+	defer body.Close()
+	silence := time.AfterFunc(streamSilence, cancel)
+	defer silence.Stop()
+	events := client.NewEventReader(&noisyReader{body, silence})
+	for {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return heard, nil
+		}
+		if err != nil {
+			return heard, &answer.Unreachable{Err: err}
+		}
+		heard = true
+		w.lastID = events.LastID()
+		w.show(ctx, event)
+		if w.settled {
+			return true, nil
+		}
+	}
+}
+
+// noisyReader puts off an alarm whenever something is read.
+type noisyReader struct {
+	io.Reader
+	alarm *time.Timer
+}
+
+func (r *noisyReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.alarm.Reset(streamSilence)
+	return n, err
+}
+
+// show tells a person of an event. Events that it does not know are left out: newer servers have more of them.
+func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
+	if e.Type == "progress" {
+		var p client.JobProgress
+		if json.Unmarshal([]byte(e.Data), &p) == nil {
+			w.progress.update(p.Shards.Total-p.Shards.Open, p.Shards.Total)
+			w.settled = ended(p.State) || w.stopAtReview && p.State == client.JobStateReview
+		}
+		return
+	}
+	var event struct {
+		Data struct {
+			Agent  uuid.UUID `json:"agent"`
+			Failed int64     `json:"failed"`
+			Shard  *int64    `json:"shard"`
+			Job    string    `json:"job"`
+			Rule   string    `json:"rule"`
+			Reason string    `json:"reason"`
+			Detail string    `json:"detail"`
+		} `json:"data"`
+	}
+	if json.Unmarshal([]byte(e.Data), &event) != nil {
+		return
+	}
+	d := event.Data
+	switch {
+	case e.Type == "agent_caught":
+		w.progress.note("caught a cheat: agent %s, out-voted on %d shards, is lent nothing any more", w.name(ctx, d.Agent), d.Failed)
+	case e.Type == "review" && d.Shard != nil:
+		w.progress.note("agents do not agree on shard %d: it waits for a person", *d.Shard)
+	case e.Type == "shard_failed" && d.Shard != nil:
+		w.progress.note("shard %d failed", *d.Shard)
+	case e.Type == "follow_up":
+		w.progress.note("rule %s started the follow-up job %s", d.Rule, d.Job)
+	case e.Type == "follow_up_skipped" && d.Reason == "error":
+		w.progress.note("rule %s could not start a follow-up job: %s", d.Rule, d.Detail)
+	}
+}
+
+// name is what an agent's owner calls it, or its ID where that cannot be found out.
+func (w *watcher) name(ctx context.Context, agent uuid.UUID) string {
+	if _, known := w.names[agent]; !known {
+		agents, err := projectAgents(ctx, w.c)
+		if err != nil {
+			return agent.String()
+		}
+		w.names = map[uuid.UUID]string{}
+		for _, a := range agents {
+			w.names[a.ID] = a.Name
+		}
+	}
+	if name := w.names[agent]; name != "" {
+		return name
+	}
+	return agent.String()
+}
+
+// stoppedWaiting says how to go on when a person or a time limit ends the wait for a job that does not end.
+func stoppedWaiting(t *terminal, job uuid.UUID, err error) error {
+	code, why := exitInterrupted, "stopped waiting"
+	if errors.Is(err, context.DeadlineExceeded) {
+		code, why = exitTimeout, "the time is up"
+	} else if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	t.say("%s; the job goes on. To go on watching it, or to stop it:\n  ostraka job watch %s\n  ostraka job cancel %s", why, job, job)
+	return &exitError{code: code, err: fmt.Errorf("%s: %w", why, errSaid)}
+}
