@@ -120,16 +120,16 @@ func (b *bench) submit(ctx context.Context, owner *client.ClientWithResponses, p
 
 // drain lets the agents work the job off and returns how long it took until the answer stood.
 func (b *bench) drain(ctx context.Context, s *server, owner *client.ClientWithResponses, project, job uuid.UUID, n int64) (seconds float64, err error) {
-	agents := make([]*fakeAgent, clients)
-	for i := range agents {
-		if agents[i], err = enrol(ctx, s.info, fmt.Sprintf("bench %d", i)); err != nil {
+	fleet := make([]*fakeAgent, agents)
+	for i := range fleet {
+		if fleet[i], err = enrol(ctx, s.info, fmt.Sprintf("bench %d", i)); err != nil {
 			return 0, err
 		}
 	}
 	start := time.Now()
 	var done atomic.Int64
 	group, working := errgroup.WithContext(ctx)
-	for _, a := range agents {
+	for _, a := range fleet {
 		group.Go(func() error {
 			return a.work(working, func(shards int) bool { return done.Add(int64(shards)) >= n })
 		})

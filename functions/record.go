@@ -207,9 +207,11 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := checkAgainstLease(gate, results); err != nil {
 		return Recorded{}, nil, err
 	}
-	fresh, err := withoutRecorded(ctx, tx, holder.JobID, agent, results)
-	if err != nil {
-		return Recorded{}, nil, err
+	fresh := results
+	if gate.Reported > 0 {
+		if fresh, err = withoutRecorded(ctx, tx, holder.JobID, agent, results); err != nil {
+			return Recorded{}, nil, err
+		}
 	}
 	recorded := Recorded{Recorded: len(fresh), Duplicate: len(results) - len(fresh), Done: gate.Reported+len(fresh) == len(gate.Shards)}
 	if len(fresh) == 0 {

@@ -1,1 +1,4 @@
-select number, state, lent, agent_id from shards where job_id = $1 and number = any ($2) order by number for update
+select s.number, s.state, s.lent, s.agent_id
+from unnest($2::bigint[]) as n
+join shards s on s.job_id = $1 and s.number = n
+order by s.number for update of s

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// program builds the real binary, as `make build` does.
+var program = func() func(t *testing.T) string {
+	build := sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "ostraka-e2e-")
+		if err != nil {
+			return "", err
+		}
+		built = dir
+		path := filepath.Join(dir, "ostraka")
+		cmd := exec.Command("go", "build", "-o", path, "../cmd/ostraka")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Stderr = os.Stderr
+		return path, cmd.Run()
+	})
+	return func(t *testing.T) string {
+		path, err := build()
+		require.NoError(t, err, "building the program")
+		return path
+	}
+}()
+
+// built is the directory of the program, for TestMain to remove.
+var built string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// process is one process of the program. Its standard error goes to the test's log when the test fails.
+type process struct {
+	cmd   *exec.Cmd
+	lines chan string // standard output
+	log   string      // path of standard error
+}
+
+// start starts the program. It is killed at the end of the test, if it has not ended by then.
+func start(t *testing.T, binary string, env []string, args ...string) *process {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), "stderr")
+	require.NoError(t, err)
+	p := &process{cmd: exec.Command(binary, args...), lines: make(chan string, 100), log: log.Name()}
+	p.cmd.Env = env
+	p.cmd.Stderr = log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	require.NoError(t, log.Close())
+	go p.read(out)
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(p.log)
+			t.Logf("%s said:\n%s", strings.Join(args[:1], " "), text)
+		}
+	})
+	return p
+}
+
+func (p *process) read(out io.Reader) {
+	scanner := bufio.NewScanner(out)
+	for scanner.Scan() {
+		select {
+		case p.lines <- scanner.Text():
+		default: // nobody reads on
+		}
+	}
+	close(p.lines)
+}
+
+// line waits for a word with the prefix on standard output and returns it.
+func (p *process) line(t *testing.T, prefix string) string {
+	t.Helper()
+	for l := range p.lines {
+		for _, word := range strings.Fields(l) {
+			if strings.HasPrefix(word, prefix) {
+				return word
+			}
+		}
+	}
+	require.FailNow(t, "the process ended before it said what was waited for", prefix)
+	return ""
+}
+
+// kill kills the process at once and reaps it. It may be called again.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// freeAddress is an address that was free a moment ago; servers that are killed come back to it.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return l.Addr().String()
+}
+
+func connect(t *testing.T, address, key string) *client.ClientWithResponses {
+	t.Helper()
+	api, err := client.NewClientWithResponses("http://"+address, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}))
+	require.NoError(t, err)
+	return api
+}
+
