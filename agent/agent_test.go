@@ -160,7 +160,7 @@ func TestAnswersThatAreLostStrandNothing(t *testing.T) {
 	stop, _ := start(t, testOptions(t, s))
 	f.untilResults(20)
 	require.NoError(t, stop())
-	require.Equal(t, 20, len(f.results))
+	require.Len(t, f.results, 20)
 	require.Empty(t, f.shards, "no lease was left behind")
 }
 
@@ -173,7 +173,7 @@ func TestAgentBearsAServerInTrouble(t *testing.T) {
 			problem(w, 503, "database_unavailable")
 		},
 		func(w http.ResponseWriter) { problem(w, 429, "slow_down") },
-		func(w http.ResponseWriter) { w.WriteHeader(502); _, _ = w.Write([]byte("<html>")) },
+		func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway); _, _ = w.Write([]byte("<html>")) },
 		func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
 	}
 	var n atomic.Int64

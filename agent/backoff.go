@@ -30,10 +30,13 @@ func (b *backoff) next() time.Duration {
 	}
 	b.failures++
 	// Never below a tenth, or a run of luck would be a run of requests.
-	return bound/10 + rand.N(bound-bound/10)
+	return bound/10 + rand.N(bound-bound/10) //nolint:gosec // it spreads load and protects nothing
 }
 
 func (b *backoff) reset() { b.failures = 0 }
+
+// over says whether a context has ended.
+func over(ctx context.Context) bool { return ctx.Err() != nil }
 
 // sleep waits and says whether the whole time passed.
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -130,7 +130,7 @@ func replaceFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already when all went well
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
 	_, err = f.Write(content)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr

@@ -29,6 +29,7 @@ func (s *shelf) fetch(context.Context) (io.ReadCloser, error) {
 }
 
 func newCache(t *testing.T, max int64) *bundleCache {
+	t.Helper()
 	return &bundleCache{dir: t.TempDir(), max: max, log: slog.New(slog.DiscardHandler)}
 }
 

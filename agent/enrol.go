@@ -80,7 +80,7 @@ func (a *agent) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	public := a.key.Public().(ed25519.PublicKey)
+	public := publicKey(a.key)
 	enrolled, err := a.server.enrol(ctx, a.options.Token, client.Enrolment{
 		PublicKey: public,
 		Name:      a.options.Name,

@@ -62,6 +62,7 @@ type fakeServer struct {
 }
 
 func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
+	t.Helper()
 	f := &fakeServer{
 		t: t, bundle: testBundle(t), key: fakeKey, ttl: 30,
 		leases: map[uuid.UUID][]client.LeasedShard{}, byKey: map[string]uuid.UUID{},
@@ -76,6 +77,7 @@ func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
 }
 
 func testBundle(t *testing.T) *bundle.Bundle {
+	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return 2 * x['n']\n"), 0o600))
@@ -145,7 +147,7 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	case "return":
 		f.returned = append(f.returned, id)
 		delete(f.leases, id)
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 	case "results":
 		if !known {
 			problem(w, 409, "lease_expired")
@@ -192,7 +194,7 @@ func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(20 * time.Millisecond):
 		}
 		f.mu.Lock()
-		w.WriteHeader(204)
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	id := uuid.New()
@@ -225,8 +227,10 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 		if result.Exception != nil {
 			e = *result.Exception
 		}
-		lines = append(lines, statement.Line{Shard: result.Shard, Status: string(result.Status),
-			Outcome: statement.Outcome(string(result.Status), result.OutputDigest, e.Type, e.Message)})
+		lines = append(lines, statement.Line{
+			Shard: result.Shard, Status: string(result.Status),
+			Outcome: statement.Outcome(string(result.Status), result.OutputDigest, e.Type, e.Message),
+		})
 	}
 	if !ed25519.Verify(f.public, statement.Results(id, lines), request.Signature) {
 		problem(w, 403, "bad_signature")
@@ -336,14 +340,17 @@ func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harne
 		}
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	return harness.Result{Shard: shard, Status: harness.StatusOK, Output: output, OutputDigest: canonical.Digest([]byte(output)),
-		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level())}, nil
+	return harness.Result{
+		Shard: shard, Status: harness.StatusOK, Output: output, OutputDigest: canonical.Digest([]byte(output)),
+		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level()),
+	}, nil
 }
 
 func (s *fakeSession) Close() error { return nil }
 
 // testOptions are an agent's options for a fake server.
 func testOptions(t *testing.T, s *httptest.Server) Options {
+	t.Helper()
 	return Options{
 		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
 		Sandbox: &fakeSandbox{}, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -352,6 +359,7 @@ func testOptions(t *testing.T, s *httptest.Server) Options {
 
 // start runs an agent; stop ends it and returns what Run returned.
 func start(t *testing.T, o Options) (stop func() error, ended <-chan error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() { result <- Run(ctx, o) }()

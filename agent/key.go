@@ -59,3 +59,8 @@ func parseKey(text []byte) (ed25519.PrivateKey, error) {
 	}
 	return key, nil
 }
+
+// publicKey is the public half of a key.
+func publicKey(key ed25519.PrivateKey) ed25519.PublicKey {
+	return ed25519.PublicKey(key[ed25519.PrivateKeySize-ed25519.PublicKeySize:])
+}

@@ -95,6 +95,7 @@ type cancelBody struct {
 	cancel context.CancelFunc
 }
 
+// Read implements io.Reader.
 func (b *cancelBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -103,6 +104,7 @@ func (b *cancelBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close implements io.Closer.
 func (b *cancelBody) Close() error {
 	defer b.cancel()
 	return b.ReadCloser.Close()

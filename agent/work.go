@@ -40,11 +40,11 @@ func (w *work) run(soft context.Context) (reported int, err error) {
 // execute runs shard after shard until the context ends. A shard that it interrupts is as if it had not been begun.
 func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) error {
 	for _, shard := range w.lease.Shards {
-		if ctx.Err() != nil {
+		if over(ctx) {
 			return nil
 		}
 		r, err := w.session.Run(ctx, shard.Shard, []byte(shard.Input))
-		if ctx.Err() != nil {
+		if over(ctx) {
 			return nil
 		}
 		if err != nil {
@@ -52,7 +52,7 @@ func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) e
 		}
 		w.done.Add(1)
 		result, err := w.pack(ctx, r)
-		if ctx.Err() != nil {
+		if over(ctx) {
 			return nil
 		}
 		if err != nil {

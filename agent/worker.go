@@ -32,9 +32,9 @@ func newWorker(a *agent) *worker {
 // run asks for work and does it until soft ends; then it comes back as soon as what is done is sent, or hard ends. It returns an
 // error only when it is no use to go on.
 func (w *worker) run(soft, hard context.Context) error {
-	for soft.Err() == nil {
+	for !over(soft) {
 		lease, asked, err := w.ask(soft)
-		if soft.Err() != nil {
+		if over(soft) {
 			break
 		}
 		if err != nil {
@@ -96,7 +96,7 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	if done < len(lease.Shards) {
 		w.giveBack(hard, held, done)
 	}
-	if soft.Err() != nil {
+	if over(soft) {
 		return nil
 	}
 	return err

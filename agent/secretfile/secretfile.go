@@ -31,7 +31,7 @@ func write(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already when all went well
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()

@@ -139,7 +139,7 @@ func retryAfter(header string) time.Duration {
 		return 0
 	}
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second //nolint:gosec // 31 bits of seconds fit
+		return time.Duration(seconds) * time.Second
 	}
 	if at, err := http.ParseTime(header); err == nil {
 		return max(0, time.Until(at))

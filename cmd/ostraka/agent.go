@@ -29,8 +29,10 @@ func newAgentList(t *terminal, server *serverFlags) *cobra.Command {
 			}
 			return show(t, l, "listing agents", []string{"AGENT", "NAME", "STATE", "AGREED", "CONTRADICTED", "CAUGHT", "LAST SEEN"},
 				func(a client.ProjectAgent) []string {
-					return []string{a.ID.String(), a.Name, string(a.State), strconv.FormatInt(a.Passed, 10), strconv.FormatInt(a.Failed, 10),
-						shortTimePtr(a.CaughtAt), shortTimePtr(a.LastSeenAt)}
+					return []string{
+						a.ID.String(), a.Name, string(a.State), strconv.FormatInt(a.Passed, 10), strconv.FormatInt(a.Failed, 10),
+						shortTimePtr(a.CaughtAt), shortTimePtr(a.LastSeenAt),
+					}
 				},
 				func(cursor *string, size *int64) (*http.Response, error) {
 					return c.ListProjectAgents(cmd.Context(), c.project, &client.ListProjectAgentsParams{Cursor: cursor, Limit: size})

@@ -21,8 +21,10 @@ func explain(doing string, err error) error {
 	case errors.As(err, &problem):
 		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: problem.Hint}
 	case errors.As(err, &away):
-		return &exitError{code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),
-			hint: "check OSTRAKA_URL (or --url), and that the server runs"}
+		return &exitError{
+			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),
+			hint: "check OSTRAKA_URL (or --url), and that the server runs",
+		}
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}

@@ -72,8 +72,10 @@ func (f *serverFlags) choose(c *connection) (err error) {
 func (f *serverFlags) address() (string, error) {
 	address := firstOf(f.url, f.terminal.env("OSTRAKA_URL"))
 	if address == "" {
-		return "", &exitError{code: exitUsage, err: errors.New("which server?"),
-			hint: "set OSTRAKA_URL or give --url; `ostraka dev` runs one on this machine and says what to set"}
+		return "", &exitError{
+			code: exitUsage, err: errors.New("which server?"),
+			hint: "set OSTRAKA_URL or give --url; `ostraka dev` runs one on this machine and says what to set",
+		}
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

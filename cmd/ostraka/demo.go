@@ -59,7 +59,7 @@ func runDemo(ctx context.Context, t *terminal) error {
 		return &exitError{code: exitFailed, err: context.Cause(ctx)}
 	}
 	if err == nil {
-		t.print("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  ostraka dev --data ./ostraka-data --agents %d --liars %d\n", demoAgents, demoLiars)
+		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  ostraka dev --data ./ostraka-data --agents %d --liars %d\n", demoAgents, demoLiars)
 	}
 	return err
 }
@@ -73,7 +73,7 @@ type demo struct {
 }
 
 func (d *demo) run(ctx context.Context) error {
-	d.t.print("Ostraka counts the primes in [2^64, 2^64 + 10^6) on %d agents. One of them lies.\n\n", demoAgents)
+	d.t.put("Ostraka counts the primes in [2^64, 2^64 + 10^6) on %d agents. One of them lies.\n\n", demoAgents)
 	if err := d.start(ctx); err != nil {
 		return fmt.Errorf("starting: %w", err)
 	}
@@ -88,8 +88,8 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.t.print("\n%s", report.text())
-	d.t.print("\n  API docs   %s/docs\n  River UI   %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
+	d.t.put("\n%s", report.text())
+	d.t.put("\n  API docs   %s/docs\n  River UI   %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
 	if !report.right() {
 		return errDemo
 	}
@@ -110,7 +110,7 @@ func (d *demo) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.t.print("  started Postgres, the server and %d agents in %v\n", demoAgents, time.Since(began).Round(100*time.Millisecond))
+	d.t.put("  started Postgres, the server and %d agents in %v\n", demoAgents, time.Since(began).Round(100*time.Millisecond))
 	d.c, err = d.dev.connect()
 	return err
 }
@@ -121,7 +121,7 @@ func (d *demo) prepare(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("making a folder for the functions: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is in the system's folder for what may be lost
 	for _, name := range []string{"bpsw", "prove"} {
 		folder, err := examples.Copy(name, dir)
 		if err != nil {
@@ -131,7 +131,7 @@ func (d *demo) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.t.print("  pushed %-5s  %s\n", name, doc.Value.Manifest.Description)
+		d.t.put("  pushed %-5s  %s\n", name, doc.Value.Manifest.Description)
 	}
 	if !d.followups {
 		return nil
@@ -140,7 +140,7 @@ func (d *demo) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.t.print("  made the rule %s: when bpsw has finished, prove a sample of what it found\n", doc.Value.Spec.Name)
+	d.t.put("  made the rule %s: when bpsw has finished, prove a sample of what it found\n", doc.Value.Spec.Name)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (d *demo) count(ctx context.Context) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, err
 	}
-	d.t.print("\n")
+	d.t.put("\n")
 	return d.await(ctx, submitted.Value)
 }
 

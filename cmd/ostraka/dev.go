@@ -102,8 +102,10 @@ func loopback(address string) error {
 	if loopbackHost(host) {
 		return nil
 	}
-	return &exitError{code: exitUsage, err: fmt.Errorf("--listen %s can be reached from outside, and ostraka dev is for this machine only", address),
-		hint: "listen on 127.0.0.1, or run ostraka server"}
+	return &exitError{
+		code: exitUsage, err: fmt.Errorf("--listen %s can be reached from outside, and ostraka dev is for this machine only", address),
+		hint: "listen on 127.0.0.1, or run ostraka server",
+	}
 }
 
 func loopbackHost(host string) bool {

@@ -57,8 +57,10 @@ func (d *devDir) hold() error {
 	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		lock.Close()
-		return &exitError{code: exitFailed, err: fmt.Errorf("another ostraka dev runs in %s", d.path),
-			hint: "use that one (see dev.json there), stop it, or choose another folder with --data"}
+		return &exitError{
+			code: exitFailed, err: fmt.Errorf("another ostraka dev runs in %s", d.path),
+			hint: "use that one (see dev.json there), stop it, or choose another folder with --data",
+		}
 	}
 	d.lock = lock
 	return nil

@@ -29,8 +29,10 @@ func outcome(j client.Job) error {
 	case client.JobStateCancelled:
 		return &exitError{code: exitFailed, err: errors.New("the job was cancelled")}
 	case client.JobStateReview:
-		return &exitError{code: exitFailed, err: fmt.Errorf("agents do not agree on %d shards, which wait for a person", j.Shards.Review),
-			hint: fmt.Sprintf("ostraka job shards %s --state review lists them", j.ID)}
+		return &exitError{
+			code: exitFailed, err: fmt.Errorf("agents do not agree on %d shards, which wait for a person", j.Shards.Review),
+			hint: fmt.Sprintf("ostraka job shards %s --state review lists them", j.ID),
+		}
 	default:
 		return nil
 	}

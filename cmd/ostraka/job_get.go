@@ -15,7 +15,6 @@ type jobOptions struct {
 	outputFlag
 	terminal *terminal
 	server   *serverFlags
-	id       string
 }
 
 // newJobCommand makes a command whose argument is a job.

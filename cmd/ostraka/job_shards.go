@@ -54,8 +54,10 @@ func (o *jobShardsOptions) run(ctx context.Context, job string) error {
 	}
 	return show(o.terminal, &o.listFlags, "listing shards", []string{"SHARD", "STATE", "WANTED", "OUT", "INPUT", "WHY"},
 		func(s client.Shard) []string {
-			return []string{strconv.FormatInt(s.Number, 10), string(s.State), strconv.FormatInt(s.Wanted, 10), strconv.FormatInt(s.Lent, 10),
-				cut(string(s.Input)), reasonsText(s.Reasons)}
+			return []string{
+				strconv.FormatInt(s.Number, 10), string(s.State), strconv.FormatInt(s.Wanted, 10), strconv.FormatInt(s.Lent, 10),
+				cut(string(s.Input)), reasonsText(s.Reasons),
+			}
 		},
 		func(cursor *string, size *int64) (*http.Response, error) {
 			params.Cursor, params.Limit = cursor, size

@@ -119,8 +119,12 @@ func newModuleGet(t *terminal, server *serverFlags) *cobra.Command {
 			}
 			m := doc.Value
 			return printOne(t, &output, doc.Raw, [][2]string{
-				{"name", m.Name}, {"version", strconv.FormatInt(m.Version, 10)}, {"kind", m.Kind}, {"digest", m.Digest},
-				{"bytes", strconv.FormatInt(m.Size, 10)}, {"created", shortTime(m.CreatedAt)},
+				{"name", m.Name},
+				{"version", strconv.FormatInt(m.Version, 10)},
+				{"kind", m.Kind},
+				{"digest", m.Digest},
+				{"bytes", strconv.FormatInt(m.Size, 10)},
+				{"created", shortTime(m.CreatedAt)},
 			})
 		},
 	}

@@ -91,7 +91,7 @@ func getObject(ctx context.Context, t *terminal, c *connection, digest, file str
 	if err != nil {
 		return fmt.Errorf("writing the object: %w", err)
 	}
-	defer os.Remove(part.Name()) // gone already when all went well
+	defer func() { _ = os.Remove(part.Name()) }() // gone already when all went well
 	err = copyVerified(part, body, digest)
 	if closeErr := part.Close(); err == nil {
 		err = closeErr

@@ -81,9 +81,9 @@ func openParts(ctx, stopping context.Context, config serverConfig) (p *parts, er
 		stop()
 		return nil, err
 	}
-	p.run(background, stop, func() { notices.Run(background, db.Pool, config.Log) })
+	p.run(stop, func() { notices.Run(background, db.Pool, config.Log) })
 	if config.worksQueues() {
-		p.run(background, stop, func() { p.work(background, work, config) })
+		p.run(stop, func() { p.work(background, work, config) })
 	}
 	return p, nil
 }
@@ -101,7 +101,7 @@ func (p *parts) close(ctx context.Context) error {
 }
 
 // run runs fn until stop was called and it has returned.
-func (p *parts) run(ctx context.Context, stop func(), fn func()) {
+func (p *parts) run(stop func(), fn func()) {
 	var done sync.WaitGroup
 	done.Go(fn)
 	p.onClose(func(context.Context) error {

@@ -91,8 +91,14 @@ func showRule(t *terminal, o *outputFlag, doc answer.Document[client.Rule]) erro
 	r := doc.Value
 	on := firstOf(r.Spec.OnFunction, "any function")
 	return printOne(t, o, doc.Raw, [][2]string{
-		{"rule", r.ID.String()}, {"name", r.Spec.Name}, {"enabled", yes(r.Spec.Enabled)}, {"on", on}, {"when", r.Spec.When},
-		{"then run", r.Spec.Then.Function}, {"over", r.Spec.Then.Partition}, {"created", shortTime(r.CreatedAt)},
+		{"rule", r.ID.String()},
+		{"name", r.Spec.Name},
+		{"enabled", yes(r.Spec.Enabled)},
+		{"on", on},
+		{"when", r.Spec.When},
+		{"then run", r.Spec.Then.Function},
+		{"over", r.Spec.Then.Partition},
+		{"created", shortTime(r.CreatedAt)},
 	})
 }
 

@@ -67,7 +67,7 @@ func (s *server) stop(ctx context.Context) error {
 	polite, cancel := context.WithTimeout(ctx, requestGrace)
 	defer cancel()
 	if err := s.http.Shutdown(polite); err != nil {
-		s.http.Close()
+		_ = s.http.Close() // they had their time
 	}
 	return s.parts.close(ctx)
 }
@@ -77,8 +77,10 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, &exitError{code: exitFailed, err: fmt.Errorf("listening on %s: %w", address, err),
-			hint: "choose another address with --listen; port 0 takes any that is free"}
+		return nil, &exitError{
+			code: exitFailed, err: fmt.Errorf("listening on %s: %w", address, err),
+			hint: "choose another address with --listen; port 0 takes any that is free",
+		}
 	}
 	return l, nil
 }

@@ -33,8 +33,8 @@ func (t *terminal) say(format string, args ...any) {
 	fmt.Fprintf(t.talk, format+"\n", args...)
 }
 
-// print writes data.
-func (t *terminal) print(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+// put writes data.
+func (t *terminal) put(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 
 // complain tells of the error that ends a command.
 func (t *terminal) complain(err error) {
