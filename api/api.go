@@ -100,7 +100,7 @@ func config() huma.Config {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Ostraka", Version: SpecVersion, Description: description,
-				License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+				License: &huma.License{Name: "Apache-2.0", URL: "https://www.apache.org/licenses/LICENSE-2.0"},
 			},
 			Tags: tags,
 			Components: &huma.Components{

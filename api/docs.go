@@ -61,8 +61,8 @@ func specDocuments(spec *huma.OpenAPI) ([]document, error) {
 	}{
 		{"/openapi.yaml", "application/openapi+yaml", spec.YAML},
 		{"/openapi.json", "application/openapi+json", func() ([]byte, error) { return json.MarshalIndent(spec, "", "  ") }},
-		{"/openapi-3.0.yaml", "application/openapi+yaml", spec.DowngradeYAML},
-		{"/openapi-3.0.json", "application/openapi+json", spec.Downgrade},
+		{"/openapi-3.0.yaml", "application/openapi+yaml", func() ([]byte, error) { return downgradeYAML(spec) }},
+		{"/openapi-3.0.json", "application/openapi+json", func() ([]byte, error) { return downgrade(spec) }},
 	} {
 		body, err := form.write()
 		if err != nil {

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-
-	"github.com/ostraka/ostraka/functions"
-	"github.com/ostraka/ostraka/functions/partition"
 )
 
 // explanation is what /docs/problems says of one code.
@@ -19,7 +16,7 @@ type explanation struct {
 
 // explained are all codes that are known here, in the order of the alphabet.
 func explained() []explanation {
-	all := slices.Concat(apiProblems(), domainProblems(), partitionProblems())
+	all := slices.Concat(apiProblems(), namedProblems(), domainProblems(), partitionProblems(), moduleProblems())
 	slices.SortFunc(all, func(a, b explanation) int { return cmp.Compare(a.Code, b.Code) })
 	return slices.CompactFunc(all, func(a, b explanation) bool { return a.Code == b.Code })
 }
@@ -28,9 +25,8 @@ func apiProblems() []explanation {
 	const docs = "Look the operation up in the reference."
 	return []explanation{
 		{codeInternal, http.StatusInternalServerError, "Something went wrong on the server. The answer says nothing more on purpose.", "Try again later; if it stays, give the operator the request_id."},
-		{codeUnauthorized, http.StatusUnauthorized, "The request has no key, or one that is not valid: unknown, revoked or expired.", "Send Authorization: Bearer <key> with a key that works."},
+		{codeUnauthorized, http.StatusUnauthorized, "The request has no key.", "Send Authorization: Bearer <key>."},
 		{codeForbidden, http.StatusForbidden, "The key is valid, and its role may not do this.", "Use a key of one of the roles that the hint names."},
-		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
 		{codeNoSuchRoute, http.StatusNotFound, "There is nothing at this path.", docs},
 		{codeMethodNotAllowed, http.StatusMethodNotAllowed, "The path exists, and not with this method.", "Use one of the methods in the Allow header."},
 		{codeBadJSON, http.StatusBadRequest, "The body is not one JSON value in UTF-8 without ambiguity: keys occur once, and nothing follows the value.", "Correct the body."},
@@ -52,42 +48,4 @@ func apiProblems() []explanation {
 		{codeStopping, http.StatusServiceUnavailable, "The server is stopping, or the request was given up before it was done.", "Send it again after Retry-After."},
 		{codeCrossSite, http.StatusForbidden, "Another site made the browser send the request.", "Open the operators' page itself."},
 	}
-}
-
-// domainProblems are the errors that the domain has a name for.
-func domainProblems() []explanation {
-	var all []explanation
-	for _, e := range []*functions.Error{
-		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
-		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
-	} {
-		all = append(all, explanation{e.Code, statusOf(e.Kind), e.Message, e.Hint})
-	}
-	return all
-}
-
-func partitionProblems() []explanation {
-	const next = "Correct the partition; its forms are under Partition in the reference."
-	var all []explanation
-	for _, p := range []struct {
-		code partition.Code
-		text string
-	}{
-		{partition.CodeRangeSyntax, "A range is not of the form FROM:TO."},
-		{partition.CodeRangeEmpty, "A range ends where it begins, so that it holds nothing."},
-		{partition.CodeRangeReversed, "A range ends before it begins."},
-		{partition.CodeNotAnInteger, "A bound or a size is not a whole number in decimal digits."},
-		{partition.CodeIntegerTooLong, "A number has too many digits."},
-		{partition.CodeShardSize, "The size of a shard is missing, zero or negative."},
-		{partition.CodeTooManyShards, "The input makes more shards than a job may have."},
-		{partition.CodePartitionKind, "There is no such kind of partition."},
-		{partition.CodeSpecSyntax, "A partition is not a JSON object of the fields that its kind has."},
-		{partition.CodeSpecTooLarge, "More items are written into the request than fit there. (Then the status may be 413.)"},
-		{partition.CodeNoItems, "There are no items."},
-		{partition.CodeItemSyntax, "An item is not one JSON value without ambiguity."},
-		{partition.CodeItemTooLarge, "An item is larger than an item may be."},
-	} {
-		all = append(all, explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})
-	}
-	return all
 }

@@ -48,9 +48,9 @@ func TestInlineItemsKeepTheirBytes(t *testing.T) {
 		"null is a value":      {"null, false", "null\nfalse\n"},
 		"as deep as may be":    {strings.Repeat("[", 64) + strings.Repeat("]", 64), strings.Repeat("[", 64) + strings.Repeat("]", 64) + "\n"},
 	}
+	r := newRig(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
 			a := r.ask("POST", in("/jobs"), ownerKey, items(test.values))
 			require.Equal(t, 201, a.StatusCode, "%s", a.body)
 			require.Equal(t, test.lines, string(r.fake.newJob.Items))

@@ -11,7 +11,7 @@ import (
 // PushModuleInput says what the body is.
 type PushModuleInput struct {
 	InProject
-	Name string `query:"name" required:"true" pattern:"^[a-z][a-z0-9-]{0,62}$" patternDescription:"lower-case letters, digits and hyphens, starting with a letter" doc:"The module's name; pushing again under the same name makes a new version."`
+	Name string `query:"name" required:"true" pattern:"^[a-z][a-z0-9-]{0,62}$" doc:"The module's name, of lower-case letters, digits and hyphens; pushing again under the same name makes a new version."`
 	Kind string `query:"kind" default:"aggregator" enum:"aggregator" doc:"What the module is for."`
 }
 

@@ -15,7 +15,7 @@ import (
 // PutObjectInput says what the body should be.
 type PutObjectInput struct {
 	InProject
-	Digest        string `query:"digest" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal characters" doc:"The SHA-256 of the body, in hexadecimal. A body that differs is not stored."`
+	Digest        string `query:"digest" pattern:"^[0-9a-f]{64}$" doc:"The SHA-256 of the body, in hexadecimal. A body that differs is not stored."`
 	ContentDigest string `header:"Content-Digest" doc:"The same by RFC 9530: sha-256=:<base64>:"`
 }
 

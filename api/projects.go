@@ -34,7 +34,7 @@ func pathID(what string, given PathID) (uuid.UUID, error) {
 // CreateProjectInput asks for a project.
 type CreateProjectInput struct {
 	Body struct {
-		Name string `json:"name" pattern:"^[a-z][a-z0-9-]{0,62}$" patternDescription:"lower-case letters, digits and hyphens, starting with a letter" example:"number-theory"`
+		Name string `json:"name" pattern:"^[a-z][a-z0-9-]{0,62}$" example:"number-theory" doc:"Lower-case letters, digits and hyphens, starting with a letter."`
 	} `nameHint:"NewProject"`
 }
 

@@ -733,7 +733,9 @@ type NewKeyRole string
 
 // NewProject defines model for NewProject.
 type NewProject struct {
-	// Name Examples: number-theory
+	// Name Lower-case letters, digits and hyphens, starting with a letter.
+	//
+	// Examples: number-theory
 	Name string `json:"name"`
 }
 
@@ -1355,7 +1357,7 @@ type ListModulesParams struct {
 
 // PushModuleParams defines parameters for PushModule.
 type PushModuleParams struct {
-	// Name The module's name; pushing again under the same name makes a new version.
+	// Name The module's name, of lower-case letters, digits and hyphens; pushing again under the same name makes a new version.
 	Name string `form:"name" json:"name"`
 
 	// Kind What the module is for.

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/wasm"
+)
+
+// namedProblems are the errors that the domain has a variable for.
+func namedProblems() []explanation {
+	var all []explanation
+	for _, e := range []*functions.Error{
+		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+	} {
+		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
+	}
+	return all
+}
+
+// domainProblems are the errors that the domain makes where they occur.
+func domainProblems() []explanation {
+	const correct = "Correct what the detail names."
+	return []explanation{
+		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
+		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
+		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},
+		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},
+		{"name_taken", http.StatusConflict, "There is something of this name already.", "Choose another name."},
+		{"bad_role", http.StatusUnprocessableEntity, "A project's keys cannot have this role.", "Choose owner, submitter or viewer."},
+		{"bad_expiry", http.StatusUnprocessableEntity, "The time of expiry has passed already.", "Choose a time to come, or leave it out."},
+		{"bad_text", http.StatusUnprocessableEntity, "A text holds what cannot be stored: a NUL character, or bytes that are not UTF-8.", "Leave it out."},
+		{"bad_bundle", http.StatusUnprocessableEntity, "The bundle is not one that may be run: its archive, its paths, its size or its function.toml.", correct},
+		{"bad_kind", http.StatusUnprocessableEntity, "A module of this kind cannot be used here.", correct},
+		{"bad_params", http.StatusUnprocessableEntity, "The aggregator does not take these parameters.", correct},
+		{"bad_policy", http.StatusUnprocessableEntity, "The verification policy cannot be carried out.", correct},
+		{"bad_rule", http.StatusUnprocessableEntity, "A follow-up rule is not one: an expression has an error, or a limit is passed.", correct},
+		{"too_many_rules", http.StatusConflict, "The project has as many rules as it may have.", "Delete one that is not used."},
+		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
+		{"bad_isolation", http.StatusUnprocessableEntity, "There is no such isolation level.", correct},
+		{"bad_public_key", http.StatusUnprocessableEntity, "The public key is not an Ed25519 key.", "Send its 32 bytes in base64."},
+		{"bad_reason", http.StatusUnprocessableEntity, "The decision has no reason, or too long a one.", "Say why; the audit log keeps it."},
+		{"bad_decision", http.StatusUnprocessableEntity, "There is no such decision.", "Decide accept, retry or fail."},
+		{"not_in_review", http.StatusConflict, "The shard is not in review, so that there is nothing to decide.", "Look at its state."},
+		{"no_such_output", http.StatusUnprocessableEntity, "No attempt of the shard has an output of this digest.", "Choose the output_digest of one of its attempts."},
+		{"digest_mismatch", http.StatusUnprocessableEntity, "The bytes that came do not have the digest that was stated. Nothing was stored.", "Send them again."},
+		{"object_too_large", http.StatusRequestEntityTooLarge, "The object is larger than an object may be.", "Split the data into several objects."},
+		{"module_too_large", http.StatusRequestEntityTooLarge, "The module has more bytes than a module may have.", "Build it for size and strip its debug sections."},
+		{"module_host", http.StatusServiceUnavailable, "The module could not be checked now. Nothing is held against it.", "Send it again in a moment."},
+		{"database_unavailable", http.StatusServiceUnavailable, "The database does not answer. Nothing was changed.", "Send the same request again in a moment."},
+	}
+}
+
+// moduleProblems are why a module is refused when it is pushed.
+func moduleProblems() []explanation {
+	const next = "Mend the module and push it again."
+	var all []explanation
+	for _, p := range []struct {
+		class wasm.Class
+		text  string
+	}{
+		{wasm.ClassRejected, "The bytes are not a module that may be run: malformed, or past a limit."},
+		{wasm.ClassCompileLimit, "Compiling the module takes too much time or memory."},
+		{wasm.ClassExit, "The module ended with an error when it was tried."},
+		{wasm.ClassTrap, "The module's code failed when it was tried."},
+		{wasm.ClassMemoryLimit, "The module needs more memory than it may have."},
+		{wasm.ClassOutputLimit, "The module writes more than it may."},
+		{wasm.ClassBadOutput, "What the module writes is not what the contract asks for."},
+	} {
+		all = append(all, explanation{"module_" + string(p.class), http.StatusUnprocessableEntity, p.text, next})
+	}
+	return all
+}
+
+func partitionProblems() []explanation {
+	const next = "Correct the partition; its forms are under Partition in the reference."
+	var all []explanation
+	for _, p := range []struct {
+		code partition.Code
+		text string
+	}{
+		{partition.CodeRangeSyntax, "A range is not of the form FROM:TO."},
+		{partition.CodeRangeEmpty, "A range ends where it begins, so that it holds nothing."},
+		{partition.CodeRangeReversed, "A range ends before it begins."},
+		{partition.CodeNotAnInteger, "A bound or a size is not a whole number in decimal digits."},
+		{partition.CodeIntegerTooLong, "A number has too many digits."},
+		{partition.CodeShardSize, "The size of a shard is missing, zero or negative."},
+		{partition.CodeTooManyShards, "The input makes more shards than a job may have."},
+		{partition.CodePartitionKind, "There is no such kind of partition."},
+		{partition.CodeSpecSyntax, "A partition is not a JSON object of the fields that its kind has."},
+		{partition.CodeSpecTooLarge, "More items are written into the request than fit there. (Then the status may be 413.)"},
+		{partition.CodeNoItems, "There are no items."},
+		{partition.CodeItemSyntax, "An item is not one JSON value without ambiguity."},
+		{partition.CodeItemTooLarge, "An item is larger than an item may be."},
+	} {
+		all = append(all, explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})
+	}
+	return all
+}
+
+// sentence makes a sentence of a message.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
