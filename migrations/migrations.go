@@ -152,9 +152,8 @@ func upRiver(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 func upProject(ctx context.Context, conn *pgx.Conn, project uuid.UUID) error {
 	name := ProjectSchema(project)
 	if _, err := conn.Exec(ctx, "set role "+name); err != nil {
-		return fmt.Errorf("taking the project's role: %w", err)
+		return fmt.Errorf("taking the project's role: %w", err) // it is kept until the next one or the end of the connection
 	}
-	defer func() { _, _ = conn.Exec(ctx, "reset role") }()
 	return up(ctx, conn, name, "project")
 }
 

@@ -133,7 +133,7 @@ create table partials (
     level   integer not null,
     number  bigint not null,
     count   bigint not null,
-    data    bytea not null,
+    data    bytea, -- null where nothing was accepted, or nothing is folded
     made_at timestamptz not null default now(),
     primary key (job_id, level, number)
 );
