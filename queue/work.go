@@ -83,6 +83,9 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 		return fmt.Errorf("making the workers' client: %w", err)
 	}
 	if err := q.takeOver(ctx, o.ServerID); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop before it began
+		}
 		return err
 	}
 	if err := client.Start(ctx); err != nil {

@@ -1,0 +1,251 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/migrations"
+	"github.com/ostraka/ostraka/queue"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+func open(t *testing.T) (*store.Store, *queue.Queue) {
+	t.Helper()
+	s, err := store.Connect(t.Context(), testenv.Database(t))
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	require.NoError(t, migrations.Up(t.Context(), s.Pool, quiet))
+	q, err := queue.New(s.Pool, quiet)
+	require.NoError(t, err)
+	return s, q
+}
+
+// recorder is what the workers call: it notes each call, and fails or hangs as the test wants.
+type recorder struct {
+	mu    sync.Mutex
+	calls []any
+	do    func(ctx context.Context, args any) error
+}
+
+func (r *recorder) call(ctx context.Context, args any) error {
+	r.mu.Lock()
+	r.calls = append(r.calls, args)
+	do := r.do
+	r.mu.Unlock()
+	if do == nil {
+		return nil
+	}
+	return do(ctx, args)
+}
+
+func (r *recorder) count(args any) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.calls {
+		if c == args {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error   { return r.call(ctx, a) }
+func (r *recorder) Verify(ctx context.Context, a functions.VerifyArgs) error { return r.call(ctx, a) }
+func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) error {
+	return r.call(ctx, a)
+}
+func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error   { return r.call(ctx, a) }
+func (r *recorder) Finish(ctx context.Context, a functions.FinishArgs) error { return r.call(ctx, a) }
+func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error {
+	return r.call(ctx, a)
+}
+func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { return r.call(ctx, a) }
+func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
+func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }
+func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error {
+	return r.call(ctx, a)
+}
+
+// work works the queue until the test ends, or until stop is called.
+func work(t *testing.T, q *queue.Queue, r *recorder, o queue.Options) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- q.Work(ctx, r, o) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("working the queue: %v", err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+func enqueue(t *testing.T, s *store.Store, q *queue.Queue, steps ...functions.Step) {
+	t.Helper()
+	require.NoError(t, s.Control(t.Context(), func(tx pgx.Tx) error { return q.Enqueue(t.Context(), tx, steps...) }))
+}
+
+func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	id := uuid.New()
+	steps := map[functions.Step]string{
+		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
+		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl,
+		functions.VerifyArgs{Submission: id}:            queue.QueueVerify,
+		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
+	}
+	for step := range steps {
+		enqueue(t, s, q, step)
+	}
+	for step, name := range steps {
+		var n int
+		require.NoError(t, s.Pool.QueryRow(t.Context(), "select count(*) from river.river_job where kind = $1 and queue = $2", step.Kind(), name).Scan(&n))
+		require.Equal(t, 1, n, "%T", step)
+	}
+	r := &recorder{}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	for step := range steps {
+		testenv.Eventually(t, func() bool { return r.count(step) == 1 }, "%T is worked", step)
+	}
+	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired again and again")
+	testenv.Eventually(t, func() bool { return r.count(functions.RetentionArgs{}) >= 1 }, "what is old is forgotten")
+}
+
+func TestAStepThatWasRolledBackIsNotWorked(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	lost, kept := functions.MergeArgs{Job: uuid.New()}, functions.MergeArgs{Job: uuid.New()}
+	failed := errors.New("rolled back")
+	require.ErrorIs(t, s.Control(t.Context(), func(tx pgx.Tx) error {
+		require.NoError(t, q.Enqueue(t.Context(), tx, lost))
+		return failed
+	}), failed)
+	enqueue(t, s, q, kept)
+	r := &recorder{}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	testenv.Eventually(t, func() bool { return r.count(kept) == 1 }, "the other one is worked")
+	require.Zero(t, r.count(lost))
+}
+
+func TestAStepThatFailsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	step := functions.MergeArgs{Job: uuid.New()}
+	r := &recorder{}
+	tries := 0
+	r.do = func(_ context.Context, args any) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if args == any(step) {
+			tries++
+			if tries == 1 {
+				panic("a fault of ours")
+			}
+			if tries == 2 {
+				return errors.New("the database is away")
+			}
+		}
+		return nil
+	}
+	enqueue(t, s, q, step)
+	work(t, q, r, queue.Options{ServerID: "one"})
+	testenv.Eventually(t, func() bool { return completed(t, s.Pool, step.Kind()) == 1 }, "the third try works")
+	require.Equal(t, 3, r.count(step))
+	var most int
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "select max_attempts from river.river_job where kind = $1", step.Kind()).Scan(&most))
+	require.Equal(t, 10_000, most, "a step is never given up while anybody remembers it")
+}
+
+func completed(t *testing.T, pool *pgxpool.Pool, kind string) (n int) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), "select count(*) from river.river_job where kind = $1 and state = 'completed'", kind).Scan(&n))
+	return n
+}
+
+// orphan makes a step that a server was running when it died. seen says how long ago the server was last heard of.
+func orphan(t *testing.T, s *store.Store, q *queue.Queue, server, seen string, step functions.Step) {
+	t.Helper()
+	enqueue(t, s, q, step)
+	_, err := s.Pool.Exec(t.Context(), `update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array['before', $1] where kind = $2`, server, step.Kind())
+	require.NoError(t, err)
+	if seen == "" {
+		return
+	}
+	_, err = s.Pool.Exec(t.Context(), `insert into ostraka.servers (id, seen_at) values ($1, now() - $2::interval)`, server, seen)
+	require.NoError(t, err)
+}
+
+func TestStepsOfDeadServersAreAdopted(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	silent, forgotten, own := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}
+	alive := functions.CancelArgs{Job: uuid.New()}
+	orphan(t, s, q, "silent", "1 minute", silent)
+	orphan(t, s, q, "forgotten", "", forgotten)
+	orphan(t, s, q, "one", "1 second", own) // an earlier life of this very server
+	orphan(t, s, q, "alive", "-1 hour", alive)
+	r := &recorder{}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	testenv.Eventually(t, func() bool { return r.count(silent) == 1 && r.count(forgotten) == 1 && r.count(own) == 1 }, "the orphans are worked")
+	require.Zero(t, r.count(alive), "a server that is alive keeps its steps")
+}
+
+func TestAServerThatStopsLetsItsStepsGo(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	step := functions.MergeArgs{Job: uuid.New()}
+	enqueue(t, s, q, step)
+	first := &recorder{do: func(ctx context.Context, _ any) error {
+		<-ctx.Done() // a long step, cut off
+		return ctx.Err()
+	}}
+	stop := work(t, q, first, queue.Options{ServerID: "one", Queues: []string{queue.QueueAggregate}})
+	testenv.Eventually(t, func() bool { return first.count(step) == 1 }, "the step begins")
+	stop()
+	second := &recorder{}
+	work(t, q, second, queue.Options{ServerID: "two"})
+	testenv.Eventually(t, func() bool { return second.count(step) == 1 }, "another server works it")
+	require.NoError(t, q.Work(canceled(), second, queue.Options{ServerID: "three"}))
+	require.ErrorContains(t, q.Work(t.Context(), second, queue.Options{ServerID: "x", Queues: []string{"nothing"}}), "nothing")
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestTheAdminInterfaceShowsTheSteps(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	enqueue(t, s, q, functions.MergeArgs{Job: uuid.New()})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ui, err := q.UI(ctx, "/ops/river")
+	require.NoError(t, err)
+	for path, want := range map[string]string{"/ops/river/": "<html", "/ops/river/api/jobs?state=available&limit=10": `"kind":"merge"`} {
+		answer := httptest.NewRecorder()
+		ui.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		require.Equal(t, http.StatusOK, answer.Code, path)
+		require.Contains(t, answer.Body.String(), want, path)
+	}
+}
