@@ -1,11 +1,13 @@
 package functions_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,6 +108,7 @@ func (a *agent) sign(lease uuid.UUID, results []functions.Result) functions.Subm
 		}
 		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: statement.Outcome(r.Status, r.OutputDigest, e.Type, e.Message)}
 	}
+	slices.SortFunc(lines, func(a, b statement.Line) int { return cmp.Compare(a.Shard, b.Shard) })
 	return functions.Submission{Results: results, Signature: ed25519.Sign(a.key, statement.Results(lease, lines))}
 }
 

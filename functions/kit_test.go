@@ -35,6 +35,7 @@ type world struct {
 	t       testing.TB
 	store   *store.Store
 	blobs   *blob.Store
+	objects string // their directory
 	queue   *queue.Queue
 	options functions.Options
 	faults  *faults
@@ -51,7 +52,8 @@ func newWorld(t testing.TB, change ...func(*functions.Options)) *world {
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.connect(testenv.DatabaseFrom(t, "migrated", migrate))
 	var err error
-	w.blobs, err = blob.OpenDir(filepath.Join(t.TempDir(), "objects"))
+	w.objects = filepath.Join(t.TempDir(), "objects")
+	w.blobs, err = blob.OpenDir(w.objects)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.blobs.Close()) })
 	modules, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(t.TempDir(), "modules"), Log: log, Runners: 2})
@@ -115,14 +117,20 @@ func (w *world) newToken(project uuid.UUID) string {
 
 // pushFunction pushes a real bundle. No agent here runs its code: they have answers of their own.
 func (w *world) pushFunction(name, manifest string) functions.FunctionVersion {
+	w.t.Helper()
+	v, _, err := w.PushFunction(w.t.Context(), w.by, w.project, bytes.NewReader(w.pack(name, manifest)))
+	require.NoError(w.t, err)
+	return v
+}
+
+func (w *world) pack(name, manifest string) []byte {
+	w.t.Helper()
 	dir := w.t.TempDir()
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \""+name+"\"\n"+manifest), 0o600))
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return x\n"), 0o600))
 	b, err := bundle.Pack(dir)
 	require.NoError(w.t, err)
-	v, _, err := w.PushFunction(w.t.Context(), w.by, w.project, bytes.NewReader(b.Archive()))
-	require.NoError(w.t, err)
-	return v
+	return b.Archive()
 }
 
 // work lets River work the queue until the test ends, as a server does.
@@ -252,3 +260,5 @@ func (l testLog) Write(p []byte) (int, error) {
 }
 
 func shortLeases(o *functions.Options) { o.LeaseTTL = 300 * time.Millisecond }
+
+func (w *world) schema() string { return migrations.ProjectSchema(w.project) }

@@ -1,0 +1,62 @@
+package functions
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+func TestExplainOpen(t *testing.T) {
+	t.Parallel()
+	fit := agentsForJob{Active: 3, Seen: 3, Isolated: 3, Isolation: "process"}
+	job := func(state JobState, c ShardCounts) Job { return Job{State: state, Policy: verify.Policy{Quorum: 2}, Shards: c} }
+	open := job(JobRunning, ShardCounts{Total: 10, Open: 4, Accepted: 6})
+	for name, c := range map[string]struct {
+		job    Job
+		agents agentsForJob
+		leases leasesForJob
+		codes  []string
+		says   string
+	}{
+		"splitting":   {job(JobSplitting, ShardCounts{Total: 10, Open: 10}), fit, leasesForJob{}, []string{"splitting"}, "0 of 10 shards are settled."},
+		"running":     {open, fit, leasesForJob{Lent: 4}, []string{"running"}, "4 attempts are out"},
+		"waiting":     {open, fit, leasesForJob{Wanted: 4}, []string{"waiting"}, "3 agents can be used"},
+		"both":        {open, fit, leasesForJob{Wanted: 1, Lent: 3}, []string{"running", "waiting"}, ""},
+		"no agents":   {open, agentsForJob{Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent"},
+		"silent":      {open, agentsForJob{Active: 3, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"agents_silent"}, "none of the project's 3 agents"},
+		"isolation":   {open, agentsForJob{Active: 3, Seen: 3, Isolation: "gvisor"}, leasesForJob{Wanted: 4}, []string{"isolation"}, `"gvisor"`},
+		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught)"},
+		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shards wait for a person"},
+		"aggregating": {job(JobAggregating, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"aggregating"}, ""},
+		"settling":    {job(JobRunning, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"settling"}, "10 of 10 shards are settled."},
+	} {
+		e := explainOpen(c.job, c.agents, c.leases)
+		text := e.Summary
+		codes := []string{}
+		for _, r := range e.Reasons {
+			codes = append(codes, r.Code)
+			text += " " + r.Text
+		}
+		require.Equal(t, c.codes, codes, name)
+		require.Contains(t, text, c.says, name)
+		require.Equal(t, c.job.State, e.State)
+	}
+	none := open
+	none.Policy = verify.Policy{None: true}
+	e := explainOpen(none, agentsForJob{Active: 1, Seen: 1, Isolated: 1}, leasesForJob{Wanted: 1})
+	require.Equal(t, "waiting", e.Reasons[0].Code, "one agent is enough without verification")
+}
+
+func TestExplainEnded(t *testing.T) {
+	t.Parallel()
+	e := explainEnded(Job{State: JobFinished, Shards: ShardCounts{Total: 3, Accepted: 3}})
+	require.Equal(t, "The job is done: 3 of 3 shards were accepted.", e.Summary)
+	require.NotNil(t, e.Reasons, "an empty list, not null")
+	e = explainEnded(Job{State: JobFailed, Error: "why"})
+	require.Equal(t, "why", e.Reasons[0].Text)
+	require.Contains(t, e.Reasons[0].Hint, "ostraka job shards")
+	e = explainEnded(Job{State: JobCancelled, Error: "cancelled by me"})
+	require.Equal(t, "cancelled by me", e.Reasons[0].Text)
+}

@@ -1,0 +1,198 @@
+package functions_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/statement"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+func TestAKeyEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	soon := time.Now().Add(time.Hour)
+	key, secret, replayed, err := w.CreateKey(ctx, w.by, w.project, "ci", functions.RoleSubmitter, &soon, functions.Idempotency{Key: "k"})
+	require.NoError(t, err)
+	require.False(t, replayed)
+	p, err := w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	require.Equal(t, functions.Principal{KeyID: key.ID, Role: functions.RoleSubmitter, Project: w.project}, p)
+	again, none, replayed, err := w.CreateKey(ctx, w.by, w.project, "ci", functions.RoleSubmitter, &soon, functions.Idempotency{Key: "k"})
+	require.NoError(t, err)
+	require.True(t, replayed)
+	require.Empty(t, none, "a secret is shown once")
+	require.Equal(t, key.ID, again.ID)
+
+	require.NoError(t, w.RevokeKey(ctx, w.by, w.project, key.ID))
+	_, err = w.Authenticate(ctx, secret)
+	requireCode(t, err, "bad_key")
+	require.NoError(t, w.RevokeKey(ctx, w.by, w.project, key.ID))
+	requireCode(t, w.RevokeKey(ctx, w.by, w.project, uuid.New()), "not_found")
+
+	_, secret, _, err = w.CreateKey(ctx, w.by, w.project, "short", functions.RoleViewer, &soon, functions.Idempotency{})
+	require.NoError(t, err)
+	w.sql("update ostraka.api_keys set expires_at = now() where name = 'short'")
+	_, err = w.Authenticate(ctx, secret)
+	requireCode(t, err, "bad_key")
+	for _, bad := range []string{"", "x", secret + "x", "ostraka_" + strings.Repeat("x", 1<<20), "ostraka_\x00"} {
+		_, err = w.Authenticate(ctx, bad)
+		requireCode(t, err, "bad_key")
+	}
+	secret, err = w.CreateOperatorKey(ctx, "me")
+	require.NoError(t, err)
+	p, err = w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	require.Equal(t, functions.RoleOperator, p.Role)
+	require.Zero(t, w.controlCount("select count(*) from api_keys k where k::text like '%' || $1 || '%'", secret), "the secret is not stored")
+	list, err := w.ListKeys(ctx, w.project, functions.ListPage{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+}
+
+func TestKeysThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	past := time.Now().Add(-time.Second)
+	for _, c := range []struct {
+		code, name string
+		role       functions.Role
+		expires    *time.Time
+	}{
+		{"bad_role", "k", functions.RoleOperator, nil}, {"bad_role", "k", functions.RoleAgent, nil}, {"bad_role", "k", "god", nil},
+		{"bad_name", "", functions.RoleViewer, nil}, {"bad_name", strings.Repeat("ü", functions.MaxLabel+1), functions.RoleViewer, nil},
+		{"bad_text", "a\x00b", functions.RoleViewer, nil}, {"bad_text", "a\xffb", functions.RoleViewer, nil},
+		{"bad_expiry", "k", functions.RoleViewer, &past},
+	} {
+		_, _, _, err := w.CreateKey(t.Context(), w.by, w.project, c.name, c.role, c.expires, functions.Idempotency{})
+		requireCode(t, err, c.code)
+	}
+	_, _, _, err := w.CreateKey(t.Context(), w.by, w.project, strings.Repeat("ü", functions.MaxLabel), functions.RoleViewer, nil, functions.Idempotency{})
+	require.NoError(t, err)
+}
+
+func TestEnrolment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	proof := ed25519.Sign(private, statement.Enrolment(public, w.token))
+	try := func(token string, e functions.Enrolment, proof []byte) error {
+		_, _, err := w.Enrol(ctx, token, e, proof)
+		return err
+	}
+	good := enrolment(public, "a")
+	bad := good
+	bad.Isolation = "perfect"
+	requireCode(t, try(w.token, bad, proof), "bad_isolation")
+	bad = good
+	bad.PublicKey = public[:31]
+	requireCode(t, try(w.token, bad, proof), "bad_public_key")
+	bad = good
+	bad.Name = ""
+	requireCode(t, try(w.token, bad, proof), "bad_name")
+	bad = good
+	bad.Platform.OS = "a\x00"
+	requireCode(t, try(w.token, bad, proof), "bad_text")
+	require.ErrorIs(t, try(w.token, good, proof[:63]), functions.ErrBadSignature)
+	require.ErrorIs(t, try(w.newToken(w.project), good, proof), functions.ErrBadSignature, "a proof is for one token")
+	requireCode(t, try("ostraka_enrol_no", good, ed25519.Sign(private, statement.Enrolment(public, "ostraka_enrol_no"))), "bad_token")
+
+	first, oldKey, err := w.Enrol(ctx, w.token, good, proof)
+	require.NoError(t, err)
+	good.Name = "renamed"
+	second, newKey, err := w.Enrol(ctx, w.token, good, proof)
+	require.NoError(t, err)
+	require.Equal(t, first.ID, second.ID)
+	require.Equal(t, "renamed", second.Name)
+	_, err = w.Authenticate(ctx, oldKey)
+	requireCode(t, err, "bad_key")
+	p, err := w.Authenticate(ctx, newKey)
+	require.NoError(t, err)
+	require.Equal(t, functions.Principal{KeyID: p.KeyID, Role: functions.RoleAgent, Agent: first.ID}, p)
+
+	tokens, err := w.ListEnrolmentTokens(ctx, w.project, functions.ListPage{Limit: 10})
+	require.NoError(t, err)
+	require.NoError(t, w.RevokeEnrolmentToken(ctx, w.by, w.project, tokens[0].ID))
+	requireCode(t, try(w.token, good, proof), "bad_token")
+	_, err = w.Authenticate(ctx, newKey)
+	require.NoError(t, err, "agents that have joined stay")
+}
+
+func TestARevokedAgentIsOutAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	job := w.submit(10, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	a := w.agent(honest)
+	lease := a.lease(5)
+	revoked, err := w.RevokeAgent(ctx, w.server, a.id)
+	require.NoError(t, err)
+	require.Equal(t, "revoked", revoked.State)
+	_, err = w.Authenticate(ctx, a.secret)
+	requireCode(t, err, "bad_key")
+	_, err = a.Lease(ctx, 1, 0)
+	require.ErrorIs(t, err, functions.ErrNotEnrolled)
+	_, err = a.post(lease.ID, a.results(lease.Shards)...)
+	require.ErrorIs(t, err, functions.ErrNotEnrolled)
+	w.settleAll()
+	w.check(job.ID)
+	require.Equal(t, 10, w.agent(honest).do(10), "its shards are lent again")
+	_, _, err = w.Enrol(ctx, w.token, enrolment(a.key.Public().(ed25519.PublicKey), "back"), ed25519.Sign(a.key, statement.Enrolment(a.key.Public().(ed25519.PublicKey), w.token)))
+	require.ErrorIs(t, err, functions.ErrNotEnrolled, "the same key does not come back")
+	_, err = w.RevokeAgent(ctx, w.server, uuid.New())
+	requireCode(t, err, "not_found")
+}
+
+// TestAPollOfARevokedAgentGetsNothing revokes agents while their polls wait, and then brings work.
+func TestAPollOfARevokedAgentGetsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.work()
+	a := w.agent(honest)
+	ctx, cancel := context.WithCancel(t.Context())
+	var poll sync.WaitGroup
+	poll.Go(func() {
+		if lease, err := a.Lease(ctx, 5, functions.MaxLeaseWait); lease != nil {
+			t.Errorf("lease %v, error %v", lease, err)
+		}
+	})
+	testenv.Eventually(t, func() bool {
+		return w.controlCount("select count(*) from agents where id = $1 and last_seen_at is not null", a.id) == 1
+	}, "the agent polls")
+	_, err := w.RevokeAgent(t.Context(), w.server, a.id)
+	require.NoError(t, err)
+	job := w.submit(5, func(j *functions.NewJob) { j.Quorum = 1 })
+	done := w.swarm(job.ID, 1, w.agent(honest))
+	require.Equal(t, functions.JobFinished, done.State)
+	cancel()
+	poll.Wait()
+}
+
+func TestProjectNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, _, _, err := w.CreateProject(t.Context(), w.server, "primes", functions.Idempotency{})
+	requireCode(t, err, "name_taken")
+	_, _, _, err = w.CreateProject(t.Context(), w.server, "No Name", functions.Idempotency{})
+	requireCode(t, err, "bad_name")
+	var roles int
+	require.NoError(t, w.store.Pool.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'project\\_%'").Scan(&roles))
+	require.Equal(t, 1, roles, "what was refused leaves no schema")
+	list, err := w.ListProjects(t.Context(), functions.ListPage{Limit: 5})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	_, err = w.ListProjects(t.Context(), functions.ListPage{After: "x", Limit: 5})
+	requireCode(t, err, "bad_cursor")
+}

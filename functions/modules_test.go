@@ -1,0 +1,109 @@
+package functions_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/wasm/builtin"
+	"github.com/ostraka/ostraka/wasm/precheck"
+)
+
+// builtinBytes are the bytes of a module that works, with a custom section that makes it another one.
+func builtinBytes(t testing.TB, custom ...byte) io.Reader {
+	t.Helper()
+	r, err := builtin.Module().Open(context.Background())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	for _, b := range custom {
+		text = append(text, 0, 3, 1, 'x', b)
+	}
+	return bytes.NewReader(text)
+}
+
+func TestAModuleOfTheProject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	m, created, err := w.PushModule(ctx, w.by, w.project, "mine", "aggregator", builtinBytes(t, 1))
+	require.NoError(t, err)
+	require.True(t, created)
+	require.Equal(t, 1, m.Version)
+	again, created, err := w.PushModule(ctx, w.by, w.project, "mine", "aggregator", builtinBytes(t, 1))
+	require.NoError(t, err)
+	require.False(t, created)
+	require.Equal(t, m, again)
+
+	job := w.submit(1030, func(j *functions.NewJob) { j.Quorum, j.Aggregator, j.Params = 1, "mine", []byte(`{"op":"sum"}`) })
+	next, created, err := w.PushModule(ctx, w.by, w.project, "mine", "aggregator", builtinBytes(t, 2))
+	require.NoError(t, err)
+	require.True(t, created)
+	require.Equal(t, 2, next.Version)
+	w.settleAll()
+	a := w.agent(honest)
+	for a.do(1024) > 0 {
+		w.settleAll()
+	}
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	requireTruth(t, done, truth(rangeOf(1030)))
+	require.Equal(t, m.Digest, done.Aggregator.Digest, "the job keeps the version that it began with")
+	list, err := w.ListModules(ctx, w.project, functions.ListPage{Limit: 5})
+	require.NoError(t, err)
+	require.Equal(t, []functions.Module{next}, list)
+}
+
+func TestModulesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, c := range []struct {
+		code, name, kind string
+		body             io.Reader
+	}{
+		{"bad_name", "sum", "aggregator", builtinBytes(t)},
+		{"bad_name", "none", "aggregator", builtinBytes(t)},
+		{"bad_name", "Mine!", "aggregator", builtinBytes(t)},
+		{"bad_kind", "mine", "validator", builtinBytes(t)},
+		{"module_too_large", "mine", "aggregator", bytes.NewReader(make([]byte, precheck.MaxModuleBytes+1))},
+	} {
+		_, _, err := w.PushModule(t.Context(), w.by, w.project, c.name, c.kind, c.body)
+		requireCode(t, err, c.code)
+	}
+	_, _, err := w.PushModule(t.Context(), w.by, w.project, "mine", "aggregator", strings.NewReader("no wasm"))
+	var e *functions.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, functions.KindInvalid, e.Kind)
+	require.True(t, strings.HasPrefix(e.Code, "module_"), e.Code)
+	require.Zero(t, w.count("select count(*) from modules"))
+}
+
+func TestModulesPushedAtOnceAreNumbered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var all sync.WaitGroup
+	versions := make([]int, 4)
+	bodies := make([]io.Reader, len(versions))
+	for i := range bodies {
+		bodies[i] = builtinBytes(t, byte(i))
+	}
+	for i := range versions {
+		all.Go(func() {
+			m, _, err := w.PushModule(context.Background(), w.by, w.project, "mine", "aggregator", bodies[i])
+			if err != nil {
+				t.Error(fmt.Errorf("module %d: %w", i, err))
+			}
+			versions[i] = m.Version
+		})
+	}
+	all.Wait()
+	require.ElementsMatch(t, []int{1, 2, 3, 4}, versions)
+}

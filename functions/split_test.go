@@ -1,0 +1,130 @@
+package functions_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// TestASplitGoesOnWhereItWasCutOff makes more shards than two chunks hold.
+func TestASplitGoesOnWhereItWasCutOff(t *testing.T) {
+	t.Parallel()
+	const shards = 200_000
+	w := newWorld(t)
+	job := w.submit(shards, func(j *functions.NewJob) { j.Quorum = 3 })
+	step := w.steps()[0]
+	for n := 2; ; n += 3 { // inside the first chunk, between two, inside the second, …
+		w.faults.arm(n)
+		err := w.step(step)
+		if !w.faults.disarm() {
+			require.NoError(t, err)
+			break
+		}
+		require.Error(t, err)
+		now := w.job(job.ID)
+		require.Equal(t, functions.JobSplitting, now.State)
+		require.Equal(t, int64(shards), now.Shards.Open, "shards that do not exist yet are open")
+		made := w.count("select count(*) from shards")
+		require.Equal(t, made, w.count("select split_next from jobs"))
+		require.Zero(t, made%(64*partition.PageSize))
+		if made > 0 {
+			require.Equal(t, int64(0), w.agent(honest).lease(1).Shards[0].Number, "agents start on the first chunk")
+		}
+	}
+	require.NoError(t, w.step(step))
+	require.Equal(t, int64(shards), w.count("select count(*) from shards where wanted + lent = 3 and state = 'open'"))
+	require.Equal(t, int64(shards-1), w.count("select max(number) from shards"))
+	require.Equal(t, partition.Pages(shards), w.count("select count(*) from pages"))
+	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
+	w.check(job.ID)
+}
+
+func TestASplitOfItemsGoesOnAtTheRightByte(t *testing.T) {
+	t.Parallel()
+	const items = 2*64*partition.PageSize + 100
+	w := newWorld(t)
+	var text bytes.Buffer
+	for i := range items {
+		fmt.Fprintf(&text, "%s%d\r\n%s", strings.Repeat(" ", i%5), i, strings.Repeat("\n", i%3))
+	}
+	job := w.submit(0, func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, text.Bytes() })
+	require.Equal(t, int64(items), job.Shards.Total)
+	step := w.steps()[0]
+	cuts := 0
+	for n := 3; ; n += 2 {
+		w.faults.arm(n)
+		err := w.step(step)
+		if !w.faults.disarm() {
+			require.NoError(t, err)
+			break
+		}
+		cuts++
+	}
+	require.Greater(t, cuts, 4)
+	require.NoError(t, w.step(step))
+	require.Equal(t, int64(items), w.count("select count(*) from shards where convert_from(input, 'UTF8') = number::text"))
+	w.check(job.ID)
+}
+
+// TestASplitNoticesThatItsItemsWereChanged changes the stored bytes after they were checked.
+func TestASplitNoticesThatItsItemsWereChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.submit(0, func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte("11\n22\n33\n") })
+	spec := w.jobs()[0].Partition
+	changed := 0
+	require.NoError(t, filepath.WalkDir(w.objects, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Base(path) == spec.Object {
+			changed++
+			require.NoError(t, os.Chmod(path, 0o600))
+			return os.WriteFile(path, []byte("11\n22\n34\n"), 0o600)
+		}
+		return err
+	}))
+	require.Equal(t, 1, changed)
+	require.Error(t, w.step(w.steps()[0]))
+	require.Zero(t, w.count("select count(*) from shards"))
+}
+
+func (w *world) jobs() []functions.Job {
+	w.t.Helper()
+	return w.family(uuid.Nil)
+}
+
+// TestObjectsBelongToTheirProject checks the store of objects that clients see.
+func TestObjectsBelongToTheirProject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	o, err := w.PutObject(ctx, w.project, "", strings.NewReader("hello"))
+	require.NoError(t, err)
+	_, err = w.PutObject(ctx, w.project, o.Digest, strings.NewReader("other"))
+	requireCode(t, err, "digest_mismatch")
+	_, err = w.PutObject(ctx, w.project, "x", strings.NewReader("other"))
+	requireCode(t, err, "bad_digest")
+	_, err = w.PutObject(ctx, w.project, "", broken{})
+	require.ErrorIs(t, err, errBroken)
+	other, _ := w.newProject("other")
+	_, _, err = w.OpenObject(ctx, other, o.Digest)
+	requireCode(t, err, "not_found")
+	r, size, err := w.OpenObject(ctx, w.project, o.Digest)
+	require.NoError(t, err)
+	require.Equal(t, int64(5), size)
+	require.NoError(t, r.Close())
+}
+
+var errBroken = errors.New("broken off")
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errBroken }
