@@ -85,7 +85,7 @@ func startWorld(t *testing.T) *world {
 	w.db = db
 	t.Cleanup(func() { require.NoError(t, db.Stop(context.WithoutCancel(ctx))) })
 	w.startServer()
-	w.operator = w.server.line(t, "ostraka_operator_")
+	w.operator = run(t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL()}, "operator-key", "create", "e2e")
 	w.createProject(ctx)
 	for i := range 3 {
 		w.agents = append(w.agents, w.startAgent(i))

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -51,11 +49,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// process is one process of the program. Its standard error goes to the test's log when the test fails.
+// process is one process of the program. What it says goes to the test's log when the test fails.
 type process struct {
-	cmd   *exec.Cmd
-	lines chan string // standard output
-	log   string      // path of standard error
+	cmd *exec.Cmd
+	log string // path of its output
 }
 
 // start starts the program. It is killed at the end of the test, if it has not ended by then.
@@ -63,15 +60,12 @@ func start(t *testing.T, binary string, env []string, args ...string) *process {
 	t.Helper()
 	log, err := os.CreateTemp(t.TempDir(), "stderr")
 	require.NoError(t, err)
-	p := &process{cmd: exec.Command(binary, args...), lines: make(chan string, 100), log: log.Name()}
+	p := &process{cmd: exec.Command(binary, args...), log: log.Name()}
 	p.cmd.Env = env
-	p.cmd.Stderr = log
+	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	out, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
 	require.NoError(t, p.cmd.Start())
 	require.NoError(t, log.Close())
-	go p.read(out)
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -82,29 +76,14 @@ func start(t *testing.T, binary string, env []string, args ...string) *process {
 	return p
 }
 
-func (p *process) read(out io.Reader) {
-	scanner := bufio.NewScanner(out)
-	for scanner.Scan() {
-		select {
-		case p.lines <- scanner.Text():
-		default: // nobody reads on
-		}
-	}
-	close(p.lines)
-}
-
-// line waits for a word with the prefix on standard output and returns it.
-func (p *process) line(t *testing.T, prefix string) string {
+// run runs the program to its end and returns what it printed.
+func run(t *testing.T, binary string, env []string, args ...string) string {
 	t.Helper()
-	for l := range p.lines {
-		for _, word := range strings.Fields(l) {
-			if strings.HasPrefix(word, prefix) {
-				return word
-			}
-		}
-	}
-	require.FailNow(t, "the process ended before it said what was waited for", prefix)
-	return ""
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Env = env
+	out, err := cmd.Output()
+	require.NoError(t, err, args)
+	return strings.TrimSpace(string(out))
 }
 
 // kill kills the process at once and reaps it. It may be called again.
@@ -136,4 +115,3 @@ func connect(t *testing.T, address, key string) *client.ClientWithResponses {
 	require.NoError(t, err)
 	return api
 }
-
