@@ -11,7 +11,9 @@ import (
 func TestExplainOpen(t *testing.T) {
 	t.Parallel()
 	fit := agentsForJob{Active: 3, Seen: 3, Isolated: 3, Isolation: "process"}
-	job := func(state JobState, c ShardCounts) Job { return Job{State: state, Policy: verify.Policy{Quorum: 2}, Shards: c} }
+	job := func(state JobState, c ShardCounts) Job {
+		return Job{State: state, Policy: verify.Policy{Quorum: 2}, Shards: c}
+	}
 	open := job(JobRunning, ShardCounts{Total: 10, Open: 4, Accepted: 6})
 	for name, c := range map[string]struct {
 		job    Job

@@ -200,3 +200,29 @@ func TestAPollWaitsForWork(t *testing.T) {
 	testenv.Eventually(t, func() bool { return len(got) == 1 }, "the poll that waits is given a lease")
 	require.Equal(t, job.ID, (<-got).Job)
 }
+
+// TestPollsAtOnceNeverLendAShardTwice has one agent poll from many connections at once, where each shard is wanted often.
+func TestPollsAtOnceNeverLendAShardTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(300, func(j *functions.NewJob) { j.Quorum = 16 })
+	w.settleAll()
+	a := w.agent(honest)
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			for {
+				lease, err := a.Lease(t.Context(), 2, 0)
+				if err != nil {
+					t.Error(err)
+				}
+				if lease == nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	w.check(job.ID)
+	require.Equal(t, int64(300), w.count("select sum(lent) from shards"))
+}

@@ -61,12 +61,16 @@ func TestABadResultRefusesTheSubmission(t *testing.T) {
 		"too much to say": with(func(r *functions.Result) {
 			*r = functions.Result{Shard: r.Shard, Status: "timeout", StderrTail: strings.Repeat("x", functions.MaxDiagnosticBytes)}
 		}),
-		"NUL in what it says": with(func(r *functions.Result) { *r = functions.Result{Shard: r.Shard, Status: "timeout", StderrTail: "a\x00b"} }),
-		"shard not leased":    with(func(r *functions.Result) { r.Shard = 5 }),
-		"negative shard":      with(func(r *functions.Result) { r.Shard = -1 }),
-		"a shard twice":       func(list []functions.Result) []functions.Result { return append(list, list[1]) },
-		"nothing":             func([]functions.Result) []functions.Result { return nil },
-		"more than a lease":   func([]functions.Result) []functions.Result { return make([]functions.Result, functions.MaxLeaseShards+1) },
+		"NUL in what it says": with(func(r *functions.Result) {
+			*r = functions.Result{Shard: r.Shard, Status: "timeout", StderrTail: "a\x00b"}
+		}),
+		"shard not leased": with(func(r *functions.Result) { r.Shard = 5 }),
+		"negative shard":   with(func(r *functions.Result) { r.Shard = -1 }),
+		"a shard twice":    func(list []functions.Result) []functions.Result { return append(list, list[1]) },
+		"nothing":          func([]functions.Result) []functions.Result { return nil },
+		"more than a lease": func([]functions.Result) []functions.Result {
+			return make([]functions.Result, functions.MaxLeaseShards+1)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := a.post(lease.ID, change(a.results(lease.Shards))...)

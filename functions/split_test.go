@@ -57,7 +57,9 @@ func TestASplitOfItemsGoesOnAtTheRightByte(t *testing.T) {
 	for i := range items {
 		fmt.Fprintf(&text, "%s%d\r\n%s", strings.Repeat(" ", i%5), i, strings.Repeat("\n", i%3))
 	}
-	job := w.submit(0, func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, text.Bytes() })
+	job := w.submit(0, func(j *functions.NewJob) {
+		j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, text.Bytes()
+	})
 	require.Equal(t, int64(items), job.Shards.Total)
 	step := w.steps()[0]
 	cuts := 0
@@ -80,7 +82,9 @@ func TestASplitOfItemsGoesOnAtTheRightByte(t *testing.T) {
 func TestASplitNoticesThatItsItemsWereChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.submit(0, func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte("11\n22\n33\n") })
+	w.submit(0, func(j *functions.NewJob) {
+		j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte("11\n22\n33\n")
+	})
 	spec := w.jobs()[0].Partition
 	changed := 0
 	require.NoError(t, filepath.WalkDir(w.objects, func(path string, d os.DirEntry, err error) error {

@@ -120,10 +120,22 @@ func TestTheIDsOfAnotherProjectAreNotFound(t *testing.T) {
 			l, err := w.ListJobs(t.Context(), other, functions.JobFilter{}, functions.ListPage{Limit: 9})
 			return len(l), err
 		},
-		"flags":     func() (int, error) { l, err := w.ListFlags(t.Context(), other, nil, functions.ListPage{Limit: 9}); return len(l), err },
-		"rules":     func() (int, error) { l, err := w.ListRules(t.Context(), other, functions.ListPage{Limit: 9}); return len(l), err },
-		"modules":   func() (int, error) { l, err := w.ListModules(t.Context(), other, functions.ListPage{Limit: 9}); return len(l), err },
-		"functions": func() (int, error) { l, err := w.ListFunctions(t.Context(), other, functions.ListPage{Limit: 9}); return len(l), err },
+		"flags": func() (int, error) {
+			l, err := w.ListFlags(t.Context(), other, nil, functions.ListPage{Limit: 9})
+			return len(l), err
+		},
+		"rules": func() (int, error) {
+			l, err := w.ListRules(t.Context(), other, functions.ListPage{Limit: 9})
+			return len(l), err
+		},
+		"modules": func() (int, error) {
+			l, err := w.ListModules(t.Context(), other, functions.ListPage{Limit: 9})
+			return len(l), err
+		},
+		"functions": func() (int, error) {
+			l, err := w.ListFunctions(t.Context(), other, functions.ListPage{Limit: 9})
+			return len(l), err
+		},
 		"agents": func() (int, error) {
 			l, err := w.ListProjectAgents(t.Context(), other, functions.ListPage{Limit: 9})
 			return len(l), err

@@ -136,7 +136,9 @@ func TestItemsComeVerbatim(t *testing.T) {
 	require.NoError(t, err)
 	for name, change := range map[string]func(*functions.NewJob){
 		"values": func(j *functions.NewJob) { j.Partition = partition.OfValues(values) },
-		"lines":  func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte(lines) },
+		"lines": func(j *functions.NewJob) {
+			j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte(lines)
+		},
 		"object": func(j *functions.NewJob) { j.Partition = partition.OfObject(object.Digest) },
 	} {
 		a := w.agent(echoString)
