@@ -26,7 +26,7 @@ func TestAgentWorks(t *testing.T) {
 	f, s := newFakeServer(t, 50)
 	o := testOptions(t, s)
 	o.Workers = 2
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(50)
 	require.NoError(t, stop())
 	for shard, r := range f.results {
@@ -42,12 +42,12 @@ func TestAgentWorks(t *testing.T) {
 func TestAgentEnrolsOnce(t *testing.T) {
 	f, s := newFakeServer(t, 4)
 	o := testOptions(t, s)
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(4)
 	require.NoError(t, stop())
 	f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
 	o.Token = "" // it is needed once
-	stop, _ = start(t, o)
+	stop = start(t, o)
 	f.untilResults(5)
 	require.NoError(t, stop())
 	require.Equal(t, 1, f.enrolled)
@@ -62,7 +62,7 @@ func TestAgentEnrolsAgainWhenItsKeyIsUnknown(t *testing.T) {
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)
 	o.Workers = 3 // they notice it together
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(2)
 	public := f.public
 	f.set(func() {
@@ -89,7 +89,7 @@ func TestAgentWithoutATokenSaysWhatToDo(t *testing.T) {
 	require.NotContains(t, err.Error(), "wrong:", "a token is a secret")
 
 	o.Token = fakeToken
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop())
 	o.Token = ""
@@ -100,7 +100,7 @@ func TestAgentWithoutATokenSaysWhatToDo(t *testing.T) {
 func TestKeyIsShownToNoOtherServer(t *testing.T) {
 	f, s := newFakeServer(t, 1)
 	o := testOptions(t, s)
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop())
 
@@ -118,7 +118,7 @@ func TestKeyIsShownToNoOtherServer(t *testing.T) {
 	require.ErrorIs(t, err, ErrNotEnrolled)
 	require.ErrorContains(t, err, s.URL)
 	o.Token = fakeToken
-	stop, _ = start(t, o)
+	stop = start(t, o)
 	other.untilResults(1)
 	require.NoError(t, stop())
 	require.False(t, leaked.Load())
@@ -157,7 +157,7 @@ func TestAnswersThatAreLostStrandNothing(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	stop, _ := start(t, testOptions(t, s))
+	stop := start(t, testOptions(t, s))
 	f.untilResults(20)
 	require.NoError(t, stop())
 	require.Len(t, f.results, 20)
@@ -185,7 +185,7 @@ func TestAgentBearsAServerInTrouble(t *testing.T) {
 		answers[int(i/3)%len(answers)](w)
 		return true
 	}
-	stop, _ := start(t, testOptions(t, s))
+	stop := start(t, testOptions(t, s))
 	f.untilResults(10)
 	require.NoError(t, stop())
 }
@@ -201,7 +201,7 @@ func TestWrongBundleIsNotRun(t *testing.T) {
 		return true
 	}
 	o := testOptions(t, s)
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.until("the lease is returned", func() bool { return len(f.returned) == 1 })
 	f.untilResults(2) // the next lease is served a good bundle
 	require.NoError(t, stop())
@@ -210,13 +210,13 @@ func TestWrongBundleIsNotRun(t *testing.T) {
 func TestCorruptedCacheIsMended(t *testing.T) {
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(2)
 	require.NoError(t, stop())
 	cached := filepath.Join(o.DataDir, "bundles", f.bundle.Digest)
 	require.NoError(t, os.WriteFile(cached, []byte("spoilt"), 0o600))
 	f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
-	stop, _ = start(t, o)
+	stop = start(t, o)
 	f.untilResults(3)
 	require.NoError(t, stop())
 	text, err := os.ReadFile(cached)
@@ -231,7 +231,7 @@ func TestLargeOutputsAreStoredFirst(t *testing.T) {
 	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
 		return `"` + strings.Repeat("x", sizes[shard]-2) + `"`, nil
 	}}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(2)
 	require.NoError(t, stop())
 	require.Len(t, f.results[0].Output, maxInlineOutput, "at the limit it travels with the result")
@@ -247,7 +247,7 @@ func TestResultThatIsRefusedDoesNotTakeOthersAlong(t *testing.T) {
 	refusing := int64(5)
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool { return refuse(f, w, r, refusing) }
 	f.set(func() { f.perLease = 8 })
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(7)
 	f.until("the rest is returned", func() bool { return len(f.returned) == 1 })
 	require.NoError(t, stop())
@@ -263,7 +263,7 @@ func TestSandboxThatDoesNotWorkReturnsTheLease(t *testing.T) {
 			f, s := newFakeServer(t, 2)
 			o := testOptions(t, s)
 			o.Sandbox = sandbox
-			stop, _ := start(t, o)
+			stop := start(t, o)
 			f.until("the lease is returned", func() bool { return len(f.returned) == 1 })
 			require.NoError(t, stop())
 			require.Empty(t, f.results)
@@ -275,7 +275,7 @@ func TestWhatTheMachineDoesNotAcceptIsReturned(t *testing.T) {
 	f, s := newFakeServer(t, 100)
 	o := testOptions(t, s)
 	o.Caps = Caps{MemoryBytes: bundle.DefaultLimits().MemoryBytes - 1}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.until("two leases are returned", func() bool { return len(f.returned) == 2 })
 	require.NoError(t, stop())
 	require.Equal(t, []int{2, 1}, f.asked[:2], "it asks for less")
@@ -294,7 +294,7 @@ func TestStopReturnsTheRest(t *testing.T) {
 		<-ctx.Done()
 		return "", ctx.Err()
 	}}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	<-executing
 	require.NoError(t, stop())
 	require.Contains(t, f.results, int64(0), "what is done is sent")
@@ -321,7 +321,7 @@ func TestDirectiveEndsALease(t *testing.T) {
 		f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
 		return "", ctx.Err()
 	}}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop())
 	require.True(t, sawEnd.Load())
@@ -358,7 +358,7 @@ func TestLeaseThatHasExpiredIsDropped(t *testing.T) {
 		}
 		return fmt.Sprint(shard), nil
 	}}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(4)
 	require.NoError(t, stop())
 	require.Empty(t, f.returned)
@@ -381,7 +381,7 @@ func TestLeaseGoesStaleWithoutHeartbeats(t *testing.T) {
 		stale <- context.Cause(ctx)
 		return "", ctx.Err()
 	}}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	require.ErrorIs(t, <-stale, errLeaseStale)
 	require.NoError(t, stop())
 }
@@ -390,7 +390,7 @@ func TestLiarLiesAboutItsShare(t *testing.T) {
 	f, s := newFakeServer(t, 60)
 	o := testOptions(t, s)
 	o.Liar = &Liar{Probability: 0.5, Seed: 7}
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(60)
 	require.NoError(t, stop())
 	wrong := 0

@@ -358,7 +358,7 @@ func testOptions(t *testing.T, s *httptest.Server) Options {
 }
 
 // start runs an agent; stop ends it and returns what Run returned.
-func start(t *testing.T, o Options) (stop func() error, ended <-chan error) {
+func start(t *testing.T, o Options) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
@@ -366,7 +366,7 @@ func start(t *testing.T, o Options) (stop func() error, ended <-chan error) {
 	return func() error {
 		cancel()
 		return <-result
-	}, result
+	}
 }
 
 // refuse answers posts that hold the result of one shard as the real server does when it does not like it.

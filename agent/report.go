@@ -25,8 +25,10 @@ const (
 	reportBytes = 4 << 20
 )
 
-// The server's words for a lease that does not count any more.
-var leaseOver = []error{answer.Code("lease_expired"), answer.Code("lease_ended"), answer.Code("lease_revoked")}
+// leaseIsOver says whether the server says that a lease does not count any more.
+func leaseIsOver(err error) bool {
+	return errors.Is(err, answer.Code("lease_expired")) || errors.Is(err, answer.Code("lease_ended")) || errors.Is(err, answer.Code("lease_revoked"))
+}
 
 // reporter sends the results of a lease in parts.
 type reporter struct {
@@ -100,7 +102,7 @@ func (r *reporter) send(ctx context.Context, results []client.ShardResult) error
 	case err == nil:
 		r.reported += len(results)
 		return nil
-	case slices.ContainsFunc(leaseOver, func(over error) bool { return errors.Is(err, over) }):
+	case leaseIsOver(err):
 		r.lease.end(err)
 		return err
 	case ctx.Err() != nil || !aboutResults(err):

@@ -11,7 +11,7 @@ func TestRealSandbox(t *testing.T) {
 	f, s := newFakeServer(t, 6)
 	o := testOptions(t, s)
 	o.Sandbox = nil
-	stop, _ := start(t, o)
+	stop := start(t, o)
 	f.untilResults(6)
 	require.NoError(t, stop())
 	sandbox, err := newProcessSandbox(t.TempDir())

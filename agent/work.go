@@ -66,6 +66,9 @@ func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) e
 // pack makes of what the sandbox says what the server is told. Large outputs are stored on the way.
 func (w *work) pack(ctx context.Context, r harness.Result) (client.ShardResult, error) {
 	result, err := resultOf(r)
+	if left := len(r.Files) - len(result.Files); left > 0 {
+		w.log.Warn("a shard left more files than a result lists", "lease", w.lease.ID, "shard", r.Shard, "files", len(r.Files), "left_out", left)
+	}
 	if err != nil || len(r.Output) <= maxInlineOutput {
 		return result, err
 	}

@@ -86,6 +86,9 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 		w.size.done(done, time.Since(began), held.ttl())
 		err = errors.Join(err, work.close())
 	}
+	if leaseIsOver(err) { // the server said so to whatever was asked last
+		held.end(err)
+	}
 	switch cause := context.Cause(held.alive); {
 	case errors.Is(cause, errStopped): // hard has ended: there is no time left for anything
 		return nil

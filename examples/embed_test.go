@@ -1,11 +1,13 @@
 package examples
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -26,6 +28,12 @@ func TestCopyOfNothing(t *testing.T) {
 	require.ErrorContains(t, err, "finding the example nothing")
 }
 
-func TestRuleIsJSON(t *testing.T) {
-	require.True(t, json.Valid(ProveSample))
+func TestRuleCompiles(t *testing.T) {
+	var rule planner.Rule
+	decoder := json.NewDecoder(bytes.NewReader(ProveSample))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&rule))
+	rule.ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+	_, err := planner.Compile(rule)
+	require.NoError(t, err)
 }

@@ -62,10 +62,18 @@ func (a devAgent) arguments(dir *devDir, info devInfo, lieProbability float64) [
 	return args
 }
 
+// maxAgentLog is the size, in bytes, from which an agent's log is put aside when the agent is started: one old log is kept.
+const maxAgentLog = 1 << 20
+
 func (a devAgent) openLog(dir *devDir) (*os.File, error) {
 	path := dir.agentLog(a.name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("making the agents' folder: %w", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxAgentLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, fmt.Errorf("putting the agent's old log aside: %w", err)
+		}
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -46,13 +46,9 @@ func run(ctx context.Context, t *terminal, args []string) int {
 var errSaid = errors.New("explained already")
 
 func newRoot(t *terminal) *cobra.Command {
-	root := &cobra.Command{
-		Use:           "ostraka",
-		Short:         "Run Python on machines you do not trust, and get answers that you can",
-		Long:          about + environmentHelp + exitCodeHelp(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
+	root := noun("ostraka", "Run Python on machines you do not trust, and get answers that you can")
+	root.Long = about + environmentHelp + exitCodeHelp()
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.talk)
@@ -85,6 +81,7 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 
 func unknownCommand(cmd *cobra.Command, word string) error {
 	hint := "see " + cmd.CommandPath() + " --help"
+	cmd.SuggestionsMinimumDistance = 2 // letters; cobra sets it only for its own message
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or "+cmd.CommandPath()+" ") + "?"
 	}

@@ -1,0 +1,23 @@
+package agent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/functions"
+)
+
+// The agent knows the server by its API alone, so limits of the server stand here a second time. They must agree.
+func TestLimitsAgreeWithTheServer(t *testing.T) {
+	require.Equal(t, functions.MaxInlineOutput, maxInlineOutput)
+	require.Equal(t, functions.MaxFilesListed, maxFiles)
+	require.Equal(t, functions.MaxLabel, MaxNameLength)
+	require.LessOrEqual(t, maxDiagnosticBytes, functions.MaxDiagnosticBytes)
+	require.LessOrEqual(t, MaxBatch, functions.MaxLeaseShards)
+	require.LessOrEqual(t, pollWait, functions.MaxLeaseWait)
+	require.LessOrEqual(t, pollWait, api.MaxWait)
+	// A part is at most reportBytes, or one result: an output and its diagnostics, each byte of which may take six in JSON.
+	require.LessOrEqual(t, max(reportBytes, 6*maxInlineOutput+maxDiagnosticBytes), api.MaxResultsBody)
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/testenv"
+)
+
+// TestScripts tells how each command is used, as a script in testdata/script, against a server as `ostraka dev` runs it, with three
+// agents. The scripts share one project, so each uses names of its own.
+func TestScripts(t *testing.T) {
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Agents: 3, Log: log})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.stop()) })
+	module, err := filepath.Abs("../../wasm/builtin/aggregate.wasm")
+	require.NoError(t, err)
+	examples, err := filepath.Abs("../../examples")
+	require.NoError(t, err)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars,
+				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
+				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
+				"MODULE="+module, "EXAMPLES="+examples)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "eventually": eventually, "keep": keep,
+		},
+	})
+}
+
+// exits runs a program and wants it to exit with a code: exits CODE PROGRAM ARGUMENT...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if neg || err != nil {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
+	}
+	got := codeOf(ts.Exec(args[1], args[2:]...))
+	if got != want {
+		ts.Fatalf("%s: exit code %d, not %d", strings.Join(args[1:], " "), got, want)
+	}
+}
+
+func codeOf(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	default:
+		return -1
+	}
+}
+
+// eventually runs a program until its stdout holds a text: eventually TEXT PROGRAM ARGUMENT...
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually TEXT PROGRAM ARGUMENT...")
+	}
+	deadline := time.Now().Add(testenv.EventuallyLimit)
+	for {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && strings.Contains(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s: in vain waited for %q (%v)", strings.Join(args[1:], " "), args[0], err)
+		}
+	}
+}
+
+// keep puts a member of the last command's JSON into the environment: keep VARIABLE MEMBER
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: keep VARIABLE MEMBER")
+	}
+	_, after, found := strings.Cut(ts.ReadFile("stdout"), fmt.Sprintf("%q: \"", args[1]))
+	value, _, closed := strings.Cut(after, `"`)
+	if !found || !closed {
+		ts.Fatalf("there is no member %q", args[1])
+	}
+	ts.Setenv(args[0], value)
+}

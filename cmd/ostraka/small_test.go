@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+func jsonResponse(body string) *http.Response {
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}
+}
+
+func jobRequest(p client.Partition) client.JobRequest {
+	return client.JobRequest{Function: "f", Partition: p}
+}
+
+func TestExitCodesAreDocumented(t *testing.T) {
+	help := exitCodeHelp()
+	seen := map[int]bool{}
+	for _, c := range exitCodes {
+		require.False(t, seen[c.code], "%d stands twice", c.code)
+		seen[c.code] = true
+		require.Contains(t, help, fmt.Sprintf("%3d  ", c.code))
+	}
+	for _, status := range []int{400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 428, 429, 500, 502, 503} {
+		require.True(t, seen[codeOfStatus(status)], status)
+	}
+	require.Equal(t, exitFailed, exitCode(errors.New("anything")))
+	require.Equal(t, exitOK, exitCode(nil))
+}
+
+func TestForeignTextCannotDrawOnTheTerminal(t *testing.T) {
+	require.Equal(t, "a·b·c·d·é", plain("a\tb\nc\x1bd\u202eé"))
+	var out strings.Builder
+	table := newTable(&out, "A", "B")
+	table.row("x\ny", "z")
+	require.NoError(t, table.flush())
+	require.Equal(t, "A    B\nx·y  z\n", out.String())
+}
+
+func TestCutSaysThatItCuts(t *testing.T) {
+	require.Equal(t, strings.Repeat("x", maxShownInput), cut(strings.Repeat("x", maxShownInput)))
+	long := strings.Repeat("x", maxShownInput-1) + "éé"
+	require.Equal(t, fmt.Sprintf("%s… (%d bytes)", strings.Repeat("x", maxShownInput-1), len(long)), cut(long), "characters stay whole")
+}
+
+func TestAnswersAreShownByTheirFields(t *testing.T) {
+	require.Equal(t, [][2]string{{"answer", "18446744073709551617"}}, answerFields(&client.Aggregate{Value: []byte("18446744073709551617")}))
+	require.Equal(t, [][2]string{{"answer.a", "18446744073709551617"}, {"answer.b", `"x"`}},
+		answerFields(&client.Aggregate{Value: []byte(`{"b":"x","a":18446744073709551617}`)}))
+	require.Equal(t, [][2]string{{"answer", "{}"}}, answerFields(&client.Aggregate{Value: []byte(`{}`)}))
+	require.Contains(t, answerFields(&client.Aggregate{Object: "abc"})[0][1], "ostraka object get abc")
+}
+
+func TestOutcomes(t *testing.T) {
+	for state, code := range map[client.JobState]int{
+		client.JobStateFinished: exitOK, client.JobStateFailed: exitFailed, client.JobStateCancelled: exitFailed, client.JobStateReview: exitFailed,
+	} {
+		require.Equal(t, code, exitCode(outcome(client.Job{State: state})), state)
+	}
+}
+
+// Agents of `ostraka dev` get the token and no other secret of ours.
+func TestAgentsGetNoKeys(t *testing.T) {
+	t.Setenv("OSTRAKA_KEY", "secret")
+	t.Setenv("OSTRAKA_S3_SECRET_KEY", "secret")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	t.Setenv("OSTRAKA_DATABASE_URL", "postgres://u:secret@h/d")
+	env := childEnvironment("OSTRAKA_TOKEN=t")
+	require.Contains(t, env, "OSTRAKA_TOKEN=t")
+	require.NotContains(t, strings.Join(env, "\n"), "secret")
+	args := devAgent{name: "a", liar: true}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", EnrolmentToken: "t0ken"}, 0.5)
+	require.NotContains(t, args, "t0ken", "others can see command lines")
+	require.Contains(t, args, "--liar")
+}
+
+func TestDevAgentsNames(t *testing.T) {
+	require.Equal(t, []devAgent{{"agent-1", false}, {"agent-2", false}, {"agent-3-liar", true}}, devAgents(3, 1))
+	require.Empty(t, devAgents(0, 0))
+}
+
+// Two liars do not tell the same lie by themselves: together they would make a quorum of it.
+func TestLiarsDoNotAgree(t *testing.T) {
+	seed := func(name string, given bool, value uint64) uint64 {
+		o := &agentStartOptions{liarSeed: value, seedIsGiven: given}
+		o.options.Name = name
+		return o.seed()
+	}
+	require.NotEqual(t, seed("agent-3-liar", false, 0), seed("agent-4-liar", false, 0))
+	require.Equal(t, uint64(0), seed("agent-3-liar", true, 0), "unless they are told to")
+}
+
+func TestShellFileQuotes(t *testing.T) {
+	text := devInfo{URL: "http://x", Project: "p", OwnerKey: `k'; rm -rf /; '`}.shell()
+	require.Contains(t, text, `export OSTRAKA_KEY='k'\''; rm -rf /; '\'''`)
+}
+
+func TestLoopbackOnly(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "localhost:80", "[::1]:80", "127.8.9.1:1"} {
+		require.NoError(t, loopback(address), address)
+	}
+	for _, address := range []string{"0.0.0.0:0", ":80", "example.org:80", "10.0.0.1:80", "127.0.0.1", "[::]:80"} {
+		require.Equal(t, exitUsage, exitCode(loopback(address)), address)
+	}
+}
+
+func TestQueues(t *testing.T) {
+	for text, works := range map[string]bool{"all": true, "none": false, "verify,control": true} {
+		c := serverConfig{Queues: strings.Split(text, ",")}
+		require.NoError(t, c.chooseQueues(), text)
+		require.Equal(t, works, c.worksQueues(), text)
+	}
+	c := serverConfig{Queues: []string{"all", "verify"}}
+	require.Equal(t, exitUsage, exitCode(c.chooseQueues()))
+}
