@@ -182,7 +182,7 @@ func TestAgentReturnsItsLeaseWhenItIsStopped(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	_, d := devRun(t, folder, "--agents", "0")
 	ostraka(t, d, "function", "push", aFunction(t, "slow", "import time\ndef handler(x):\n    if x['from'] == '1':\n        time.sleep(600)\n    return 1\n"))
-	job := memberOf(t, ostraka(t, d, "job", "run", "slow", "--range", "0:2", "--shard-size", "1", "--no-verify", "-o", "json"), "id")
+	job := interruptedWait(t, d, "slow")
 	a := runProgram(t, []string{"OSTRAKA_TOKEN=" + d.EnrolmentToken}, "agent", "start", "--url", d.URL, "--data", filepath.Join(folder, "mine"), "--name", "mine")
 	shard := func() string { return ostraka(t, d, "job", "shard", job, "1", "-o", "json") }
 	testenv.Eventually(t, func() bool { return strings.Contains(ostraka(t, d, "job", "get", job, "-o", "json"), `"accepted": 1,`) }, "the quick shard is accepted")
@@ -193,4 +193,18 @@ func TestAgentReturnsItsLeaseWhenItIsStopped(t *testing.T) {
 	require.Contains(t, shard(), `"lent": 0,`)
 	require.Contains(t, shard(), `"lost": 0,`, "a lease that is returned is not lost")
 	nothingRunsIn(t, filepath.Join(folder, "mine"))
+}
+
+// interruptedWait runs a job, stops waiting for it as Ctrl-C does, and returns its ID: the job goes on.
+func interruptedWait(t *testing.T, d devInfo, function string) string {
+	t.Helper()
+	p := runProgram(t, d.environment(), "job", "run", function, "--range", "0:2", "--shard-size", "1", "--no-verify", "--wait")
+	testenv.Eventually(t, func() bool { return strings.Contains(p.said(), "0 of 2 shards") }, "it waits")
+	p.signal(os.Interrupt)
+	require.Equal(t, exitInterrupted, p.ends())
+	_, after, found := strings.Cut(p.said(), "ostraka job watch ")
+	require.True(t, found, p.said())
+	require.NotContains(t, p.said(), "ostraka: ", "that is no error")
+	id, _, _ := strings.Cut(after, "\n")
+	return id
 }

@@ -19,6 +19,7 @@ Use it:     ostraka function push DIR    then: ostraka job run NAME --range FROM
 Lend it:    ostraka agent start          this machine works for a server`
 
 const environmentHelp = `
+
 Environment:
   OSTRAKA_URL      the server, as --url
   OSTRAKA_KEY      your key; it has no flag, since others can see command lines (--key-file names a file)
@@ -68,6 +69,8 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 		Use:   use,
 		Short: short,
 		Args:  cobra.ArbitraryArgs,
+
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()

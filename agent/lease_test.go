@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+func TestStopReturnsTheRest(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	executing := make(chan struct{})
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, shard int64) (string, error) {
+		if shard == 0 {
+			return "0", nil
+		}
+		close(executing)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}}
+	stop := start(t, o)
+	<-executing
+	require.NoError(t, stop())
+	require.Contains(t, f.results, int64(0), "what is done is sent")
+	require.NotContains(t, f.results, int64(1))
+	require.Len(t, f.returned, 1, "the rest is returned")
+}
+
+func TestDirectiveEndsALease(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl = 1
+	o := testOptions(t, s)
+	var sawEnd atomic.Bool
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, shard int64) (string, error) {
+		if shard == 9 {
+			return "9", nil
+		}
+		f.set(func() {
+			for id := range f.leases {
+				f.ended = []uuid.UUID{id}
+			}
+		})
+		<-ctx.Done()
+		sawEnd.Store(errors.Is(context.Cause(ctx), errLeaseEnded))
+		f.set(func() { f.shards = []client.LeasedShard{{Shard: 9, Input: "{}"}} })
+		return "", ctx.Err()
+	}}
+	stop := start(t, o)
+	f.untilResults(1)
+	require.NoError(t, stop())
+	require.True(t, sawEnd.Load())
+	require.Empty(t, f.returned, "there is nothing to return")
+	require.NotEmpty(t, f.beats)
+	require.Len(t, f.beats[0].Leases, 1)
+}
+
+func TestDirectiveStopsTheAgent(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl, f.stop = 1, true
+	o := testOptions(t, s)
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, _ int64) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}}
+	require.NoError(t, Run(t.Context(), o))
+	require.Len(t, f.returned, 1)
+}
+
+func TestLeaseThatHasExpiredIsDropped(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	o := testOptions(t, s)
+	f.perLease = 2
+	var expired atomic.Bool
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
+		if expired.CompareAndSwap(false, true) { // the server lends the shards again while the first one is executed
+			f.set(func() {
+				for id, lent := range f.leases {
+					f.shards = append(f.shards, lent...)
+					delete(f.leases, id)
+				}
+			})
+		}
+		return fmt.Sprint(shard), nil
+	}}
+	stop := start(t, o)
+	f.untilResults(4)
+	require.NoError(t, stop())
+	require.Empty(t, f.returned)
+}
+
+func TestLeaseGoesStaleWithoutHeartbeats(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	f.ttl = 1
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/agent/heartbeat" {
+			problem(w, 503, "database_unavailable")
+			return true
+		}
+		return false
+	}
+	stale := make(chan error, 1)
+	o := testOptions(t, s)
+	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, _ int64) (string, error) {
+		<-ctx.Done()
+		stale <- context.Cause(ctx)
+		return "", ctx.Err()
+	}}
+	stop := start(t, o)
+	require.ErrorIs(t, <-stale, errLeaseStale)
+	require.NoError(t, stop())
+}
