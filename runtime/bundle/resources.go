@@ -35,7 +35,8 @@ func DefaultLimits() Limits {
 }
 
 // MaxLimits are the hard maxima. An hour of CPU is a shard too large to lose;
-// 16 MiB of result is what the server still holds in memory per attempt.
+// 16 MiB of result is what the server still holds in memory per attempt; 100
+// files are what a result lists.
 func MaxLimits() Limits {
 	return Limits{
 		CPUSeconds:  3600,
@@ -45,7 +46,7 @@ func MaxLimits() Limits {
 		StdoutBytes: MaxTailBytes,
 		StderrBytes: MaxTailBytes,
 		DiskBytes:   10 << 30,
-		Files:       1000,
+		Files:       100,
 		Pids:        512,
 	}
 }

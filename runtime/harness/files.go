@@ -37,7 +37,8 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 		case len(name) > MaxArtifactPathBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 			return fmt.Errorf("the file name %.60q is longer than %d bytes, not UTF-8 or holds control characters", name, MaxArtifactPathBytes)
 		case int64(len(files)) == limits.Files:
-			return fmt.Errorf("%w: more than %d files under $OSTRAKA_OUTPUT: raise limits.files", errTooMuch, limits.Files)
+			return fmt.Errorf("%w: more than %d files under $OSTRAKA_OUTPUT: pack them into fewer, or raise limits.files (at most %d)",
+				errTooMuch, limits.Files, bundle.MaxLimits().Files)
 		}
 		f, err := artifact(root, name, left)
 		if err != nil {
