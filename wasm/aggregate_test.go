@@ -1,7 +1,6 @@
 package wasm_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,7 +102,7 @@ func TestCheck(t *testing.T) {
 			_, err := pool.Check(t.Context(), "p", c.module.Bytes(), c.kind)
 			require.ErrorContains(t, err, c.want)
 			var e *wasm.Error
-			require.True(t, errors.As(err, &e))
+			require.ErrorAs(t, err, &e)
 			require.Equal(t, c.class, e.Class)
 		})
 	}

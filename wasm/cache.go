@@ -90,7 +90,7 @@ func (c *cache) fill(digest string, compile func(dir string) error) error {
 	if err != nil {
 		return fmt.Errorf("making room for compiled code: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what stays is swept at the next start
 	if err := compile(dir); err != nil {
 		return err
 	}
@@ -164,11 +164,10 @@ func (c *cache) trim(keep string) error {
 // sizeOf adds up the files below a path; what cannot be read counts nothing.
 func sizeOf(path string) (total int64) {
 	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				total += info.Size()
+			}
 		}
 		return nil
 	})

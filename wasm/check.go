@@ -29,8 +29,10 @@ func (p *Pool) Check(ctx context.Context, project string, module []byte, kind Ki
 	m := FromBytes(module)
 	info := Info{Digest: m.Digest, Kind: kind}
 	if kind != KindAggregator {
-		return Info{}, &Error{Class: ClassRejected, Rule: "kind", Digest: m.Digest,
-			Message: fmt.Sprintf("modules of kind %q cannot be used yet", clean(string(kind))), Hint: "the kind that is supported is aggregator"}
+		return Info{}, &Error{
+			Class: ClassRejected, Rule: "kind", Digest: m.Digest,
+			Message: fmt.Sprintf("modules of kind %q cannot be used yet", clean(string(kind))), Hint: "the kind that is supported is aggregator",
+		}
 	}
 	if info.Info, err = p.precheck(module); err != nil {
 		return Info{}, err

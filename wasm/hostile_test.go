@@ -3,7 +3,6 @@ package wasm_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +28,7 @@ func runBytes(t testing.TB, p *wasm.Pool, module []byte) (string, wasm.Stats, *w
 		return out.String(), stats, nil
 	}
 	var e *wasm.Error
-	require.True(t, errors.As(err, &e), "%v", err)
+	require.ErrorAs(t, err, &e)
 	return out.String(), stats, e
 }
 

@@ -15,6 +15,7 @@ type Limits struct {
 	Stderr  int           // bytes of stderr that are kept, the last ones
 }
 
+// What a batch may use: where nothing is stated, and at most.
 const (
 	// PageSize is the unit of WebAssembly's memory in bytes.
 	PageSize = 64 << 10

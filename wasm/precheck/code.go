@@ -105,7 +105,7 @@ func (b *bodyChecker) instruction() {
 }
 
 func (b *bodyChecker) enter(loop bool) {
-	b.r.signed(33) // block type
+	b.r.skipSigned(33) // block type
 	b.open = append(b.open, loop)
 	if n := len(b.open) - 1; n > MaxNesting {
 		refuse(RuleNesting, "", "blocks are nested deeper than %d", MaxNesting)
@@ -188,9 +188,9 @@ func (b *bodyChecker) skip(s shape) {
 		b.r.u32()
 		b.r.byte()
 	case signed32:
-		b.r.signed(32)
+		b.r.skipSigned(32)
 	case signed64:
-		b.r.signed(64)
+		b.r.skipSigned(64)
 	case fourBytes:
 		b.r.bytes(4)
 	case eightBytes:

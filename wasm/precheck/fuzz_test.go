@@ -2,7 +2,6 @@ package precheck
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +32,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		var refusal *Refusal
-		require.True(t, errors.As(err, &refusal))
+		require.ErrorAs(t, err, &refusal)
 		require.NotEmpty(t, refusal.Rule)
 		require.NotEmpty(t, refusal.What)
 	})

@@ -2,7 +2,6 @@ package precheck
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,8 +163,7 @@ func TestLimits(t *testing.T) {
 func requireRule(t *testing.T, rule Rule, err error) {
 	t.Helper()
 	var refusal *Refusal
-	require.Error(t, err)
-	require.True(t, errors.As(err, &refusal), "%v", err)
+	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, rule, refusal.Rule, "%v", err)
 }
 

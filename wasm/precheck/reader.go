@@ -59,21 +59,15 @@ func (r *reader) u32() uint32 {
 	return 0
 }
 
-// signed reads a signed LEB128 number of at most the given bits (32, 33 or 64).
-func (r *reader) signed(bits int) int64 {
-	var v int64
+// skipSigned steps over a signed LEB128 number of at most the given bits (32,
+// 33 or 64): no rule depends on one.
+func (r *reader) skipSigned(bits int) {
 	for shift := 0; shift < bits; shift += 7 {
-		b := r.byte()
-		v |= int64(b&0x7f) << shift
-		if b&0x80 == 0 {
-			if s := shift + 7; s < 64 {
-				v = v << (64 - s) >> (64 - s)
-			}
-			return v
+		if r.byte()&0x80 == 0 {
+			return
 		}
 	}
 	r.malformed("a number at offset %d does not fit %d bits", r.pos, bits)
-	return 0
 }
 
 // count reads how many things follow. Each takes at least one byte, so more

@@ -143,14 +143,14 @@ func (c *checker) readFunctions(s *reader) {
 }
 
 // limits reads the minimum and maximum of a table or memory.
-func (s *reader) limits(rule Rule) uint32 {
-	flags := s.byte()
+func (r *reader) limits(rule Rule) uint32 {
+	flags := r.byte()
 	if flags > 1 {
-		refuse(RuleFeature, s.where, "shared or 64-bit limits (flags 0x%02x) are not supported", flags)
+		refuse(RuleFeature, r.where, "shared or 64-bit limits (flags 0x%02x) are not supported", flags)
 	}
-	minimum := s.u32()
-	if flags == 1 && s.u32() < minimum {
-		refuse(rule, s.where, "the maximum is below the minimum of %d", minimum)
+	minimum := r.u32()
+	if flags == 1 && r.u32() < minimum {
+		refuse(rule, r.where, "the maximum is below the minimum of %d", minimum)
 	}
 	return minimum
 }
@@ -277,9 +277,9 @@ func (c *checker) readData(s *reader) {
 func constExpr(s *reader) {
 	switch op := s.byte(); op {
 	case 0x41:
-		s.signed(32)
+		s.skipSigned(32)
 	case 0x42:
-		s.signed(64)
+		s.skipSigned(64)
 	case 0x43:
 		s.bytes(4)
 	case 0x44:

@@ -20,11 +20,12 @@ func MaybeRun() {
 	if len(os.Args) != 2 || os.Args[1] != argument {
 		return
 	}
+	code := 0
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "wasm runner:", err)
-		os.Exit(1)
+		code = 1
 	}
-	os.Exit(0)
+	os.Exit(code) //nolint:forbidigo // the process is the runner: its main must go no further
 }
 
 // serve is the life of a runner: take limits and a module, then run batches

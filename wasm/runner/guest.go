@@ -83,7 +83,7 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 		return o
 	}
 	// Closing gives the memory back; a guest that just returns stays alive otherwise.
-	defer instance.Close(ctx)
+	defer func() { _ = instance.Close(ctx) }()
 	_, err = instance.ExportedFunction("_start").Call(ctx)
 	o.Memory = uint64(instance.Memory().Size())
 	o.end(err)
