@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/statement"
@@ -93,7 +91,7 @@ func (a *fakeAgent) report(ctx context.Context, lease client.Lease) error {
 		lines[i] = statement.Line{Shard: s.Shard, Status: "ok", Outcome: digest}
 	}
 	res, err := a.api.PostResultsWithResponse(ctx, lease.ID, nil, client.ResultsRequest{
-		Results: results, Signature: ed25519.Sign(a.key, statement.Results(uuid.UUID(lease.ID), lines)),
+		Results: results, Signature: ed25519.Sign(a.key, statement.Results(lease.ID, lines)),
 	})
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func files(t *testing.T, dir string) []string {
 
 func TestDirKeepsTheContract(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blobtest.Backend {
+		t.Helper()
 		dir := filepath.Join(t.TempDir(), "objects")
 		return blobtest.Backend{
 			Store: openDir(t, dir),

@@ -50,6 +50,7 @@ func keys(t *testing.T, client *minio.Client, bucket string) []string {
 
 func TestS3KeepsTheContract(t *testing.T) {
 	blobtest.Run(t, func(t *testing.T) blobtest.Backend {
+		t.Helper()
 		cfg := testenv.MinIO(t)
 		raw := rawClient(t, cfg)
 		return blobtest.Backend{

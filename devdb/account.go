@@ -88,5 +88,9 @@ func ownerOf(path string) (uid uint32, exists bool, err error) {
 	if !info.IsDir() {
 		return 0, false, fmt.Errorf("looking at the database's data: %s is not a directory", path)
 	}
-	return info.Sys().(*syscall.Stat_t).Uid, true, nil
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false, fmt.Errorf("looking at the database's data: the owner of %s is not known", path)
+	}
+	return stat.Uid, true, nil
 }

@@ -57,8 +57,10 @@ func TestUnprivileged(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.count=1", "-test.timeout=5m")
 	cmd.Dir = "/"
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=/tmp", "HOME=/nonexistent"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL,
-		Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Pdeathsig:  syscall.SIGKILL,
+		Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID},
+	}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "--- PASS: TestParentKilled")
@@ -176,7 +178,7 @@ func TestRootKeepsTheOwnerOfTheData(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // only root can become another user
 	}
-	dir, err := os.MkdirTemp("", "ostraka-devdb-") // unlike t.TempDir's, no parent is closed to the user
+	dir, err := os.MkdirTemp("", "ostraka-devdb-") //nolint:usetesting // the parent of t.TempDir is closed to the user
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chown(dir, nobodyUID, nobodyUID))
@@ -321,8 +323,10 @@ func TestStartRefuses(t *testing.T) {
 	})
 	t.Run("a bad setting, with the server's own words", func(t *testing.T) {
 		dir := t.TempDir()
-		_, err := devdb.Start(t.Context(), devdb.Options{Dir: dir, Disposable: true,
-			Settings: map[string]string{"max_connections": "many"}})
+		_, err := devdb.Start(t.Context(), devdb.Options{
+			Dir: dir, Disposable: true,
+			Settings: map[string]string{"max_connections": "many"},
+		})
 		require.ErrorContains(t, err, `invalid value for parameter "max_connections"`)
 		requireNothingRuns(t, dir)
 		start(t, devdb.Options{Dir: dir}) // the failure left no lock behind

@@ -69,6 +69,7 @@ func requireNothingRuns(t *testing.T, dir string) {
 
 // busyBackend starts a query that never looks up and returns its process.
 func busyBackend(t *testing.T, srv *devdb.Server) string {
+	t.Helper()
 	conn, err := pgx.Connect(t.Context(), srv.URL())
 	require.NoError(t, err)
 	pid := strconv.Itoa(int(conn.PgConn().PID()))

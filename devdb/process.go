@@ -30,7 +30,6 @@ type process struct {
 	pid  int
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended and been reaped
-	err  error         // how it ended; read after done
 	log  *boundedLog
 }
 
@@ -80,7 +79,7 @@ func (p *process) start() error {
 		if err != nil {
 			return
 		}
-		p.err = p.cmd.Wait()
+		_ = p.cmd.Wait() // how it ended stands in cmd.ProcessState
 		close(p.done)
 	}()
 	return <-started

@@ -54,7 +54,7 @@ func (s *Server) awaitReady(ctx context.Context, p *process) error {
 // death explains why the server ended while it was still wanted.
 func (p *process) death() error {
 	p.log.drain(logDrainLimit)
-	return fmt.Errorf("the server ended while starting (%v); its last words: %s", p.err, p.log.lastWords())
+	return fmt.Errorf("the server ended while starting (%s); its last words: %s", p.cmd.ProcessState, p.log.lastWords())
 }
 
 // connect asks until the server lets us in. A server that is starting or

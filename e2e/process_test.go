@@ -32,6 +32,7 @@ var program = func() func(t *testing.T) string {
 		return path, cmd.Run()
 	})
 	return func(t *testing.T) string {
+		t.Helper()
 		path, err := build()
 		require.NoError(t, err, "building the program")
 		return path

@@ -65,19 +65,28 @@ func (r *recorder) count(args any) (n int) {
 	return n
 }
 
-func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error   { return r.call(ctx, a) }
+func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Verify(ctx context.Context, a functions.VerifyArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) error {
 	return r.call(ctx, a)
 }
-func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error   { return r.call(ctx, a) }
+
+func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Finish(ctx context.Context, a functions.FinishArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error {
 	return r.call(ctx, a)
 }
+
 func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error {
 	return r.call(ctx, a)
 }

@@ -107,8 +107,10 @@ type worker[A river.JobArgs] struct {
 	timeout time.Duration
 }
 
+// Work calls the step.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error { return w.step(ctx, job.Args) }
 
+// Timeout is how long the step may take.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.timeout }
 
 func add[A river.JobArgs](to *river.Workers, step func(context.Context, A) error, timeout time.Duration) {
@@ -153,6 +155,7 @@ type retryPolicy struct{}
 
 const longestPause = 5 * time.Minute
 
+// NextRetry is when a step that has failed runs again.
 func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 	pause := longestPause
 	if n := len(job.Errors); n < 9 {

@@ -9,6 +9,7 @@
 package testenv
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"sync"
@@ -16,11 +17,11 @@ import (
 	"testing"
 )
 
-// Main runs the tests, stops what they started and exits.
+// Main runs the tests and stops what they started. TestMain returns after it:
+// the binary then exits with the tests' own code.
 func Main(m *testing.M) {
-	code := m.Run()
+	m.Run()
 	shared.stop()
-	os.Exit(code)
 }
 
 // shared is what the tests of this binary have in common. It is global because
@@ -48,8 +49,7 @@ func (e *environment) directory() (string, error) {
 		return "", err
 	}
 	if e.stopReap, err = reap(dir); err != nil {
-		os.RemoveAll(dir)
-		return "", err
+		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	e.dir = dir
 	return dir, nil

@@ -174,6 +174,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 // mentioned tells whether a process works in the directory or names it.
 func mentioned(t *testing.T, dir string) bool {
+	t.Helper()
 	procs, err := filepath.Glob("/proc/[0-9]*")
 	require.NoError(t, err)
 	for _, proc := range procs {
