@@ -86,7 +86,7 @@ func (a *agent) lease(most int) *functions.Lease {
 
 // Lease and the methods below are safe in goroutines: they return errors.
 func (a *agent) Lease(ctx context.Context, most int, wait time.Duration) (*functions.Lease, error) {
-	return a.w.Service.Lease(ctx, a.id, most, wait, functions.Idempotency{})
+	return a.w.Lease(ctx, a.id, most, wait, functions.Idempotency{})
 }
 
 // results answers shards of a lease.
@@ -137,12 +137,9 @@ func (a *agent) do(most int) int {
 
 // run works until the context ends, batch after batch.
 func (a *agent) run(ctx context.Context, batch int) error {
-	for {
+	for ctx.Err() == nil {
 		lease, err := a.Lease(ctx, batch, time.Minute)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("leasing: %w", err)
 		}
 		if lease == nil {
@@ -153,6 +150,7 @@ func (a *agent) run(ctx context.Context, batch int) error {
 			return fmt.Errorf("recording: %w", err)
 		}
 	}
+	return nil
 }
 
 // lostLease says whether an agent is to drop its results and go on.

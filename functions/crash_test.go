@@ -39,11 +39,15 @@ func TestEveryStepMayBeCutOffAnywhere(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.pushFunction("proof", "[verification]\nquorum = 1\n")
-	_, _, err := w.CreateRule(ctx, w.by, w.project, planner.Rule{Name: "prove", Enabled: true, OnFunction: "numbers", When: "true",
-		Then: planner.Then{Function: "proof", Partition: `{"kind": "items", "values": [aggregate.value.sum]}`}}, functions.Idempotency{})
+	_, _, err := w.CreateRule(ctx, w.by, w.project, planner.Rule{
+		Name: "prove", Enabled: true, OnFunction: "numbers", When: "true",
+		Then: planner.Then{Function: "proof", Partition: `{"kind": "items", "values": [aggregate.value.sum]}`},
+	}, functions.Idempotency{})
 	require.NoError(t, err)
-	_, _, err = w.CreateRule(ctx, w.by, w.project, planner.Rule{Name: "wrong", Enabled: true, OnFunction: "numbers", When: "true",
-		Then: planner.Then{Function: "missing", Partition: `{"kind": "items", "values": [1]}`}}, functions.Idempotency{})
+	_, _, err = w.CreateRule(ctx, w.by, w.project, planner.Rule{
+		Name: "wrong", Enabled: true, OnFunction: "numbers", When: "true",
+		Then: planner.Then{Function: "missing", Partition: `{"kind": "items", "values": [1]}`},
+	}, functions.Idempotency{})
 	require.NoError(t, err)
 	agents := []*agent{w.agent(honest), w.agent(honest), w.agent(liar), w.agent(honest)}
 

@@ -54,8 +54,10 @@ func (e *Error) with(format string, args ...any) *Error {
 
 // NotFound is the answer for what does not exist and for what belongs to another project: the two must not be told apart.
 func NotFound(what, id string) *Error {
-	return &Error{Kind: KindNotFound, Code: "not_found", Message: fmt.Sprintf("there is no %s %q here", what, id),
-		Hint: "check the name and the project; list what there is with GET on the collection"}
+	return &Error{
+		Kind: KindNotFound, Code: "not_found", Message: fmt.Sprintf("there is no %s %q here", what, id),
+		Hint: "check the name and the project; list what there is with GET on the collection",
+	}
 }
 
 // Invalid is an error in what the client sent.
@@ -65,24 +67,44 @@ func Invalid(code, message, hint string) *Error {
 
 // The errors of the agent protocol and of documents that people edit. Agents branch on them.
 var (
-	ErrLeaseExpired = &Error{Kind: KindConflict, Code: "lease_expired", Message: "the lease has expired and its shards were lent again",
-		Hint: "drop these results and ask for a new lease; send heartbeats to keep a lease alive"}
-	ErrLeaseEnded = &Error{Kind: KindConflict, Code: "lease_ended", Message: "the lease has ended already",
-		Hint: "drop these results and ask for a new lease"}
-	ErrLeaseRevoked = &Error{Kind: KindConflict, Code: "lease_revoked", Message: "the lease was revoked",
-		Hint: "drop these results; ask the project's owner why this agent is not lent work"}
-	ErrBadSignature = &Error{Kind: KindForbidden, Code: "bad_signature", Message: "the signature does not match the results and the agent's key",
-		Hint: "sign the statement of the submission with the key that the agent enrolled with"}
-	ErrBadResult = &Error{Kind: KindInvalid, Code: "bad_result", Message: "a result is not acceptable",
-		Hint: "nothing of this submission was recorded; correct the result that is named and send it again"}
-	ErrResultConflict = &Error{Kind: KindConflict, Code: "result_conflict", Message: "another result of this agent for the shard is recorded already",
-		Hint: "the first result counts; drop this one"}
-	ErrNotEnrolled = &Error{Kind: KindForbidden, Code: "agent_not_active", Message: "the agent is not active",
-		Hint: "it was revoked or waits for approval: ask the operator"}
-	ErrRevision = &Error{Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",
-		Hint: "read it again, apply the change to what you read and send its new ETag in If-Match"}
-	ErrIdempotencyMismatch = &Error{Kind: KindInvalid, Code: "idempotency_mismatch", Message: "this Idempotency-Key was used with another request",
-		Hint: "use a new key for a new request; the same key only repeats the same request"}
-	ErrJobEnded = &Error{Kind: KindConflict, Code: "job_ended", Message: "the job has ended already",
-		Hint: "submit a new job"}
+	ErrLeaseExpired = &Error{
+		Kind: KindConflict, Code: "lease_expired", Message: "the lease has expired and its shards were lent again",
+		Hint: "drop these results and ask for a new lease; send heartbeats to keep a lease alive",
+	}
+	ErrLeaseEnded = &Error{
+		Kind: KindConflict, Code: "lease_ended", Message: "the lease has ended already",
+		Hint: "drop these results and ask for a new lease",
+	}
+	ErrLeaseRevoked = &Error{
+		Kind: KindConflict, Code: "lease_revoked", Message: "the lease was revoked",
+		Hint: "drop these results; ask the project's owner why this agent is not lent work",
+	}
+	ErrBadSignature = &Error{
+		Kind: KindForbidden, Code: "bad_signature", Message: "the signature does not match the results and the agent's key",
+		Hint: "sign the statement of the submission with the key that the agent enrolled with",
+	}
+	ErrBadResult = &Error{
+		Kind: KindInvalid, Code: "bad_result", Message: "a result is not acceptable",
+		Hint: "nothing of this submission was recorded; correct the result that is named and send it again",
+	}
+	ErrResultConflict = &Error{
+		Kind: KindConflict, Code: "result_conflict", Message: "another result of this agent for the shard is recorded already",
+		Hint: "the first result counts; drop this one",
+	}
+	ErrNotEnrolled = &Error{
+		Kind: KindForbidden, Code: "agent_not_active", Message: "the agent is not active",
+		Hint: "it was revoked or waits for approval: ask the operator",
+	}
+	ErrRevision = &Error{
+		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",
+		Hint: "read it again, apply the change to what you read and send its new ETag in If-Match",
+	}
+	ErrIdempotencyMismatch = &Error{
+		Kind: KindInvalid, Code: "idempotency_mismatch", Message: "this Idempotency-Key was used with another request",
+		Hint: "use a new key for a new request; the same key only repeats the same request",
+	}
+	ErrJobEnded = &Error{
+		Kind: KindConflict, Code: "job_ended", Message: "the job has ended already",
+		Hint: "submit a new job",
+	}
 )

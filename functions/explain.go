@@ -71,8 +71,10 @@ func explainEnded(job Job) Explanation {
 
 // explainOpen is a pure function of what was read.
 func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation {
-	e := Explanation{State: job.State, Reasons: []Reason{},
-		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total)}
+	e := Explanation{
+		State: job.State, Reasons: []Reason{},
+		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total),
+	}
 	add := func(code, hint, format string, args ...any) {
 		e.Reasons = append(e.Reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}

@@ -202,11 +202,7 @@ func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips
 			return err
 		}
 		for _, k := range skips {
-			switch k.Reason {
-			case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:
-				continue
-			}
-			if slices.Contains(told, k.RuleName) {
+			if !worthTelling(k.Reason) || slices.Contains(told, k.RuleName) {
 				continue
 			}
 			if err := addEvent(ctx, tx, job, EventSkipped, map[string]any{"rule": k.RuleName, "reason": k.Reason, "detail": k.Detail}); err != nil {
@@ -215,4 +211,14 @@ func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips
 		}
 		return nil
 	})
+}
+
+// worthTelling says whether a rule led to nothing for a reason that its owner may want to mend.
+func worthTelling(reason planner.SkipReason) bool {
+	switch reason {
+	case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:
+		return false
+	default:
+		return true
+	}
 }

@@ -17,8 +17,10 @@ import (
 
 func (w *world) rule(name string, change ...func(*planner.Rule)) functions.Rule {
 	w.t.Helper()
-	spec := planner.Rule{Name: name, Enabled: true, OnFunction: "numbers", When: "aggregate.count > 0",
-		Then: planner.Then{Function: "numbers", Partition: `{"kind": "items", "values": [{"from": string(aggregate.value.sum)}]}`, Quorum: 1}}
+	spec := planner.Rule{
+		Name: name, Enabled: true, OnFunction: "numbers", When: "aggregate.count > 0",
+		Then: planner.Then{Function: "numbers", Partition: `{"kind": "items", "values": [{"from": string(aggregate.value.sum)}]}`, Quorum: 1},
+	}
 	for _, c := range change {
 		c(&spec)
 	}
@@ -222,8 +224,10 @@ func TestTheLimitOfRulesHoldsWhenTwoAreMadeAtOnce(t *testing.T) {
 	codes, all := make([]string, 4), sync.WaitGroup{}
 	for i := range codes {
 		all.Go(func() {
-			_, _, err := w.CreateRule(context.Background(), w.by, w.project, planner.Rule{Name: fmt.Sprintf("x%d", i), When: "true",
-				Then: planner.Then{Function: "f", Partition: `{}`}}, functions.Idempotency{})
+			_, _, err := w.CreateRule(context.Background(), w.by, w.project, planner.Rule{
+				Name: fmt.Sprintf("x%d", i), When: "true",
+				Then: planner.Then{Function: "f", Partition: `{}`},
+			}, functions.Idempotency{})
 			if err != nil {
 				codes[i] = strings.SplitN(err.Error(), ":", 2)[0]
 			}

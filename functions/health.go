@@ -58,8 +58,10 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 			return err
 		}
 		for _, q := range queues {
-			stats.Queues = append(stats.Queues, QueueStat{Queue: q.Queue, Kind: q.Kind, State: q.State, Count: q.Count,
-				OldestAge: time.Duration(q.Oldest * float64(time.Second))})
+			stats.Queues = append(stats.Queues, QueueStat{
+				Queue: q.Queue, Kind: q.Kind, State: q.State, Count: q.Count,
+				OldestAge: time.Duration(q.Oldest * float64(time.Second)),
+			})
 		}
 		agents, err := store.Many[agentRow](ctx, tx, store.AgentStats)
 		if err != nil {

@@ -120,8 +120,10 @@ type shardListRow struct {
 }
 
 func (r shardListRow) shard(spec partition.Spec) Shard {
-	return Shard{Number: r.Number, State: r.State, Wanted: r.Wanted, Lent: r.Lent, Lost: r.Lost,
-		Input: shardInput(spec, r.Number, r.Input), Reasons: r.Reasons}
+	return Shard{
+		Number: r.Number, State: r.State, Wanted: r.Wanted, Lent: r.Lent, Lost: r.Lost,
+		Input: shardInput(spec, r.Number, r.Input), Reasons: r.Reasons,
+	}
 }
 
 // ListShards lists a job's shards by number; the cursor is the last number.
@@ -160,8 +162,10 @@ type attemptListRow struct {
 }
 
 func (r attemptListRow) attempt() Attempt {
-	return Attempt{Agent: r.AgentID, Status: r.Status, Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
-		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSS, Diagnostics: r.Diagnostics, Accepted: r.Accepted, ReportedAt: r.ReportedAt}
+	return Attempt{
+		Agent: r.AgentID, Status: r.Status, Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
+		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSS, Diagnostics: r.Diagnostics, Accepted: r.Accepted, ReportedAt: r.ReportedAt,
+	}
 }
 
 // GetShard returns a shard with its attempts.

@@ -30,8 +30,10 @@ func addKey(ctx context.Context, control store.DB, k newKey) (Key, string, error
 
 // Authenticate says whose key this is. A key that was revoked a moment ago is refused: nothing is cached.
 func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, error) {
-	unauthorized := &Error{Kind: KindUnauthorized, Code: "bad_key", Message: "the key is not valid",
-		Hint: "send a key that exists, has not expired and was not revoked, as Authorization: Bearer KEY"}
+	unauthorized := &Error{
+		Kind: KindUnauthorized, Code: "bad_key", Message: "the key is not valid",
+		Hint: "send a key that exists, has not expired and was not revoked, as Authorization: Bearer KEY",
+	}
 	if !looksLikeSecret(secret) {
 		return Principal{}, unauthorized
 	}

@@ -177,17 +177,6 @@ func (w *world) job(id uuid.UUID) functions.Job {
 	return job
 }
 
-// await waits for a job to end or to want people.
-func (w *world) await(id uuid.UUID) functions.Job {
-	w.t.Helper()
-	var job functions.Job
-	testenv.Eventually(w.t, func() bool {
-		job = w.job(id)
-		return job.State.Ended() || job.State == functions.JobReview
-	}, "job %s ends (it is %+v)", id, &job)
-	return job
-}
-
 // events returns the job's events of one kind.
 func (w *world) events(job uuid.UUID, kind string) (list []functions.Event) {
 	w.t.Helper()
@@ -245,6 +234,7 @@ func requireCode(t testing.TB, err error, code string) {
 }
 
 func jsonOf(t testing.TB, v any) string {
+	t.Helper()
 	text, err := json.Marshal(v)
 	require.NoError(t, err)
 	return string(text)

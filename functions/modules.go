@@ -39,8 +39,10 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 		return m, false, fmt.Errorf("reading the module: %w", err)
 	}
 	if len(bytesOf) > precheck.MaxModuleBytes {
-		return m, false, &Error{Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),
-			Hint: "build with size optimisation and strip debug sections"}
+		return m, false, &Error{
+			Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),
+			Hint: "build with size optimisation and strip debug sections",
+		}
 	}
 	if _, err := s.modules.Check(ctx, project.String(), bytesOf, wasm.Kind(kind)); err != nil {
 		return m, false, moduleRefused(err)

@@ -71,8 +71,10 @@ func badBundle(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return &Error{Kind: KindInvalid, Code: "bad_bundle", Message: err.Error(),
-		Hint: "mend the folder and push it again; `ostraka function push DIR` makes a bundle that the server accepts", Err: err}
+	return &Error{
+		Kind: KindInvalid, Code: "bad_bundle", Message: err.Error(),
+		Hint: "mend the folder and push it again; `ostraka function push DIR` makes a bundle that the server accepts", Err: err,
+	}
 }
 
 // getFunction returns one version of a function; version 0 is the newest.

@@ -67,7 +67,7 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []sha
 	numbers, states, wanted := make([]int64, n), make([]string, n), make([]int32, n)
 	agents, reasons := make([]*uuid.UUID, n), make([]*string, n)
 	for i, c := range changes {
-		numbers[i], states[i], wanted[i], agents[i] = c.number, string(c.state), int32(c.wanted), c.agent //nolint:gosec // at most verify.MaxMaxAttempts
+		numbers[i], states[i], wanted[i], agents[i] = c.number, string(c.state), int32(c.wanted), c.agent
 		if len(c.reasons) > 0 {
 			text, err := json.Marshal(c.reasons)
 			if err != nil {
@@ -168,6 +168,7 @@ func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) 
 			if err := addFlag(ctx, tx, job, &c.number, nil, FlagFailed, EventShardFailed, map[string]any{"shard": c.number, "reasons": c.reasons}); err != nil {
 				return err
 			}
+		case ShardOpen, ShardAccepted, ShardCancelled: // as expected
 		}
 	}
 	for _, a := range w.late {

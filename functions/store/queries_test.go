@@ -63,7 +63,7 @@ func TestEveryQueryHasAFileAndAUser(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(f), ".sql")
 		require.Contains(t, names, name, "no query is made of %s", f)
 		require.Equal(t, strings.ReplaceAll(name, "_", ""), strings.ToLower(names[name]), "the variable has the name of its file")
-		require.True(t, strings.Contains(source.String(), "store."+names[name]), "nothing uses the query %s", name)
+		require.Contains(t, source.String(), "store."+names[name], "nothing uses the query %s", name)
 	}
 }
 

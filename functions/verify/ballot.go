@@ -51,8 +51,9 @@ func isFailure(s Status) bool {
 	switch s {
 	case Error, Timeout, Memory, OutputLimit, Killed, Denied:
 		return true
+	default: // OK, and what we do not know
+		return false
 	}
-	return false
 }
 
 // speakers picks the attempt that speaks for each agent, ordered by ID: its

@@ -176,16 +176,25 @@ func TestStanding(t *testing.T) {
 
 func TestPolicyValidate(t *testing.T) {
 	for _, p := range []Policy{
-		{Quorum: 1}, {Quorum: MaxQuorum}, {None: true}, {Quorum: 3, MaxAttempts: 3},
-		{Quorum: 1, MaxAttempts: MaxMaxAttempts}, {None: true, MaxAttempts: 1},
+		{Quorum: 1},
+		{Quorum: MaxQuorum},
+		{None: true},
+		{Quorum: 3, MaxAttempts: 3},
+		{Quorum: 1, MaxAttempts: MaxMaxAttempts},
+		{None: true, MaxAttempts: 1},
 	} {
 		require.NoError(t, p.Validate(), "%+v", p)
 		require.LessOrEqual(t, p.maxAttempts(), MaxMaxAttempts)
 		require.LessOrEqual(t, p.FailureLimit(), p.maxAttempts())
 	}
 	for _, p := range []Policy{
-		{}, {Quorum: -1}, {Quorum: MaxQuorum + 1}, {None: true, Quorum: 1},
-		{Quorum: 1, MaxAttempts: -1}, {Quorum: 1, MaxAttempts: MaxMaxAttempts + 1}, {Quorum: 3, MaxAttempts: 2},
+		{},
+		{Quorum: -1},
+		{Quorum: MaxQuorum + 1},
+		{None: true, Quorum: 1},
+		{Quorum: 1, MaxAttempts: -1},
+		{Quorum: 1, MaxAttempts: MaxMaxAttempts + 1},
+		{Quorum: 3, MaxAttempts: 2},
 	} {
 		require.Error(t, p.Validate(), "%+v", p)
 	}
