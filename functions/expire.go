@@ -150,8 +150,10 @@ func reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow
 	if len(numbers) == 0 {
 		return nil
 	}
-	reasons := []verify.Reason{{Code: reasonLost,
-		Text: fmt.Sprintf("%d leases died with this shard in them: its input may kill agents; look at it, then retry or fail the shard", MaxLost)}}
+	reasons := []verify.Reason{{
+		Code: reasonLost,
+		Text: fmt.Sprintf("%d leases died with this shard in them: its input may kill agents; look at it, then retry or fail the shard", MaxLost),
+	}}
 	if _, err := store.Exec(ctx, tx, store.ReviewLostShards, job, numbers, reasons); err != nil {
 		return err
 	}

@@ -68,9 +68,13 @@ func TestKeysThatAreRefused(t *testing.T) {
 		role       functions.Role
 		expires    *time.Time
 	}{
-		{"bad_role", "k", functions.RoleOperator, nil}, {"bad_role", "k", functions.RoleAgent, nil}, {"bad_role", "k", "god", nil},
-		{"bad_name", "", functions.RoleViewer, nil}, {"bad_name", strings.Repeat("ü", functions.MaxLabel+1), functions.RoleViewer, nil},
-		{"bad_text", "a\x00b", functions.RoleViewer, nil}, {"bad_text", "a\xffb", functions.RoleViewer, nil},
+		{"bad_role", "k", functions.RoleOperator, nil},
+		{"bad_role", "k", functions.RoleAgent, nil},
+		{"bad_role", "k", "god", nil},
+		{"bad_name", "", functions.RoleViewer, nil},
+		{"bad_name", strings.Repeat("ü", functions.MaxLabel+1), functions.RoleViewer, nil},
+		{"bad_text", "a\x00b", functions.RoleViewer, nil},
+		{"bad_text", "a\xffb", functions.RoleViewer, nil},
 		{"bad_expiry", "k", functions.RoleViewer, &past},
 	} {
 		_, _, _, err := w.CreateKey(t.Context(), w.by, w.project, c.name, c.role, c.expires, functions.Idempotency{})

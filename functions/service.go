@@ -104,11 +104,15 @@ func translate(err error, project uuid.UUID) error {
 	case errors.Is(err, store.ErrNoProject):
 		return NotFound("project", project.String())
 	case store.BadText(err):
-		return &Error{Kind: KindInvalid, Code: "bad_text", Message: "a text holds what cannot be stored: a NUL character, or bytes that are not UTF-8",
-			Hint: "leave it out", Err: err}
+		return &Error{
+			Kind: KindInvalid, Code: "bad_text", Message: "a text holds what cannot be stored: a NUL character, or bytes that are not UTF-8",
+			Hint: "leave it out", Err: err,
+		}
 	case store.Unavailable(err):
-		return &Error{Kind: KindUnavailable, Code: "database_unavailable", Message: "the database does not answer",
-			Hint: "nothing was changed; send the same request again in a moment", Err: err}
+		return &Error{
+			Kind: KindUnavailable, Code: "database_unavailable", Message: "the database does not answer",
+			Hint: "nothing was changed; send the same request again in a moment", Err: err,
+		}
 	default:
 		return err
 	}
@@ -140,5 +144,8 @@ func newID() uuid.UUID {
 
 type nobody struct{}
 
-func (nobody) Results(string, int)  {}
+// Results tells nobody.
+func (nobody) Results(string, int) {}
+
+// Verdicts tells nobody.
 func (nobody) Verdicts(string, int) {}
