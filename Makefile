@@ -54,6 +54,7 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 .PHONY: bench
 bench: ## measure the life cycle of shards; the last lines are `name value` pairs
 	scripts/setup.sh demo
+	$(MAKE) --no-print-directory build
 	go run ./bench
 
 .PHONY: lint

@@ -38,7 +38,7 @@ const (
 // shards. The job must end by itself with the exact answer, every shard accepted once.
 func TestKills(t *testing.T) {
 	ctx := t.Context()
-	w := startWorld(t)
+	w := startWorld(t, 3)
 	job := w.submit(ctx, t)
 	targets := []struct {
 		name string
@@ -71,13 +71,22 @@ type world struct {
 	db       *devdb.Server
 	server   *process
 	agents   []*process
-	owner    *client.ClientWithResponses
-	project  uuid.UUID
-	token    string
+	http     http.Client
+	project  project // whose agents run
 	operator string
 }
 
-func startWorld(t *testing.T) *world {
+// project is a tenant with what its people hold.
+type project struct {
+	id       uuid.UUID
+	owner    *client.ClientWithResponses
+	ownerKey string
+	token    string // for enrolment
+}
+
+// startWorld starts Postgres, a server, and so many agents of a project.
+func startWorld(t *testing.T, agents int) *world {
+	t.Helper()
 	ctx := t.Context()
 	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t)}
 	db, err := devdb.Start(ctx, devdb.Options{Dir: filepath.Join(w.dir, "postgres"), Log: slog.New(slog.DiscardHandler)})
@@ -86,8 +95,8 @@ func startWorld(t *testing.T) *world {
 	t.Cleanup(func() { require.NoError(t, db.Stop(context.WithoutCancel(ctx))) })
 	w.startServer()
 	w.operator = run(t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL()}, "operator-key", "create", "e2e")
-	w.createProject(ctx)
-	for i := range 3 {
+	w.project = w.createProject(ctx, "first")
+	for i := range agents {
 		w.agents = append(w.agents, w.startAgent(i))
 	}
 	return w
@@ -97,7 +106,7 @@ func (w *world) startServer() {
 	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir},
 		"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", "3s")
 	testenv.Eventually(w.t, func() bool {
-		res, err := http.Get("http://" + w.address + "/livez")
+		res, err := w.http.Get("http://" + w.address + "/livez")
 		if err != nil {
 			return false
 		}
@@ -107,32 +116,32 @@ func (w *world) startServer() {
 
 func (w *world) startAgent(i int) *process {
 	name := "agent-" + strconv.Itoa(i)
-	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.token, "PATH=" + os.Getenv("PATH")},
+	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "PATH=" + os.Getenv("PATH")},
 		"agent", "start", "--url", "http://"+w.address, "--data", filepath.Join(w.dir, name), "--name", name)
 }
 
-func (w *world) createProject(ctx context.Context) {
-	operator := connect(w.t, w.address, w.operator)
-	created, err := operator.CreateProjectWithResponse(ctx, nil, client.NewProject{Name: "kills"})
+func (w *world) createProject(ctx context.Context, name string) project {
+	created, err := connect(w.t, w.address, w.operator).CreateProjectWithResponse(ctx, nil, client.NewProject{Name: name})
 	require.NoError(w.t, err)
 	require.NotNil(w.t, created.JSON201, string(created.Body))
-	w.project = created.JSON201.Project.ID
-	w.owner = connect(w.t, w.address, created.JSON201.OwnerKey)
-	token, err := w.owner.CreateEnrolmentTokenWithResponse(ctx, w.project, nil, client.NewEnrolmentToken{Name: "agents"})
+	p := project{id: created.JSON201.Project.ID, owner: connect(w.t, w.address, created.JSON201.OwnerKey), ownerKey: created.JSON201.OwnerKey}
+	token, err := p.owner.CreateEnrolmentTokenWithResponse(ctx, p.id, nil, client.NewEnrolmentToken{Name: "agents"})
 	require.NoError(w.t, err)
 	require.NotNil(w.t, token.JSON201, string(token.Body))
-	w.token = token.JSON201.Secret
+	p.token = token.JSON201.Secret
+	return p
 }
 
 func (w *world) submit(ctx context.Context, t *testing.T) uuid.UUID {
+	t.Helper()
 	file := filepath.Join(w.dir, "sums.py")
 	require.NoError(t, os.WriteFile(file, []byte(killFunction), 0o600))
 	packed, err := bundle.Pack(file)
 	require.NoError(t, err)
-	pushed, err := w.owner.PushFunctionWithBodyWithResponse(ctx, w.project, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
+	pushed, err := w.project.owner.PushFunctionWithBodyWithResponse(ctx, w.project.id, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
 	require.NoError(t, err)
 	require.NotNil(t, pushed.JSON201, string(pushed.Body))
-	submitted, err := w.owner.SubmitJobWithResponse(ctx, w.project, nil, client.JobRequest{
+	submitted, err := w.project.owner.SubmitJobWithResponse(ctx, w.project.id, nil, client.JobRequest{
 		Function:   "sums",
 		Partition:  client.Partition{Kind: "range", From: "0", To: strconv.Itoa(10 * killShards), Size: "10"},
 		Policy:     &client.PolicyRequest{Quorum: 2},
@@ -145,7 +154,7 @@ func (w *world) submit(ctx context.Context, t *testing.T) uuid.UUID {
 
 // job reads the job; nothing while the server or its database is down.
 func (w *world) job(ctx context.Context, id uuid.UUID) *client.Job {
-	res, err := w.owner.GetJobWithResponse(ctx, w.project, id, nil)
+	res, err := w.project.owner.GetJobWithResponse(ctx, w.project.id, id, nil)
 	if err != nil {
 		return nil
 	}
@@ -183,6 +192,7 @@ func (w *world) killPostgres() {
 }
 
 func (w *world) checkAnswer(ctx context.Context, t *testing.T, id uuid.UUID) {
+	t.Helper()
 	job := w.job(ctx, id)
 	require.NotNil(t, job)
 	require.EqualValues(t, "finished", job.State, job.Error)
@@ -195,10 +205,11 @@ func (w *world) checkAnswer(ctx context.Context, t *testing.T, id uuid.UUID) {
 
 // checkBooks looks into the database itself: what the API says could be wrong in the same way as the answer.
 func (w *world) checkBooks(ctx context.Context, t *testing.T, id uuid.UUID) {
+	t.Helper()
 	conn, err := pgx.Connect(ctx, w.db.URL())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(ctx)) }()
-	_, err = conn.Exec(ctx, "set search_path = "+migrations.ProjectSchema(w.project))
+	_, err = conn.Exec(ctx, "set search_path = "+migrations.ProjectSchema(w.project.id))
 	require.NoError(t, err)
 	for question, want := range map[string]int64{
 		"select count(*) from shards where state = 'accepted'":                                                      killShards,

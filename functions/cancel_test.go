@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 func (w *world) cancel(job uuid.UUID) (functions.Job, error) {
@@ -84,6 +86,41 @@ func TestCancelInReview(t *testing.T) {
 	require.Equal(t, functions.ShardCounts{Total: 3, Accepted: 2, Cancelled: 1}, w.requireCancelled(job.ID).Shards)
 	_, err = w.resolve(job, 1, functions.Resolution{Decision: "retry", Reason: "r"})
 	requireCode(t, err, "not_in_review")
+}
+
+// TestCancelWhileALeaseIsGiven has a poll that has picked its shards before the job is cancelled, and gets its lease after that.
+func TestCancelWhileALeaseIsGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(10)
+	w.settleAll()
+	a := w.agent(honest)
+	picked, release := w.holdUp(store.AddLease)
+	given, cancelled := make(chan *functions.Lease, 1), make(chan error, 1)
+	go func() {
+		lease, err := a.Lease(t.Context(), 5, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		given <- lease
+	}()
+	<-picked
+	_, err := w.cancel(job.ID)
+	require.NoError(t, err)
+	step := w.steps()[0]
+	go func() { cancelled <- w.step(step) }()
+	testenv.Eventually(t, func() bool {
+		return w.controlCount("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0
+	}, "the step waits for the shards")
+	release()
+	lease := <-given
+	require.NoError(t, <-cancelled)
+	w.done(step)
+	require.Len(t, lease.Shards, 5)
+	w.requireCancelled(job.ID)
+	d, err := w.Heartbeat(t.Context(), a.id, functions.Telemetry{Leases: []uuid.UUID{lease.ID}})
+	require.NoError(t, err)
+	require.Equal(t, []uuid.UUID{lease.ID}, d.EndedLeases, "it is told to stop")
 }
 
 // TestCancelBetweenTheLastSteps cancels when nothing but the steps named is left, and runs them after it.

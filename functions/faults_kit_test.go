@@ -11,13 +11,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
 )
 
-// faults cuts the server's connections to Postgres at statements that the test chooses, as the death of the process would.
+// faults cuts the server's connections to Postgres at statements that the test chooses, as the death of the process would, and holds
+// statements up, as a slow machine would.
 type faults struct {
 	mu   sync.Mutex
 	left int // statements until the cut; 0: none
 	cut  bool
+	hold string // the text of the query to hold up; empty: none
+	held chan struct{}
+	free chan struct{}
+}
+
+// holdUp has the next run of a query wait. held is closed when it does; release lets it go on.
+func (w *world) holdUp(q store.Query) (held <-chan struct{}, release func()) {
+	f := w.faults
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hold, f.held, f.free = q.SQL, make(chan struct{}), make(chan struct{})
+	free := f.free
+	release = sync.OnceFunc(func() { close(free) })
+	w.t.Cleanup(release) // should the test fail before
+	return f.held, release
+}
+
+func (f *faults) wait(sql string) {
+	f.mu.Lock()
+	if f.hold == "" || f.hold != sql {
+		f.mu.Unlock()
+		return
+	}
+	f.hold = ""
+	close(f.held)
+	free := f.free
+	f.mu.Unlock()
+	<-free
 }
 
 // arm has the n-th statement from now on cut off, counted from 1.
@@ -47,7 +77,8 @@ func (f *faults) statement(conn *pgx.Conn) {
 	}
 }
 
-func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	f.wait(q.SQL)
 	f.statement(conn)
 	return ctx
 }

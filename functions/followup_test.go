@@ -88,6 +88,23 @@ func TestAFollowUpIsMadeOnce(t *testing.T) {
 	require.Len(t, w.events(child.ID, functions.EventSkipped), 1, "a skip is told once")
 }
 
+// TestAFollowUpPlansAgain has one run of the step stop between planning and submitting, while another run does it all.
+func TestAFollowUpPlansAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	parent := w.finished()
+	w.rule("again")
+	args := functions.FollowUpArgs{Project: w.project, Job: parent.ID}
+	planned, release := w.holdUp(store.LockJob)
+	slow := make(chan error, 1)
+	go func() { slow <- w.FollowUp(t.Context(), args) }()
+	<-planned
+	require.NoError(t, w.FollowUp(t.Context(), args))
+	release()
+	require.NoError(t, <-slow)
+	require.Len(t, w.family(parent.ID), 2)
+}
+
 func TestFollowUpsGoAsDeepAsTheRuleAllows(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

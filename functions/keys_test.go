@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/statement"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -182,6 +183,30 @@ func TestAPollOfARevokedAgentGetsNothing(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State)
 	cancel()
 	poll.Wait()
+}
+
+// TestARevocationIsSeenByALeaseThatIsBeingGiven revokes an agent after its poll was let in and before it has its lease.
+func TestARevocationIsSeenByALeaseThatIsBeingGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(5)
+	w.settleAll()
+	a := w.agent(honest)
+	asked, release := w.holdUp(store.IndexLease)
+	refused := make(chan error, 1)
+	go func() {
+		_, err := a.Lease(t.Context(), 5, 0)
+		refused <- err
+	}()
+	<-asked
+	_, err := w.RevokeAgent(t.Context(), w.server, a.id)
+	require.NoError(t, err)
+	release()
+	require.ErrorIs(t, <-refused, functions.ErrNotEnrolled)
+	w.settleAll()
+	require.Zero(t, w.controlCount("select count(*) from leases"))
+	require.Zero(t, w.count("select count(*) from leases"))
+	w.check(job.ID)
 }
 
 func TestProjectNames(t *testing.T) {

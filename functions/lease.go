@@ -60,31 +60,27 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 }
 
 func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
-	err = s.control(ctx, func(tx pgx.Tx) error {
-		var found bool
-		if agent, found, err = store.One[Agent](ctx, tx, store.SeeAgent, id); err != nil || !found {
-			return orNotFound(err, "agent", id)
-		}
-		if agent.State != "active" {
-			return ErrNotEnrolled
-		}
-		projects, err = store.Values[uuid.UUID](ctx, tx, store.AgentProjects, id)
-		return err
-	})
-	return agent, projects, err
+	type row struct {
+		Agent
+		Projects []uuid.UUID
+	}
+	me, found, err := store.One[row](ctx, s.store.Pool, store.SeeAgent, id)
+	if err != nil || !found {
+		return agent, nil, translate(orNotFound(err, "agent", id), uuid.Nil)
+	}
+	if me.State != "active" {
+		return agent, nil, ErrNotEnrolled
+	}
+	return me.Agent, me.Projects, nil
 }
 
 // leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
 func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idempotency) (*Lease, error) {
 	var last openJob
 	for {
-		var jobs []openJob
-		err := s.control(ctx, func(tx pgx.Tx) (err error) {
-			jobs, err = store.Many[openJob](ctx, tx, store.OpenJobsForAgent, agent.ID, last.CreatedAt, last.JobID, candidateJobs)
-			return err
-		})
+		jobs, err := store.Many[openJob](ctx, s.store.Pool, store.OpenJobsForAgent, agent.ID, last.CreatedAt, last.JobID, candidateJobs)
 		if err != nil {
-			return nil, err
+			return nil, translate(err, uuid.Nil)
 		}
 		for _, job := range jobs {
 			if !bundle.Isolation(agent.Isolation).AtLeast(bundle.Isolation(job.MinIsolation)) {
@@ -121,7 +117,7 @@ type pickedShard struct {
 
 func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, most int, idem Idempotency) (lease *Lease, err error) {
 	id := newID()
-	err = s.project(ctx, from.ProjectID, func(tx *store.Tx) error {
+	err = s.step(ctx, from.ProjectID, func(tx *store.Tx) error {
 		lease = nil
 		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
 		if err != nil || !found || gate.Caught || (gate.State != JobSplitting && gate.State != JobRunning) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
@@ -65,18 +64,15 @@ func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub Submis
 	return recorded, nil
 }
 
-func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (holder leaseHolder, err error) {
-	err = s.control(ctx, func(tx pgx.Tx) error {
-		var found bool
-		if holder, found, err = store.One[leaseHolder](ctx, tx, store.LeaseHolder, lease, agent); err != nil || !found {
-			return orNotFound(err, "lease", lease)
-		}
-		if holder.AgentState != "active" {
-			return ErrNotEnrolled
-		}
-		return nil
-	})
-	return holder, err
+func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (leaseHolder, error) {
+	holder, found, err := store.One[leaseHolder](ctx, s.store.Pool, store.LeaseHolder, lease, agent)
+	if err != nil || !found {
+		return holder, translate(orNotFound(err, "lease", lease), uuid.Nil)
+	}
+	if holder.AgentState != "active" {
+		return holder, ErrNotEnrolled
+	}
+	return holder, nil
 }
 
 // checked is a result whose claims were checked as far as they can be without the database.

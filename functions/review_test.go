@@ -207,6 +207,25 @@ func TestAShardThatKillsAgentsGoesToReview(t *testing.T) {
 	w.check(job.ID)
 }
 
+func TestAJobIsInReviewOnlyWhenNothingElseIsLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(1025, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	a, b := w.agent(honest), w.agent(honest)
+	first := a.lease(1024)
+	for range functions.MaxLost {
+		w.expire(b.lease(1).ID)
+	}
+	now := w.job(job.ID)
+	require.Equal(t, functions.ShardCounts{Total: 1025, Open: 1024, Review: 1}, now.Shards)
+	require.Equal(t, functions.JobRunning, now.State)
+	a.report(first)
+	w.settleAll()
+	require.Equal(t, functions.JobReview, w.job(job.ID).State)
+	require.Len(t, w.events(job.ID, functions.EventReview), 2)
+}
+
 // TestALateContradiction has a result come in after its shard was accepted.
 func TestALateContradiction(t *testing.T) {
 	t.Parallel()

@@ -91,6 +91,11 @@ func (s *Service) project(ctx context.Context, id uuid.UUID, fn func(tx *store.T
 	return translate(s.store.Project(ctx, id, fn), id)
 }
 
+// step is project for the steps that the queue repeats, and for leases, which agents ask for again.
+func (s *Service) step(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
+	return translate(s.store.Repeatable(ctx, id, fn), id)
+}
+
 // control runs fn in one transaction of the control schema.
 func (s *Service) control(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return translate(s.store.Control(ctx, fn), uuid.Nil)

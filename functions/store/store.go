@@ -73,8 +73,19 @@ type Tx struct {
 
 // Project runs fn in one transaction as the project's role, with its schema alone on the search path.
 func (s *Store) Project(ctx context.Context, project uuid.UUID, fn func(tx *Tx) error) error {
+	return s.project(ctx, project, "", fn)
+}
+
+// Repeatable is Project for what would simply be done again if it were lost: its commit does not wait for the disk. After a crash of
+// Postgres such a transaction is there whole or not at all, and nothing that was committed after it is there without it: a step that
+// is forgotten is still in the queue.
+func (s *Store) Repeatable(ctx context.Context, project uuid.UUID, fn func(tx *Tx) error) error {
+	return s.project(ctx, project, "; set local synchronous_commit = off", fn)
+}
+
+func (s *Store) project(ctx context.Context, project uuid.UUID, settings string, fn func(tx *Tx) error) error {
 	name := migrations.ProjectSchema(project)
-	begin := "begin; set local role " + name + "; set local search_path = " + name
+	begin := "begin; set local role " + name + "; set local search_path = " + name + settings
 	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, schema: name}) })
 }
 

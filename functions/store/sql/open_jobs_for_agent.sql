@@ -1,6 +1,6 @@
 -- The open jobs after one of them, oldest first. An agent that was revoked while its poll waited gets none.
 select j.project_id, j.job_id, j.min_isolation, j.created_at
-from open_jobs j
-join agent_projects m on m.project_id = j.project_id
-join agents a on a.id = m.agent_id and a.state = 'active'
+from ostraka.open_jobs j
+join ostraka.agent_projects m on m.project_id = j.project_id
+join ostraka.agents a on a.id = m.agent_id and a.state = 'active'
 where m.agent_id = $1 and (j.created_at, j.job_id) > ($2, $3) order by j.created_at, j.job_id limit $4
