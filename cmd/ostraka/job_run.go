@@ -33,6 +33,7 @@ type jobRunOptions struct {
 	wait           bool
 	timeout        time.Duration
 	idempotencyKey string
+	zeroIsGiven    bool // --quorum 0 or --version 0 was written, which is not leaving it out
 }
 
 func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
@@ -51,6 +52,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.function = args[0]
+			o.zeroIsGiven = cmd.Flags().Changed("quorum") && o.quorum == 0 || cmd.Flags().Changed("version") && o.version == 0
 			return o.run(cmd.Context())
 		},
 	}
@@ -108,7 +110,7 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, usageError("--shard-size is for a --range: each item is a shard")
 	case o.noVerify && o.quorum != 0:
 		return r, usageError("--no-verify and --quorum exclude one another")
-	case o.quorum < 0 || o.version < 0:
+	case o.quorum < 0 || o.version < 0 || o.zeroIsGiven:
 		return r, usageError("--quorum and --version count from 1")
 	case o.timeout < 0 || o.timeout > 0 && !o.wait:
 		return r, usageError("--timeout is how long to --wait")

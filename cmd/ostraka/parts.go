@@ -35,8 +35,8 @@ type parts struct {
 
 // openParts migrates the database, connects everything and starts the workers. ctx bounds the opening only; stopping ends when
 // requests that wait are to end.
-func openParts(ctx, stopping context.Context, config serverConfig) (p *parts, err error) {
-	p = &parts{}
+func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, err error) {
+	p := &parts{} // not a result: "return nil, err" would take it from the deferred close
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close(context.WithoutCancel(ctx)))
