@@ -115,6 +115,9 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	if !slices.Contains(statuses, verify.Status(r.Status)) {
 		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
 	}
+	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {
+		return c, "", ErrBadResult.with("shard %d: a measurement is negative", r.Shard)
+	}
 	c.Result = r
 	if r.Status == string(verify.OK) {
 		if err := checkOutput(&c); err != nil {
@@ -163,6 +166,13 @@ func checkOutput(c *checkedResult) error {
 	return nil
 }
 
+// rest is a result without what has columns of its own: its fields hide those, which are never left out, and are never there.
+type rest struct {
+	Result
+	Shard  *int64  `json:"shard,omitempty"`
+	Status *string `json:"status,omitempty"`
+}
+
 // diagnostics is the JSON of what is kept of a result besides its columns. It is nil for a plain success that printed nothing, which
 // most results are.
 func diagnostics(r Result) ([]byte, error) {
@@ -172,8 +182,8 @@ func diagnostics(r Result) ([]byte, error) {
 	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
 		return nil, nil
 	}
-	r.Output, r.OutputDigest, r.OutputBytes, r.Shard, r.Status, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, "", 0, 0, 0
-	text, err := json.Marshal(r)
+	r.Output, r.OutputDigest, r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, 0, 0
+	text, err := json.Marshal(rest{Result: r})
 	if err != nil {
 		return nil, ErrBadResult.with("the diagnostics cannot be encoded: %v", err)
 	}

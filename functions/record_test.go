@@ -64,8 +64,8 @@ func TestABadResultRefusesTheSubmission(t *testing.T) {
 		"NUL in what it says": with(func(r *functions.Result) {
 			*r = functions.Result{Shard: r.Shard, Status: "timeout", StderrTail: "a\x00b"}
 		}),
-		"negative time": with(func(r *functions.Result) { r.CPUMicros = -1 }),
-		"negative size": with(func(r *functions.Result) { r.StderrBytes = -1 }),
+		"negative time":    with(func(r *functions.Result) { r.CPUMicros = -1 }),
+		"negative size":    with(func(r *functions.Result) { r.StderrBytes = -1 }),
 		"shard not leased": with(func(r *functions.Result) { r.Shard = 5 }),
 		"negative shard":   with(func(r *functions.Result) { r.Shard = -1 }),
 		"a shard twice":    func(list []functions.Result) []functions.Result { return append(list, list[1]) },
@@ -208,5 +208,7 @@ func TestWhatAResultSaysIsKept(t *testing.T) {
 	require.Equal(t, "…tail", rest.StdoutTail)
 	require.Equal(t, 3, *rest.ExitCode)
 	require.Equal(t, "glibc", rest.Libc)
+	require.NotContains(t, string(got.Diagnostics), `"shard"`, "the columns are not told twice, and never wrongly")
+	require.NotContains(t, string(got.Diagnostics), `"status"`)
 	require.False(t, got.Accepted)
 }
