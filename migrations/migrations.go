@@ -88,7 +88,11 @@ func Status(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := []Schema{control}
+	river, err := statusRiver(ctx, conn.Conn())
+	if err != nil {
+		return nil, err
+	}
+	schemas := []Schema{control, river}
 	if control.Version == 0 {
 		return schemas, nil
 	}
@@ -141,12 +145,16 @@ func upRiver(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 	if _, err := pool.Exec(ctx, "create schema if not exists "+RiverSchema); err != nil {
 		return fmt.Errorf("creating the schema: %w", err)
 	}
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema, Logger: log})
+	migrator, err := riverMigrator(pool, log)
 	if err != nil {
 		return err
 	}
 	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
 	return err
+}
+
+func riverMigrator(pool *pgxpool.Pool, log *slog.Logger) (*rivermigrate.Migrator[pgx.Tx], error) {
+	return rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema, Logger: log})
 }
 
 func upProject(ctx context.Context, conn *pgx.Conn, project uuid.UUID) error {
@@ -203,17 +211,38 @@ func status(ctx context.Context, conn *pgx.Conn, schema, dir string) (Schema, er
 		return Schema{}, err
 	}
 	s := Schema{Name: schema, Latest: len(entries)}
+	s.Version, err = version(ctx, conn, schema, versionTable)
+	return s, err
+}
+
+// statusRiver asks the table and not River's migrator, which fails when a newer program has migrated the database: servers of two
+// versions run side by side during an upgrade.
+func statusRiver(ctx context.Context, conn *pgx.Conn) (Schema, error) {
+	migrator, err := riverMigrator(nil, nil) // it only lists what it holds
+	if err != nil {
+		return Schema{}, fmt.Errorf("listing River's migrations: %w", err)
+	}
+	s := Schema{Name: RiverSchema}
+	for _, m := range migrator.AllVersions() {
+		s.Latest = max(s.Latest, m.Version)
+	}
+	s.Version, err = version(ctx, conn, RiverSchema, "river_migration")
+	return s, err
+}
+
+// version is the highest version that a schema's table of versions names; 0 where there is no such table.
+func version(ctx context.Context, conn *pgx.Conn, schema, table string) (v int, err error) {
 	var exists bool
-	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+"."+versionTable).Scan(&exists); err != nil {
-		return s, fmt.Errorf("looking for schema %s: %w", schema, err)
+	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+"."+table).Scan(&exists); err != nil {
+		return 0, fmt.Errorf("looking for schema %s: %w", schema, err)
 	}
 	if !exists {
-		return s, nil
+		return 0, nil
 	}
-	if err := conn.QueryRow(ctx, "select version from "+schema+"."+versionTable).Scan(&s.Version); err != nil {
-		return s, fmt.Errorf("reading the version of schema %s: %w", schema, err)
+	if err := conn.QueryRow(ctx, "select coalesce(max(version), 0) from "+schema+"."+table).Scan(&v); err != nil {
+		return 0, fmt.Errorf("reading the version of schema %s: %w", schema, err)
 	}
-	return s, nil
+	return v, nil
 }
 
 func projectIDs(ctx context.Context, conn *pgx.Conn) ([]uuid.UUID, error) {

@@ -43,7 +43,7 @@ func TestUp(t *testing.T) {
 	pool := connect(t)
 	status, err := migrations.Status(t.Context(), pool)
 	require.NoError(t, err)
-	require.Equal(t, []migrations.Schema{{Name: "ostraka", Version: 0, Latest: 2}}, status)
+	require.Equal(t, []migrations.Schema{{"ostraka", 0, 2}, {"river", 0, 8}}, status)
 	require.True(t, migrations.Pending(status))
 
 	require.NoError(t, migrations.Up(t.Context(), pool, quiet))
@@ -53,8 +53,20 @@ func TestUp(t *testing.T) {
 	require.NoError(t, migrations.Up(t.Context(), pool, quiet))
 	status, err = migrations.Status(t.Context(), pool)
 	require.NoError(t, err)
-	require.Equal(t, []migrations.Schema{{"ostraka", 2, 2}, {migrations.ProjectSchema(project), 2, 2}}, status)
+	require.Equal(t, []migrations.Schema{{"ostraka", 2, 2}, {"river", 8, 8}, {migrations.ProjectSchema(project), 2, 2}}, status)
 	require.False(t, migrations.Pending(status))
+
+	// River's schema counts too, and one that a newer program has migrated is no error.
+	_, err = pool.Exec(t.Context(), "insert into river.river_migration (line, version) values ('main', 9)")
+	require.NoError(t, err)
+	status, err = migrations.Status(t.Context(), pool)
+	require.NoError(t, err)
+	require.False(t, migrations.Pending(status))
+	_, err = pool.Exec(t.Context(), "delete from river.river_migration where version >= 8")
+	require.NoError(t, err)
+	status, err = migrations.Status(t.Context(), pool)
+	require.NoError(t, err)
+	require.True(t, migrations.Pending(status))
 
 	var tables int
 	require.NoError(t, pool.QueryRow(t.Context(), "select count(*) from pg_tables where schemaname = $1 and tableowner = $1", migrations.ProjectSchema(project)).Scan(&tables))
