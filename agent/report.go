@@ -25,9 +25,12 @@ const (
 	reportBytes = 4 << 20
 )
 
-// leaseIsOver says whether the server says that a lease does not count any more.
+// leaseIsOver says whether the server says that a lease does not count any more. A server whose database was killed may have forgotten
+// a lease that it had just given: its shards are lent again.
 func leaseIsOver(err error) bool {
-	return errors.Is(err, answer.Code("lease_expired")) || errors.Is(err, answer.Code("lease_ended")) || errors.Is(err, answer.Code("lease_revoked"))
+	return slices.ContainsFunc([]answer.Code{"lease_expired", "lease_ended", "lease_revoked", "not_found"}, func(code answer.Code) bool {
+		return errors.Is(err, code)
+	})
 }
 
 // reporter sends the results of a lease in parts.
