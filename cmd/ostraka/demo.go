@@ -46,10 +46,14 @@ DEMO_FOLLOWUP_ENABLED=0 leaves the follow-up out.`,
 }
 
 func runDemo(ctx context.Context, t *terminal) error {
+	off, err := followupsOff(t)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, demoLimit, fmt.Errorf("the demo took longer than %v", demoLimit))
 	defer cancel()
-	d := &demo{t: t, followups: !followupsOff(t)}
-	err := d.run(ctx)
+	d := &demo{t: t, followups: !off}
+	err = d.run(ctx)
 	if d.dev != nil {
 		if stopErr := d.dev.stop(); stopErr != nil {
 			err = errors.Join(err, fmt.Errorf("stopping: %w", stopErr))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
@@ -70,7 +71,9 @@ func (o *devOptions) complete() (err error) {
 	if c.DatabaseURL == "" {
 		c.DatabaseURL = o.terminal.env("OSTRAKA_DATABASE_URL")
 	}
-	c.FollowupsOff = followupsOff(o.terminal)
+	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
+		return err
+	}
 	switch {
 	case c.Agents < 0 || c.Agents > maxDevAgents:
 		return usageError("--agents is %d: run 0 to %d", c.Agents, maxDevAgents)
@@ -113,5 +116,16 @@ func loopbackHost(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// followupsOff says whether follow-up jobs are switched off for the whole installation.
-func followupsOff(t *terminal) bool { return t.env("DEMO_FOLLOWUP_ENABLED") == "0" }
+// followupsOff says whether follow-up jobs are switched off for the whole installation. It is what one reaches for when they run wild,
+// so that a value which nobody can be sure about is refused.
+func followupsOff(t *terminal) (bool, error) {
+	value := t.env("DEMO_FOLLOWUP_ENABLED")
+	if value == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, usageError("DEMO_FOLLOWUP_ENABLED is %q: 0 switches follow-ups off, 1 leaves them on", value)
+	}
+	return !on, nil
+}

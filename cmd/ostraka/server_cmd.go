@@ -101,7 +101,9 @@ func (o *serverOptions) complete() (err error) {
 	if host, _, err := net.SplitHostPort(o.listen); err == nil {
 		c.Loopback = loopbackHost(host)
 	}
-	c.FollowupsOff = followupsOff(o.terminal)
+	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
+		return err
+	}
 	c.Log, err = newLog(o.terminal, o.logLevel)
 	return err
 }
