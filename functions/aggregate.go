@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -23,8 +24,9 @@ type AggregateArgs struct {
 // Kind names the step.
 func (AggregateArgs) Kind() string { return "aggregate" }
 
-// maxFoldedInline bounds the results that a module reads as they are, in bytes; a larger one is passed by reference, with its head.
-const maxFoldedInline = 512 << 10
+// maxFoldedInline bounds the results that a module reads as they are, in bytes: a record's line less what stands around the result. A
+// larger one is passed by reference, with its head.
+const maxFoldedInline = wasm.DefaultLine - 256
 
 type foldRow struct {
 	Shard        int64
@@ -42,6 +44,10 @@ func (s *Service) Aggregate(ctx context.Context, args AggregateArgs) error {
 	}
 	var partial wasm.Partial
 	if job.Aggregator != nil && len(rows) > 0 {
+		if shard, large := tooLargeToFold(*job.Aggregator, rows); large {
+			return s.failJob(ctx, args.Project, args.Job, fmt.Sprintf("the output of shard %d is larger than the %d bytes that the built-in aggregators read: "+
+				"return less, use a module of your own, which is passed a reference, or the aggregator %q", shard, maxFoldedInline, NoAggregator))
+		}
 		fold := s.aggregation(args.Project, args.Job, *job.Aggregator)
 		partial, _, err = fold.Fold(ctx, s.items(ctx, args.Project, rows))
 	}
@@ -74,6 +80,19 @@ func (s *Service) pageResults(ctx context.Context, args AggregateArgs) (job *job
 
 func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Aggregation {
 	return wasm.Aggregation{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.aggregatorModule(project, ref), Params: ref.Params}
+}
+
+// tooLargeToFold finds a result that a built-in module would leave out: an answer that silently lacks it would be wrong. Modules of
+// owners know what to do with references.
+func tooLargeToFold(ref AggregatorRef, rows []foldRow) (shard int64, large bool) {
+	if !isBuiltin(ref.Module) {
+		return 0, false
+	}
+	i := slices.IndexFunc(rows, func(r foldRow) bool { return r.Output == nil && r.OutputBytes > maxFoldedInline })
+	if i < 0 {
+		return 0, false
+	}
+	return rows[i].Shard, true
 }
 
 // items yields the page's results in the order of the shards, fetching those that are objects.

@@ -22,6 +22,9 @@ type leasesForJob struct {
 	Lent   int64 // attempts that are out
 }
 
+// usable are the agents that could take what waits, less those that are caught.
+func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught, 0) }
+
 // Explain says why a job is not done, and what would help.
 func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
 	job, err := s.GetJob(ctx, project, id)
@@ -33,12 +36,12 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	var agents agentsForJob
 	var leases leasesForJob
+	var caught []uuid.UUID
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
 		}
-		caught, err := store.Values[uuid.UUID](ctx, tx, store.CaughtAgents)
-		if err != nil {
+		if caught, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)
@@ -51,7 +54,20 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	if err != nil {
 		return Explanation{}, err
 	}
-	return explainOpen(job, agents, leases), nil
+	tried, err := s.triedByAll(ctx, project, id, agents, caught)
+	return explainOpen(job, agents, leases, tried), err
+}
+
+// triedByAll counts shards that wait for a further attempt though every agent that can be used has tried them.
+func (s *Service) triedByAll(ctx context.Context, project, id uuid.UUID, agents agentsForJob, caught []uuid.UUID) (tried int64, err error) {
+	if agents.usable() == 0 {
+		return 0, nil
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		tried, _, err = store.Value[int64](ctx, tx, store.TriedByAll, id, caught, agents.usable())
+		return err
+	})
+	return tried, err
 }
 
 func explainEnded(job Job) Explanation {
@@ -61,7 +77,7 @@ func explainEnded(job Job) Explanation {
 		e.Summary = fmt.Sprintf("The job is done: %d of %d shards were accepted.", job.Shards.Accepted, job.Shards.Total)
 	case JobFailed:
 		e.Summary = "The job has failed."
-		e.Reasons = append(e.Reasons, Reason{Code: "failed", Text: job.Error, Hint: "look at the shards that failed: ostraka job shards " + job.ID.String() + " --state failed"})
+		e.Reasons = append(e.Reasons, Reason{Code: "failed", Text: job.Error, Hint: "ostraka job shards " + job.ID.String() + " --state failed lists the shards that failed; ostraka job shard shows what one of them raised"})
 	default:
 		e.Summary = "The job was cancelled."
 		e.Reasons = append(e.Reasons, Reason{Code: "cancelled", Text: job.Error})
@@ -70,7 +86,7 @@ func explainEnded(job Job) Explanation {
 }
 
 // explainOpen is a pure function of what was read.
-func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation {
+func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64) Explanation {
 	e := Explanation{
 		State: job.State, Reasons: []Reason{},
 		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total),
@@ -91,7 +107,7 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation 
 		add("running", "", "%d attempts are out with agents or being weighed.", leases.Lent)
 	}
 	if leases.Wanted > 0 {
-		explainUnlent(add, job, agents, leases)
+		explainUnlent(add, job, agents, leases, tried)
 	}
 	if len(e.Reasons) == 0 && job.Shards.Open == 0 {
 		add("settling", "", "The last results are being verified and folded.")
@@ -99,8 +115,8 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob) Explanation 
 	return e
 }
 
-func explainUnlent(add func(code, hint, format string, args ...any), job Job, agents agentsForJob, leases leasesForJob) {
-	usable := agents.Isolated - agents.Caught
+func explainUnlent(add func(code, hint, format string, args ...any), job Job, agents agentsForJob, leases leasesForJob, tried int64) {
+	usable := agents.usable()
 	switch {
 	case agents.Active == 0:
 		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%d attempts wait to be lent, and the project has no agent.", leases.Wanted)
@@ -110,6 +126,9 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%d attempts wait to be lent, and no agent has the isolation %q that the function asks for.", leases.Wanted, agents.Isolation)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught).", leases.Wanted, job.Policy.Quorum, usable, agents.Caught)
+	case tried > 0:
+		add("tried_by_all", "start more agents, or cancel the job; a function whose answers differ from run to run never agrees with itself: compare the attempts with ostraka job shard "+job.ID.String()+" NUMBER",
+			"%d shards wait for a further opinion, and every agent that can be used (%d) has tried them: their answers do not agree.", tried, usable)
 	default:
 		add("waiting", "", "%d attempts wait for an agent that is free and has not tried them yet; %d agents can be used.", leases.Wanted, usable)
 	}

@@ -21,20 +21,22 @@ func TestExplainOpen(t *testing.T) {
 		leases leasesForJob
 		codes  []string
 		says   string
+		tried  int64
 	}{
-		"splitting":   {job(JobSplitting, ShardCounts{Total: 10, Open: 10}), fit, leasesForJob{}, []string{"splitting"}, "0 of 10 shards are settled."},
-		"running":     {open, fit, leasesForJob{Lent: 4}, []string{"running"}, "4 attempts are out"},
-		"waiting":     {open, fit, leasesForJob{Wanted: 4}, []string{"waiting"}, "3 agents can be used"},
-		"both":        {open, fit, leasesForJob{Wanted: 1, Lent: 3}, []string{"running", "waiting"}, ""},
-		"no agents":   {open, agentsForJob{Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent"},
-		"silent":      {open, agentsForJob{Active: 3, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"agents_silent"}, "none of the project's 3 agents"},
-		"isolation":   {open, agentsForJob{Active: 3, Seen: 3, Isolation: "gvisor"}, leasesForJob{Wanted: 4}, []string{"isolation"}, `"gvisor"`},
-		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught)"},
-		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shards wait for a person"},
-		"aggregating": {job(JobAggregating, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"aggregating"}, ""},
-		"settling":    {job(JobRunning, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"settling"}, "10 of 10 shards are settled."},
+		"splitting":   {job(JobSplitting, ShardCounts{Total: 10, Open: 10}), fit, leasesForJob{}, []string{"splitting"}, "0 of 10 shards are settled.", 0},
+		"running":     {open, fit, leasesForJob{Lent: 4}, []string{"running"}, "4 attempts are out", 0},
+		"waiting":     {open, fit, leasesForJob{Wanted: 4}, []string{"waiting"}, "3 agents can be used", 0},
+		"tried":       {open, fit, leasesForJob{Wanted: 4}, []string{"tried_by_all"}, "every agent that can be used (3) has tried them", 2},
+		"both":        {open, fit, leasesForJob{Wanted: 1, Lent: 3}, []string{"running", "waiting"}, "", 0},
+		"no agents":   {open, agentsForJob{Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent", 0},
+		"silent":      {open, agentsForJob{Active: 3, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"agents_silent"}, "none of the project's 3 agents", 0},
+		"isolation":   {open, agentsForJob{Active: 3, Seen: 3, Isolation: "gvisor"}, leasesForJob{Wanted: 4}, []string{"isolation"}, `"gvisor"`, 0},
+		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught)", 0},
+		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shards wait for a person", 0},
+		"aggregating": {job(JobAggregating, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"aggregating"}, "", 0},
+		"settling":    {job(JobRunning, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"settling"}, "10 of 10 shards are settled.", 0},
 	} {
-		e := explainOpen(c.job, c.agents, c.leases)
+		e := explainOpen(c.job, c.agents, c.leases, c.tried)
 		text := e.Summary
 		codes := []string{}
 		for _, r := range e.Reasons {
@@ -47,7 +49,7 @@ func TestExplainOpen(t *testing.T) {
 	}
 	none := open
 	none.Policy = verify.Policy{None: true}
-	e := explainOpen(none, agentsForJob{Active: 1, Seen: 1, Isolated: 1}, leasesForJob{Wanted: 1})
+	e := explainOpen(none, agentsForJob{Active: 1, Seen: 1, Isolated: 1}, leasesForJob{Wanted: 1}, 0)
 	require.Equal(t, "waiting", e.Reasons[0].Code, "one agent is enough without verification")
 }
 

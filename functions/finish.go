@@ -36,7 +36,11 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 			return err
 		}
 		if row.Failed > 0 {
-			why := fmt.Sprintf("%d of %d shards failed; see `ostraka job shards %s --state failed`", row.Failed, row.ShardsTotal, args.Job)
+			first, err := firstFailure(ctx, tx, args.Job)
+			if err != nil {
+				return err
+			}
+			why := fmt.Sprintf("%d of %d shards failed; %s", row.Failed, row.ShardsTotal, first)
 			return s.endJob(ctx, tx, args.Job, JobFailed, why, leases, FollowUpArgs(args))
 		}
 		return s.endJob(ctx, tx, args.Job, JobFinished, "", leases, FollowUpArgs(args))

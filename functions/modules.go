@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -138,6 +139,25 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 		return nil, Invalid("bad_kind", fmt.Sprintf("module %q is a %s", name, module.Kind), "name an aggregator")
 	}
 	return &AggregatorRef{Module: name, Digest: module.Digest, Params: params}, nil
+}
+
+// tryAggregator folds nothing with the parameters that were asked for: what the module does not understand is better said now than
+// when all the work is done. Without parameters there is nothing to misunderstand.
+func (s *Service) tryAggregator(ctx context.Context, project uuid.UUID, ref *AggregatorRef) error {
+	if ref == nil || len(ref.Params) == 0 {
+		return nil
+	}
+	fold := s.aggregation(project, uuid.Nil, *ref)
+	_, _, err := fold.Fold(ctx, wasm.Each([]wasm.Item(nil)))
+	var module *wasm.Error
+	if !errors.As(err, &module) {
+		return err
+	}
+	if module.Operational() {
+		return moduleRefused(err)
+	}
+	return Invalid("bad_params", fmt.Sprintf("the aggregator %s does not accept its parameters: %s", ref.Module, strings.TrimSpace(module.Message+" "+module.Stderr)),
+		"docs/modules.md lists what the built-in modules take")
 }
 
 func isBuiltin(name string) bool { return slices.Contains(builtin.Names(), name) }

@@ -94,6 +94,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if plan.aggregator, err = s.chooseAggregator(ctx, project, want, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
+	if err := s.tryAggregator(ctx, project, plan.aggregator); err != nil {
+		return plannedJob{}, err
+	}
 	plan.partition, plan.shards, err = s.fixPartition(ctx, project, want)
 	return plan, err
 }

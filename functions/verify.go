@@ -62,6 +62,9 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 		if w, err = weigh(ctx, tx, args.Submission, sub); err != nil {
 			return err
 		}
+		if err := w.tellExceptions(ctx, tx, sub.JobID); err != nil {
+			return err
+		}
 		return s.settle(ctx, tx, args.Project, sub, w)
 	})
 	if err != nil {

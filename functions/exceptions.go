@@ -1,0 +1,67 @@
+package functions
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// reasonException is the reason that says what the function raised.
+const reasonException verify.ReasonCode = "exception"
+
+// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
+const maxExceptionText = 300
+
+type exceptionRow struct {
+	Shard   int64
+	Type    string
+	Message string
+}
+
+func (e exceptionRow) text() string {
+	text := []rune(e.Type + ": " + e.Message)
+	if len(text) > maxExceptionText {
+		text = append(text[:maxExceptionText], '…')
+	}
+	return string(text)
+}
+
+// tellExceptions adds what the function raised to the reasons of shards that fail or need a person: a digest that agents agree on
+// helps nobody to mend a function.
+func (w *weighed) tellExceptions(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
+	var shards []int64
+	for _, c := range w.changes {
+		if c.state != c.was && (c.state == ShardFailed || c.state == ShardReview) {
+			shards = append(shards, c.number)
+		}
+	}
+	if len(shards) == 0 {
+		return nil
+	}
+	raised, err := store.Many[exceptionRow](ctx, tx, store.ShardExceptions, job, shards)
+	if err != nil {
+		return err
+	}
+	for _, e := range raised {
+		i := slices.IndexFunc(w.changes, func(c shardChange) bool { return c.number == e.Shard })
+		w.changes[i].reasons = append(slices.Clip(w.changes[i].reasons), verify.Reason{Code: reasonException, Text: e.text()})
+	}
+	return nil
+}
+
+// firstFailure tells why the first shard that failed did, for the job's error.
+func firstFailure(ctx context.Context, tx *store.Tx, job uuid.UUID) (string, error) {
+	type failure struct {
+		Number  int64
+		Reasons []verify.Reason
+	}
+	f, found, err := store.One[failure](ctx, tx, store.FirstFailure, job)
+	if err != nil || !found || len(f.Reasons) == 0 {
+		return "", err
+	}
+	return "shard " + itoa(f.Number) + ": " + f.Reasons[len(f.Reasons)-1].Text, nil
+}
