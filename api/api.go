@@ -63,6 +63,7 @@ func New(o Options) (http.Handler, error) {
 	if err := s.serveDocs(); err != nil {
 		return nil, err
 	}
+	s.mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound)) // where people land who open the server's address
 	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
 	if o.OpsHandler != nil {
 		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))

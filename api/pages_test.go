@@ -71,7 +71,7 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	for _, file := range append(domain, "codes.go", "../functions/partition/errors.go") {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		codes := regexp.MustCompile(`(?:&Error\{Kind: \w+, Code: |Invalid\(|\tcode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+		codes := regexp.MustCompile(`(?:&Error\{\s*Kind:\s+\w+,\s*Code:\s+|Invalid\(|\tcode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
 		for _, code := range codes {
 			if code[1] == "module_" { // and a class: see moduleProblems
 				continue

@@ -18,7 +18,8 @@ func (s *Service) Ready(ctx context.Context) (map[string]string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	checks := map[string]string{"database": "ok", "migrations": "ok", "objects": "ok"}
-	schemas, err := migrations.Status(ctx, s.store.Pool)
+	// A server migrates the projects' schemas before it serves, so that these need no look at every probe.
+	schemas, err := migrations.SharedStatus(ctx, s.store.Pool)
 	switch {
 	case err != nil:
 		s.log.Warn("the database is not ready", "error", err)

@@ -48,6 +48,9 @@ type Schema struct {
 // Up migrates everything. It is safe to run on several servers at once and to run again.
 func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 	return locked(ctx, pool, func(conn *pgx.Conn) error {
+		if err := mayCreateRoles(ctx, conn); err != nil {
+			return err
+		}
 		if err := upControl(ctx, conn); err != nil {
 			return fmt.Errorf("migrating the control schema: %w", err)
 		}
@@ -77,6 +80,39 @@ func CreateProject(ctx context.Context, pool *pgxpool.Pool, project uuid.UUID) e
 	})
 }
 
+// mayCreateRoles says at the start what would otherwise fail with the first project.
+func mayCreateRoles(ctx context.Context, conn *pgx.Conn) error {
+	var name string
+	var may bool
+	err := conn.QueryRow(ctx, "select rolname, rolsuper or rolcreaterole from pg_roles where rolname = current_user").Scan(&name, &may)
+	if err != nil {
+		return fmt.Errorf("looking for the database role's rights: %w", err)
+	}
+	if !may {
+		return fmt.Errorf("the database role %q may not create roles, and every project gets one of its own: run `alter role %s createrole` as a superuser", name, pgx.Identifier{name}.Sanitize())
+	}
+	return nil
+}
+
+// SharedStatus is Status without the projects' schemas: its cost does not grow with their number.
+func SharedStatus(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	defer conn.Release()
+	return shared(ctx, conn.Conn())
+}
+
+func shared(ctx context.Context, conn *pgx.Conn) ([]Schema, error) {
+	control, err := status(ctx, conn, ControlSchema, "control")
+	if err != nil {
+		return nil, err
+	}
+	river, err := statusRiver(ctx, conn)
+	return []Schema{control, river}, err
+}
+
 // Status lists how far each schema is migrated. A schema that does not exist yet has version 0.
 func Status(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
 	conn, err := pool.Acquire(ctx)
@@ -84,17 +120,9 @@ func Status(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
 		return nil, fmt.Errorf("connecting to the database: %w", err)
 	}
 	defer conn.Release()
-	control, err := status(ctx, conn.Conn(), ControlSchema, "control")
-	if err != nil {
-		return nil, err
-	}
-	river, err := statusRiver(ctx, conn.Conn())
-	if err != nil {
-		return nil, err
-	}
-	schemas := []Schema{control, river}
-	if control.Version == 0 {
-		return schemas, nil
+	schemas, err := shared(ctx, conn.Conn())
+	if err != nil || schemas[0].Version == 0 {
+		return schemas, err
 	}
 	projects, err := projectIDs(ctx, conn.Conn())
 	if err != nil {

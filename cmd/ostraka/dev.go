@@ -39,7 +39,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.IntVar(&o.config.Agents, "agents", 2, "how many agents to run")
 	f.IntVar(&o.config.Liars, "liars", 0, "how many of them lie, to see them caught")
 	f.Float64Var(&o.config.LieProbability, "liar-probability", defaultLieProbability, "how often a liar lies")
-	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DATABASE_URL)")
+	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of `ostraka server`, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.logLevel, "log-level", "warn", "what to log: debug, info, warn or error")
 	return cmd
@@ -69,7 +69,7 @@ func (o *devOptions) run(ctx context.Context) (err error) {
 func (o *devOptions) complete() (err error) {
 	c := &o.config
 	if c.DatabaseURL == "" {
-		c.DatabaseURL = o.terminal.env("OSTRAKA_DATABASE_URL")
+		c.DatabaseURL = o.terminal.env("OSTRAKA_DEV_DATABASE_URL")
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err
