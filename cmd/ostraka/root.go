@@ -54,12 +54,16 @@ func newRoot(t *terminal) *cobra.Command {
 	root.SetOut(t.out)
 	root.SetErr(t.talk)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+			return unknownCommand(cmd, words[0]) // the flag may be right for the command that was meant
+		}
 		return &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
 	})
 
 	server := &serverFlags{terminal: t}
 	server.register(root.PersistentFlags())
 	addCommands(root, t, server)
+	checkHelp(root)
 	return root
 }
 
@@ -80,6 +84,27 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	}
 	cmd.AddCommand(verbs...)
 	return cmd
+}
+
+// checkHelp makes `ostraka help` refuse commands that there are not; by itself it shows the help of something else.
+func checkHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help == root {
+		return
+	}
+	help.Run = nil
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		cmd, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			return unknownCommand(cmd, rest[0])
+		}
+		if err != nil {
+			return &exitError{code: exitUsage, err: err, hint: "see ostraka --help"}
+		}
+		cmd.InitDefaultHelpFlag()
+		return cmd.Help()
+	}
 }
 
 func unknownCommand(cmd *cobra.Command, word string) error {
