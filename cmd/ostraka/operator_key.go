@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/migrations"
 )
 
 // operatorKeyOptions are the flags of `ostraka operator-key create`.
@@ -50,12 +52,27 @@ func (o *operatorKeyOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer s.Close()
+	if err := upToDate(ctx, s); err != nil {
+		return err
+	}
 	service := functions.New(functions.Options{Store: s, Log: slog.New(slog.DiscardHandler)})
 	secret, err := service.CreateOperatorKey(ctx, o.name)
 	if err != nil {
 		return fmt.Errorf("making an operator's key: %w", err)
 	}
 	return printSecret(o.terminal, &o.outputFlag, "key", secret, map[string]string{"name": o.name, "role": "operator", "secret": secret})
+}
+
+// upToDate refuses a database that this program cannot work on yet.
+func upToDate(ctx context.Context, s *store.Store) error {
+	schemas, err := migrations.Status(ctx, s.Pool)
+	if err != nil {
+		return fmt.Errorf("looking at the schemas: %w", err)
+	}
+	if migrations.Pending(schemas) {
+		return &exitError{code: exitFailed, err: errors.New("the database is not what this program expects: some schemas are behind"), hint: "run ostraka migrate up"}
+	}
+	return nil
 }
 
 // openDatabase connects to the database for commands that work on it directly.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
@@ -24,6 +26,7 @@ func TestScripts(t *testing.T) {
 	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Agents: 3, Log: log})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.stop()) })
+	empty := emptyDatabase(t, d.info.DatabaseURL)
 	module, err := filepath.Abs("../../wasm/builtin/aggregate.wasm")
 	require.NoError(t, err)
 	examples, err := filepath.Abs("../../examples")
@@ -35,6 +38,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars,
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
+				"EMPTY_DATABASE_URL="+empty,
 				"MODULE="+module, "EXAMPLES="+examples)
 			return nil
 		},
@@ -42,6 +46,20 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "eventually": eventually, "keep": keep,
 		},
 	})
+}
+
+// emptyDatabase makes another database beside the one with that URL.
+func emptyDatabase(t *testing.T, beside string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), beside)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "CREATE DATABASE empty")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close(t.Context()))
+	u, err := url.Parse(beside)
+	require.NoError(t, err)
+	u.Path = "/empty"
+	return u.String()
 }
 
 // exits runs a program and wants it to exit with a code: exits CODE PROGRAM ARGUMENT...
