@@ -63,7 +63,7 @@ func runDemo(ctx context.Context, t *terminal) error {
 		return &exitError{code: exitFailed, err: context.Cause(ctx)}
 	}
 	if err == nil {
-		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  ostraka dev --data ./ostraka-data --agents %d --liars %d\n", demoAgents, demoLiars)
+		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  %s dev --data ./ostraka-data --agents %d --liars %d\n", t.program, demoAgents, demoLiars)
 	}
 	return err
 }
@@ -93,7 +93,6 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.t.put("\n%s", report.text())
-	d.t.put("\n  API docs   %s/docs\n  River UI   %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
 	if !report.right() {
 		return errDemo
 	}
@@ -115,6 +114,7 @@ func (d *demo) start(ctx context.Context) error {
 		return err
 	}
 	d.t.put("  started Postgres, the server and %d agents in %v\n", demoAgents, time.Since(began).Round(100*time.Millisecond))
+	d.t.put("  while it runs: API docs %s/docs, River UI %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
 	d.c, err = d.dev.connect()
 	return err
 }

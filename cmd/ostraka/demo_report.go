@@ -167,7 +167,7 @@ func (r *demoReport) text() string {
 	if p := r.proof; p != nil {
 		fmt.Fprintf(&b, "  follow-up  %d of a sample of %d findings are proved prime\n", p.proved, p.job.Shards.Total)
 	}
-	fmt.Fprintf(&b, "  work       %d shards, %d attempts (%.2f a shard), %s\n", r.job.Shards.Total, r.job.Attempts,
+	fmt.Fprintf(&b, "  work       %s, %s (%.2f a shard), %s\n", count(r.job.Shards.Total, "shard"), count(r.job.Attempts, "attempt"),
 		float64(r.job.Attempts)/float64(max(1, r.job.Shards.Total)), tookText(r.job))
 	return b.String()
 }
@@ -175,9 +175,9 @@ func (r *demoReport) text() string {
 func (s suspect) text() string {
 	switch {
 	case s.caught:
-		return fmt.Sprintf("%s was out-voted on %d shards, and voted out", s.name, s.wrong)
+		return fmt.Sprintf("%s was out-voted on %s, and voted out", s.name, count(s.wrong, "shard"))
 	case s.wrong > 0:
-		return fmt.Sprintf("%s was out-voted on %d shards", s.name, s.wrong)
+		return fmt.Sprintf("%s was out-voted on %s", s.name, count(s.wrong, "shard"))
 	default:
 		return s.name + " WAS NOT FOUND OUT"
 	}

@@ -23,6 +23,10 @@ func TestDemo(t *testing.T) {
 	require.Contains(t, out.String(), "22206 numbers pass, and 22206 are known to: RIGHT")
 	require.Regexp(t, `agent-4-liar was out-voted on \d+ shards`, out.String())
 	require.NotContains(t, out.String(), "follow-up")
+	require.Regexp(t, `while it runs: API docs http://[^ ]+/docs, River UI http://[^ ]+/ops/river/`, out.String())
+	_, after, _ := strings.Cut(out.String(), "Everything that was started is stopped")
+	require.NotContains(t, after, "http://", "addresses that are dead")
+	require.Contains(t, after, "\n  ostraka dev --data ")
 	require.Contains(t, p.said(), "bpsw: 200 of 200 shards (100%)")
 	nothingIsLeftIn(t, tmp)
 }

@@ -54,7 +54,7 @@ func (o *devOptions) run(ctx context.Context) (err error) {
 		return fmt.Errorf("starting: %w", err)
 	}
 	fmt.Fprintf(o.terminal.out, "ready %s\n", d.info.URL)
-	o.terminal.say("%s", d.banner())
+	o.terminal.say("%s", d.banner(o.terminal.program))
 	select {
 	case <-ctx.Done():
 		o.terminal.say("stopping (again to stop at once)")

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// banner tells a person what runs and what to type next.
-func (d *dev) banner() string {
+// banner tells a person what runs and what to type next, program being this program.
+func (d *dev) banner(program string) string {
 	var b strings.Builder
 	liars := ""
 	if d.config.Liars > 0 {
 		liars = fmt.Sprintf(", %d of them lying", d.config.Liars)
 	}
-	fmt.Fprintf(&b, "\n  %s with %d agents%s. Ctrl-C stops everything", "Ostraka runs here", d.config.Agents, liars)
+	fmt.Fprintf(&b, "\n  Ostraka runs here with %s%s. Ctrl-C stops everything", count(int64(d.config.Agents), "agent"), liars)
 	if d.dir.temporary {
 		b.WriteString(" and forgets it (--data DIR keeps it)")
 	}
 	fmt.Fprintf(&b, ".\n\n  In another terminal:\n    . %s\n", d.shown(d.dir.environment()))
-	b.WriteString("    ostraka function push examples/bpsw\n" +
-		"    ostraka job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait\n" +
-		"    curl -H \"Authorization: Bearer $OSTRAKA_KEY\" $OSTRAKA_URL/v1/projects/$OSTRAKA_PROJECT/jobs\n\n")
+	fmt.Fprintf(&b, "    %s function push examples/bpsw\n"+
+		"    %s job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait\n", program, program)
+	b.WriteString("    curl -H \"Authorization: Bearer $OSTRAKA_KEY\" $OSTRAKA_URL/v1/projects/$OSTRAKA_PROJECT/jobs\n\n")
 	fmt.Fprintf(&b, "  API docs  %s/docs\n", d.info.URL)
 	fmt.Fprintf(&b, "  River UI  %s/ops/river/  (the password is operator_key in %s)\n", d.info.URL, d.shown(d.dir.info()))
 	fmt.Fprintf(&b, "  Agents    log to %s\n", d.shown(d.dir.agentLog("*")))

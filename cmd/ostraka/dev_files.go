@@ -119,7 +119,21 @@ func (i devInfo) shell() string {
 	for _, v := range []struct{ name, value string }{
 		{"OSTRAKA_URL", i.URL}, {"OSTRAKA_PROJECT", i.Project}, {"OSTRAKA_KEY", i.OwnerKey},
 	} {
-		fmt.Fprintf(&b, "export %s='%s'\n", v.name, strings.ReplaceAll(v.value, "'", `'\''`))
+		fmt.Fprintf(&b, "export %s=%s\n", v.name, shellQuote(v.value))
 	}
 	return b.String()
+}
+
+// shellQuote makes of a text one word of a shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// shellWord quotes only what needs it.
+func shellWord(text string) string {
+	harmless := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
+	}
+	if strings.TrimFunc(text, harmless) == "" {
+		return text
+	}
+	return shellQuote(text)
 }

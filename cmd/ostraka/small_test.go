@@ -120,3 +120,20 @@ func TestQueues(t *testing.T) {
 	c := serverConfig{Queues: []string{"all", "verify"}}
 	require.Equal(t, exitUsage, exitCode(c.chooseQueues()))
 }
+
+func TestCounts(t *testing.T) {
+	require.Equal(t, []string{"0 shards", "1 shard", "2 shards"}, []string{count(0, "shard"), count(1, "shard"), count(2, "shard")})
+}
+
+// Commands that we tell people to type work for them: as they started this one.
+func TestProgramName(t *testing.T) {
+	for started, name := range map[string]string{
+		"ostraka": "ostraka", "bin/ostraka": "bin/ostraka", "/opt/o-1.2/ostraka": "/opt/o-1.2/ostraka",
+		"./my tools/ostraka": "'./my tools/ostraka'", "o.test": "ostraka",
+	} {
+		require.Equal(t, name, programName(started))
+	}
+	d := &dev{config: devConfig{Agents: 1}, dir: &devDir{path: "/d"}}
+	require.Contains(t, d.banner("bin/ostraka"), "\n    bin/ostraka function push examples/bpsw\n    bin/ostraka job run bpsw ")
+	require.Contains(t, d.banner("ostraka"), " 1 agent. ")
+}

@@ -65,3 +65,11 @@ func shortDigest(d string) string {
 	}
 	return d[:12]
 }
+
+// count is a number of things, in words.
+func count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

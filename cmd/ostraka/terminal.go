@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -18,14 +19,24 @@ type terminal struct {
 	// live says that talk is a terminal, where a line may be drawn over.
 	live bool
 	env  func(string) string
+	// program is how this program is called in commands that a person is told to type.
+	program string
 }
 
 func systemTerminal() *terminal {
 	return &terminal{
 		in: os.Stdin, out: os.Stdout, talk: os.Stderr,
 		live: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
-		env:  os.Getenv,
+		env:  os.Getenv, program: programName(os.Args[0]),
 	}
+}
+
+// programName is what a person can type to start the program that was started like this.
+func programName(started string) string {
+	if strings.ContainsRune(started, '/') {
+		return shellWord(started)
+	}
+	return "ostraka"
 }
 
 // say tells a person something.
