@@ -13,7 +13,8 @@ import (
 func newJob(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("job", "Run functions over partitioned inputs",
 		newJobRun(t, server), newJobList(t, server), newJobGet(t, server), newJobWatch(t, server), newJobExplain(t, server),
-		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobCancel(t, server))
+		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobEvents(t, server),
+		newJobResolve(t, server), newJobCancel(t, server))
 }
 
 // ended says whether a job's state is final.
@@ -30,8 +31,8 @@ func outcome(j client.Job) error {
 		return &exitError{code: exitFailed, err: errors.New("the job was cancelled")}
 	case client.JobStateReview:
 		return &exitError{
-			code: exitFailed, err: fmt.Errorf("agents do not agree on %d shards, which wait for a person", j.Shards.Review),
-			hint: fmt.Sprintf("ostraka job shards %s --state review lists them", j.ID),
+			code: exitFailed, err: fmt.Errorf("agents do not agree on %s: a person must decide", count(j.Shards.Review, "shard")),
+			hint: fmt.Sprintf("ostraka job shards %s --state review lists what to decide with ostraka job resolve", j.ID),
 		}
 	default:
 		return nil

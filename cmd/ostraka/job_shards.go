@@ -6,12 +6,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/client/answer"
 )
 
 // maxShownInput is how much of an input or output a table shows, in bytes; -o json shows all.
@@ -63,56 +61,6 @@ func (o *jobShardsOptions) run(ctx context.Context, job string) error {
 			params.Cursor, params.Limit = cursor, size
 			return c.ListShards(ctx, c.project, id, &params)
 		})
-}
-
-// newJobShard shows one shard.
-func newJobShard(t *terminal, server *serverFlags) *cobra.Command {
-	o := &jobOptions{terminal: t, server: server}
-	cmd := &cobra.Command{
-		Use: "shard JOB NUMBER", Short: "Show a shard with all its attempts", Args: arguments(2), ValidArgsFunction: server.complete(jobIDs),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.showShard(cmd.Context(), args[0], args[1]) },
-	}
-	o.register(cmd.Flags())
-	return cmd
-}
-
-func (o *jobOptions) showShard(ctx context.Context, job, shard string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
-	number, err := strconv.ParseInt(shard, 10, 64)
-	if err != nil || number < 0 {
-		return usageError("%q is not the number of a shard: they count from 0", shard)
-	}
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
-	}
-	doc, err := answer.Read[client.ShardDetail](c.GetShard(ctx, c.project, id, number))
-	if err != nil {
-		return explain("getting the shard", err)
-	}
-	if o.json() {
-		return writeJSON(o.terminal.out, doc.Raw)
-	}
-	s := doc.Value
-	err = printOne(o.terminal, &o.outputFlag, nil, [][2]string{
-		{"shard", strconv.FormatInt(s.Number, 10)}, {"state", string(s.State)}, {"input", cut(string(s.Input))}, {"why", reasonsText(s.Reasons)},
-	})
-	if err != nil || len(s.Attempts) == 0 {
-		return err
-	}
-	fmt.Fprintln(o.terminal.out)
-	table := newTable(o.terminal.out, "AGENT", "STATUS", "ACCEPTED", "OUTPUT", "DIGEST", "TOOK", "REPORTED")
-	for _, a := range s.Attempts {
-		table.row(a.Agent.String(), a.Status, yes(a.Accepted), cut(string(a.Output)), shortDigest(a.OutputDigest),
-			(time.Duration(a.WallUs) * time.Microsecond).Round(time.Millisecond).String(), shortTime(a.ReportedAt))
-	}
-	return table.flush()
 }
 
 func yes(b bool) string {

@@ -66,7 +66,7 @@ func partitionText(p client.Partition) string {
 	case p.Object != "":
 		return "the items in object " + shortDigest(p.Object)
 	default:
-		return fmt.Sprintf("%d items", len(p.Values))
+		return count(int64(len(p.Values)), "item")
 	}
 }
 

@@ -12,7 +12,7 @@ func newJobWatch(t *terminal, server *serverFlags) *cobra.Command {
 	return newJobCommand(o, "watch", "Show how a job comes along until it ends",
 		"Show how a job comes along until it ends, and then the job. Ctrl-C stops watching, not the job.",
 		func(ctx context.Context, c *connection, id uuid.UUID) error {
-			w := &watcher{c: c, job: id, progress: newProgress(t, "shards")}
+			w := &watcher{c: c, job: id, progress: newProgress(t, "done")}
 			if err := w.follow(ctx); err != nil {
 				return stoppedWaiting(t, id, err)
 			}

@@ -45,7 +45,7 @@ func (p *progress) update(done, total int64) {
 		return
 	}
 	p.saidStep, p.saidAt = step, time.Now()
-	p.t.say("%s: %d of %d shards (%d%%)", p.label, done, total, 100*done/total)
+	p.t.say("%s: %d of %s (%d%%)", p.label, done, count(total, "shard"), 100*done/total)
 }
 
 func (p *progress) draw(grown bool) {

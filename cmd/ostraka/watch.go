@@ -30,8 +30,8 @@ type watcher struct {
 	progress     *progress
 	stopAtReview bool
 	lastID       string
-	names        map[uuid.UUID]string // of agents, looked up when one is caught
-	settled      bool                 // the job has come to where we stop
+	names        agentNames // of agents, looked up when one is caught
+	settled      bool       // the job has come to where we stop
 }
 
 // follow returns when the job has ended, or waits for a person and stopAtReview is set. A stream that breaks off goes on with the
@@ -137,7 +137,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 	d := event.Data
 	switch {
 	case e.Type == "agent_caught":
-		w.progress.note("caught a cheat: agent %s, out-voted on %d shards, is lent nothing any more", w.name(ctx, d.Agent), d.Failed)
+		w.progress.note("caught a cheat: agent %s, out-voted on %s, is lent nothing any more", w.name(ctx, d.Agent), count(d.Failed, "shard"))
 	case e.Type == "review" && d.Shard != nil:
 		w.progress.note("agents do not agree on shard %d: it waits for a person", *d.Shard)
 	case e.Type == "shard_failed" && d.Shard != nil:
@@ -152,19 +152,11 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 // name is what an agent's owner calls it, or its ID where that cannot be found out.
 func (w *watcher) name(ctx context.Context, agent uuid.UUID) string {
 	if _, known := w.names[agent]; !known {
-		agents, err := projectAgents(ctx, w.c)
-		if err != nil {
-			return agent.String()
-		}
-		w.names = map[uuid.UUID]string{}
-		for _, a := range agents {
-			w.names[a.ID] = a.Name
+		if names, err := lookUpNames(ctx, w.c); err == nil {
+			w.names = names
 		}
 	}
-	if name := w.names[agent]; name != "" {
-		return name
-	}
-	return agent.String()
+	return w.names.of(agent)
 }
 
 // stoppedWaiting says how to go on when a person or a time limit ends the wait for a job that does not end.
