@@ -93,10 +93,9 @@ func printAttempts(t *terminal, attempts []client.Attempt, names agentNames) err
 
 // diagnostics are what an attempt says for people. All of it was chosen by the agent.
 type diagnostics struct {
-	Exception       *client.Exception `json:"exception"`
-	StdoutTail      string            `json:"stdout_tail"`
-	StdoutTruncated bool              `json:"stdout_truncated"`
-	StderrTail      string            `json:"stderr_tail"`
+	Exception  *client.Exception `json:"exception"`
+	StdoutTail string            `json:"stdout_tail"`
+	StderrTail string            `json:"stderr_tail"`
 }
 
 // diagnosticsOf reads what the attempt says. What cannot be read counts as nothing: -o json shows it as it is.
