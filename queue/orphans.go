@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,16 +26,43 @@ var adoptOrphansSQL string
 //go:embed adopt_own.sql
 var adoptOwnSQL string
 
+//go:embed adopt_lost.sql
+var adoptLostSQL string
+
+// executing are the River jobs that this process is working on.
+type executing struct {
+	mu  sync.Mutex
+	ids map[int64]bool
+}
+
+// begin notes a job until done is called.
+func (e *executing) begin(id int64) (done func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ids[id] = true
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.ids, id)
+	}
+}
+
+func (e *executing) list() []int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.AppendSeq([]int64{}, maps.Keys(e.ids)) // never nil: Postgres would compare with null
+}
+
 // watchOrphans keeps this server's sign of life fresh and gives steps back that were running on servers which died. River itself
 // would do that after an hour: it cannot tell a dead server from a long step.
-func (q *Queue) watchOrphans(ctx context.Context, server string) (stop func()) {
+func (q *Queue) watchOrphans(ctx context.Context, server string, working *executing) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() {
 		tick := time.NewTicker(seenEvery)
 		defer tick.Stop()
 		for {
-			q.adoptOrphans(ctx, server)
+			q.adoptOrphans(ctx, server, working)
 			select {
 			case <-ctx.Done():
 				return
@@ -60,7 +89,7 @@ func (q *Queue) takeOver(ctx context.Context, server string) error {
 	return nil
 }
 
-func (q *Queue) adoptOrphans(ctx context.Context, server string) {
+func (q *Queue) adoptOrphans(ctx context.Context, server string, working *executing) {
 	if _, err := q.pool.Exec(ctx, seeServerSQL, server); err != nil {
 		if ctx.Err() == nil {
 			q.log.Warn("the server could not say that it is alive", "error", err)
@@ -75,6 +104,22 @@ func (q *Queue) adoptOrphans(ctx context.Context, server string) {
 		return
 	}
 	q.logAdopted(tag.RowsAffected())
+	q.adoptLost(ctx, server, working)
+}
+
+// adoptLost gives steps back that Postgres believes to run here and that do not. That happens when Postgres dies after it has handed a
+// step out and before its answer has arrived. A step that has just ended may be given back, too; it finds its work done.
+func (q *Queue) adoptLost(ctx context.Context, server string, working *executing) {
+	tag, err := q.pool.Exec(ctx, adoptLostSQL, server, deadAfter, working.list())
+	if err != nil {
+		if ctx.Err() == nil {
+			q.log.Warn("looking for lost steps failed", "error", err)
+		}
+		return
+	}
+	if n := tag.RowsAffected(); n > 0 {
+		q.log.Info("gave steps back that were handed to this server and never arrived", "steps", n)
+	}
 }
 
 func (q *Queue) logAdopted(n int64) {

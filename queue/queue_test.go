@@ -218,6 +218,26 @@ func TestStepsOfDeadServersAreAdopted(t *testing.T) {
 	require.Zero(t, r.count(alive), "a server that is alive keeps its steps")
 }
 
+// TestAStepThatNeverArrivedIsWorked has Postgres believe that a step runs on a server which never heard of it, as it does when it dies
+// between handing the step out and answering.
+func TestAStepThatNeverArrivedIsWorked(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	first, lost := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}
+	r := &recorder{}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	enqueue(t, s, q, first)
+	testenv.Eventually(t, func() bool { return r.count(first) == 1 }, "the server works")
+	require.NoError(t, s.Control(t.Context(), func(tx pgx.Tx) error {
+		if err := q.Enqueue(t.Context(), tx, lost); err != nil {
+			return err
+		}
+		_, err := tx.Exec(t.Context(), `update river.river_job set state = 'running', attempt = 1, attempted_at = now() - interval '1 minute', attempted_by = array['one'] where kind = $1`, lost.Kind())
+		return err
+	}))
+	testenv.Eventually(t, func() bool { return r.count(lost) == 1 }, "the lost step is worked")
+}
+
 func TestAServerThatStopsLetsItsStepsGo(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)

@@ -74,8 +74,9 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 		}
 		config[name] = river.QueueConfig{MaxWorkers: workers(name)}
 	}
+	working := &executing{ids: map[int64]bool{}}
 	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
-		ID: o.ServerID, Schema: migrations.RiverSchema, Logger: q.log, Queues: config, Workers: register(steps),
+		ID: o.ServerID, Schema: migrations.RiverSchema, Logger: q.log, Queues: config, Workers: register(steps, working),
 		FetchCooldown: fetchCooldown, JobTimeout: shortStep, MaxAttempts: maxAttempts, RetryPolicy: retryPolicy{},
 		PeriodicJobs: periodic(), SoftStopTimeout: softStop,
 	})
@@ -91,7 +92,7 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 	if err := client.Start(ctx); err != nil {
 		return fmt.Errorf("starting the workers: %w", err)
 	}
-	stopOrphans := q.watchOrphans(ctx, o.ServerID)
+	stopOrphans := q.watchOrphans(ctx, o.ServerID, working)
 	defer stopOrphans()
 	<-client.Stopped()
 	if err := ctx.Err(); err != nil && !errors.Is(err, context.Canceled) {
@@ -105,30 +106,34 @@ type worker[A river.JobArgs] struct {
 	river.WorkerDefaults[A]
 	step    func(context.Context, A) error
 	timeout time.Duration
+	working *executing
 }
 
 // Work calls the step.
-func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error { return w.step(ctx, job.Args) }
+func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	defer w.working.begin(job.ID)()
+	return w.step(ctx, job.Args)
+}
 
 // Timeout is how long the step may take.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.timeout }
 
-func add[A river.JobArgs](to *river.Workers, step func(context.Context, A) error, timeout time.Duration) {
-	river.AddWorker(to, &worker[A]{step: step, timeout: timeout})
+func add[A river.JobArgs](to *river.Workers, working *executing, step func(context.Context, A) error, timeout time.Duration) {
+	river.AddWorker(to, &worker[A]{step: step, timeout: timeout, working: working})
 }
 
-func register(steps Steps) *river.Workers {
+func register(steps Steps, working *executing) *river.Workers {
 	w := river.NewWorkers()
-	add(w, steps.Split, longStep)
-	add(w, steps.Verify, shortStep)
-	add(w, steps.Aggregate, longStep)
-	add(w, steps.Merge, longStep)
-	add(w, steps.Finish, shortStep)
-	add(w, steps.FollowUp, shortStep)
-	add(w, steps.Cancel, longStep)
-	add(w, steps.Revoke, shortStep)
-	add(w, steps.Expire, shortStep)
-	add(w, steps.Retain, longStep)
+	add(w, working, steps.Split, longStep)
+	add(w, working, steps.Verify, shortStep)
+	add(w, working, steps.Aggregate, longStep)
+	add(w, working, steps.Merge, longStep)
+	add(w, working, steps.Finish, shortStep)
+	add(w, working, steps.FollowUp, shortStep)
+	add(w, working, steps.Cancel, longStep)
+	add(w, working, steps.Revoke, shortStep)
+	add(w, working, steps.Expire, shortStep)
+	add(w, working, steps.Retain, longStep)
 	return w
 }
 

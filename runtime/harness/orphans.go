@@ -21,11 +21,21 @@ var errOrphans = errors.New("processes of the function are still there after kil
 // zygote normally leaves none; this is for when it was killed itself.
 func killMarked(mark string) error {
 	want := []byte(markName + "=" + mark)
+	clean := 0
 	for range maxOrphanPasses {
 		pids, err := marked(want)
-		if err != nil || len(pids) == 0 {
+		if err != nil {
 			return err
 		}
+		// The process table is not read at one moment: one that was forked while it was read may be missing. It cannot be missing twice,
+		// as whoever forked it is dead by then.
+		if len(pids) == 0 {
+			if clean++; clean == 2 {
+				return nil
+			}
+			continue
+		}
+		clean = 0
 		for _, pid := range pids {
 			// It may have gone meanwhile, which is as good.
 			_ = syscall.Kill(pid, syscall.SIGKILL)
