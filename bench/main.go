@@ -42,7 +42,7 @@ func main() {
 func run() (err error) {
 	var b bench
 	flag.StringVar(&b.binary, "binary", "bin/ostraka", "the program to measure")
-	flag.Int64Var(&b.shards, "shards", 100_000, "shards of the life-cycle comparison")
+	flag.Int64Var(&b.shards, "shards", 200_000, "shards of the life-cycle comparison")
 	flag.Int64Var(&b.many, "many", 1_000_000, "shards of the large job; 0 leaves it out")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/ostraka/ostraka/api"
@@ -42,8 +44,15 @@ type server struct {
 	failed  chan error // gets what ended the HTTP side before its time
 }
 
+// gcPercent lets the heap of a server grow to five times what is live before it is collected, unless GOGC says something else: a server
+// holds little and allocates much, so that this saves a tenth of its processor time for some tens of megabytes.
+const gcPercent = 400
+
 // startServer migrates the database, starts the workers and serves HTTP on the listener.
 func startServer(ctx context.Context, config serverConfig) (*server, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	stopping, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	parts, err := openParts(ctx, stopping, config)
 	if err != nil {

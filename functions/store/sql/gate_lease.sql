@@ -2,7 +2,9 @@
 -- the same shard twice.
 select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest,
     coalesce(t.caught_at is not null, false) as caught,
-    coalesce(c.next, 0) as next
+    -- Where a shard needs one attempt, what any agent was lent is gone for all; where it needs more, each agent has its own way to go.
+    coalesce(case when coalesce((j.policy ->> 'quorum')::int, 1) = 1
+        then (select max(next) from lease_cursors where job_id = j.id) else c.next end, 0) as next
 from jobs j
 join functions f on f.id = j.function_id
 join function_versions v on v.function_id = j.function_id and v.version = j.function_version
