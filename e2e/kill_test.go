@@ -57,6 +57,7 @@ func TestKills(t *testing.T) {
 		t.Logf("after %d shards: killing %s", w.accepted(ctx, job), target.name)
 		target.kill()
 	}
+	defer w.tellWhatIsStuck(t)
 	testenv.Eventually(t, func() bool { return w.ended(ctx, job) }, "the job ended")
 	w.checkAnswer(ctx, t, job)
 	w.checkBooks(ctx, t, job)
@@ -224,5 +225,38 @@ func (w *world) checkBooks(ctx context.Context, t *testing.T, id uuid.UUID) {
 		var got int64
 		require.NoError(t, conn.QueryRow(ctx, question).Scan(&got), question)
 		require.Equal(t, want, got, question)
+	}
+}
+
+// tellWhatIsStuck writes what the database knows of unfinished work into the log of a test that failed.
+func (w *world) tellWhatIsStuck(t *testing.T) {
+	if !t.Failed() {
+		return
+	}
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, w.db.URL())
+	if err != nil {
+		t.Logf("looking for what is stuck: %v", err)
+		return
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	_, _ = conn.Exec(ctx, "set search_path = "+migrations.ProjectSchema(w.project.id))
+	for _, question := range []string{
+		"select json_build_object('job', j) from (select state, pages_folded, pages_total from jobs) j",
+		"select json_build_object('shard', s) from (select number, state, wanted, lent, lost from shards where state <> 'accepted' limit 20) s",
+		"select json_build_object('lease', l) from (select id, state, reported, shards, created_at from leases where state = 'open') l",
+		"select json_build_object('index', l) from (select id, deadline, last_call, ended_at from ostraka.leases where ended_at is null) l",
+		"select json_build_object('submission', s) from (select id, shards, received_at from submissions where verified_at is null) s",
+		"select json_build_object('step', r) from (select id, kind, state, attempt, attempted_at, attempted_by, scheduled_at, errors from river.river_job where state <> 'completed' limit 20) r",
+		"select json_build_object('server', s, 'now', now()) from (select * from ostraka.servers) s",
+		"select json_build_object('trust', t) from (select * from trust) t",
+	} {
+		rows, err := conn.Query(ctx, question)
+		if err != nil {
+			t.Logf("%s: %v", question, err)
+			continue
+		}
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		t.Logf("%v %v", found, err)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Service) Aggregate(ctx context.Context, args AggregateArgs) error {
 
 // pageResults reads what is to be folded. The job is nil when there is nothing to do any more.
 func (s *Service) pageResults(ctx context.Context, args AggregateArgs) (job *jobRow, rows []foldRow, err error) {
-	err = s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		row, found, err := store.One[jobRow](ctx, tx, store.GetJob, args.Job)
 		if err != nil || !found || row.State.Ended() {
 			return err
@@ -126,7 +126,7 @@ func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.
 
 // keepPartial stores a page's fold and, when it was the last page, has the partials merged.
 func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, partial wasm.Partial, count int64) error {
-	err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
 		if err != nil || !found || state.Ended() {
 			return err

@@ -74,7 +74,7 @@ func (s *Service) Cancel(ctx context.Context, args CancelArgs) error {
 	}
 	page, more := int64(-1), true
 	for more {
-		err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 			next, found, err := store.Value[int64](ctx, tx, store.CancelPage, args.Job, int64(partition.PageSize), page)
 			if found {
 				page = next
@@ -90,7 +90,7 @@ func (s *Service) Cancel(ctx context.Context, args CancelArgs) error {
 }
 
 func (s *Service) cancelLeases(ctx context.Context, args CancelArgs) error {
-	err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
 		if err != nil || len(leases) == 0 {
 			return err

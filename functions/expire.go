@@ -88,7 +88,7 @@ func (s *Service) endLeases(ctx context.Context, state string, list func(tx pgx.
 
 // endLease ends an open lease and lends its unreported shards again.
 func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) error {
-	err := s.step(ctx, l.ProjectID, func(tx *store.Tx) error {
+	err := s.project(ctx, l.ProjectID, func(tx *store.Tx) error {
 		shards, found, err := store.Value[[]int64](ctx, tx, store.EndProjectLease, l.ID, state)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ func (FinishArgs) Kind() string { return "finish" }
 // Finish ends a job: finished when every shard was accepted, failed when some were not. The answer over those that were accepted
 // stands either way.
 func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
-	err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
 		if err != nil || !found || state != JobAggregating {
 			return err // another run of the step has ended it, or somebody has cancelled it

@@ -117,7 +117,7 @@ type pickedShard struct {
 
 func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, most int, idem Idempotency) (lease *Lease, err error) {
 	id := newID()
-	err = s.step(ctx, from.ProjectID, func(tx *store.Tx) error {
+	err = s.lend(ctx, from.ProjectID, func(tx *store.Tx) error {
 		lease = nil
 		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
 		if err != nil || !found || gate.Caught || (gate.State != JobSplitting && gate.State != JobRunning) {

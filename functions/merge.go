@@ -35,7 +35,7 @@ type partialRow struct {
 func (s *Service) Merge(ctx context.Context, args MergeArgs) error {
 	var row jobRow
 	var found bool
-	err := s.step(ctx, args.Project, func(tx *store.Tx) (err error) {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
 		row, found, err = store.One[jobRow](ctx, tx, store.GetJob, args.Job)
 		return err
 	})
@@ -81,7 +81,7 @@ func (s *Service) mergeAll(ctx context.Context, args MergeArgs, fold wasm.Aggreg
 // mergeOne merges one batch of a level into one partial of the level above, unless that is there already.
 func (s *Service) mergeOne(ctx context.Context, args MergeArgs, fold wasm.Aggregation, level int, n int64) error {
 	var done bool
-	err := s.step(ctx, args.Project, func(tx *store.Tx) (err error) {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
 		_, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, level+1, n)
 		return err
 	})
@@ -102,14 +102,14 @@ func (s *Service) mergeOne(ctx context.Context, args MergeArgs, fold wasm.Aggreg
 	for _, r := range rows {
 		count += r.Count
 	}
-	return s.step(ctx, args.Project, func(tx *store.Tx) error {
+	return s.project(ctx, args.Project, func(tx *store.Tx) error {
 		_, err := store.Exec(ctx, tx, store.AddPartial, args.Job, level+1, n, count, []byte(merged))
 		return err
 	})
 }
 
 func (s *Service) partials(ctx context.Context, args MergeArgs, level int, from, to int64) (rows []partialRow, err error) {
-	err = s.step(ctx, args.Project, func(tx *store.Tx) (err error) {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
 		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, level, from, to)
 		return err
 	})
@@ -138,7 +138,7 @@ func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, folded bool, a
 		}
 		object, value = &digest, nil
 	}
-	err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
 		if err != nil || !found || state != JobAggregating {
 			return err

@@ -91,8 +91,8 @@ func (s *Service) project(ctx context.Context, id uuid.UUID, fn func(tx *store.T
 	return translate(s.store.Project(ctx, id, fn), id)
 }
 
-// step is project for the steps that the queue repeats, and for leases, which agents ask for again.
-func (s *Service) step(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
+// lend is project for leases: one that a crash of Postgres takes back is lent again.
+func (s *Service) lend(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
 	return translate(s.store.Repeatable(ctx, id, fn), id)
 }
 

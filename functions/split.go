@@ -52,7 +52,7 @@ func (s *Service) Split(ctx context.Context, args SplitArgs) error {
 }
 
 func (s *Service) splitChunk(ctx context.Context, args SplitArgs) (done bool, err error) {
-	err = s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		job, found, err := store.One[splitJob](ctx, tx, store.LockJobForSplit, args.Job)
 		if err != nil || !found || job.State != JobSplitting {
 			done = true // cancelled meanwhile, or another run of this step has done it

@@ -53,7 +53,7 @@ type trustRow struct {
 // submissions with a shard in common are weighed one after the other; a submission that was weighed already is left alone.
 func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 	var w weighed
-	err := s.step(ctx, args.Project, func(tx *store.Tx) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		w = weighed{}
 		sub, found, err := store.One[submissionRow](ctx, tx, store.TakeSubmission, args.Submission)
 		if err != nil || !found {

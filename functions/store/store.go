@@ -76,9 +76,8 @@ func (s *Store) Project(ctx context.Context, project uuid.UUID, fn func(tx *Tx) 
 	return s.project(ctx, project, "", fn)
 }
 
-// Repeatable is Project for what would simply be done again if it were lost: its commit does not wait for the disk. After a crash of
-// Postgres such a transaction is there whole or not at all, and nothing that was committed after it is there without it: a step that
-// is forgotten is still in the queue.
+// Repeatable is Project for what the other side simply asks for again when it is lost: its commit does not wait for the disk. It is not
+// for the steps of the queue: a server that outlives Postgres tells it afterwards, from memory, that a step is done.
 func (s *Store) Repeatable(ctx context.Context, project uuid.UUID, fn func(tx *Tx) error) error {
 	return s.project(ctx, project, "; set local synchronous_commit = off", fn)
 }
