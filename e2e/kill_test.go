@@ -230,6 +230,7 @@ func (w *world) checkBooks(ctx context.Context, t *testing.T, id uuid.UUID) {
 
 // tellWhatIsStuck writes what the database knows of unfinished work into the log of a test that failed.
 func (w *world) tellWhatIsStuck(t *testing.T) {
+	t.Helper()
 	if !t.Failed() {
 		return
 	}
