@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 )
 
 // The agent knows the server by its API alone, so limits of the server stand here a second time. They must agree.
@@ -15,6 +18,7 @@ func TestLimitsAgreeWithTheServer(t *testing.T) {
 	require.Equal(t, functions.MaxInlineOutput, maxInlineOutput)
 	require.Equal(t, functions.MaxFilesListed, maxFiles)
 	require.EqualValues(t, functions.MaxFilesListed, bundle.MaxLimits().Files, "a result lists every file that a function may write")
+	require.Equal(t, fmt.Sprint(verify.Statuses()), fmt.Sprint(harness.Statuses()))
 	require.Equal(t, functions.MaxLabel, MaxNameLength)
 	require.LessOrEqual(t, maxDiagnosticBytes, functions.MaxDiagnosticBytes)
 	require.LessOrEqual(t, MaxBatch, functions.MaxLeaseShards)

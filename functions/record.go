@@ -109,10 +109,8 @@ func checkSubmission(lease uuid.UUID, key ed25519.PublicKey, sub Submission) ([]
 	return checked, nil
 }
 
-var statuses = []verify.Status{verify.OK, verify.Error, verify.Timeout, verify.Memory, verify.OutputLimit, verify.Killed, verify.Denied}
-
 func checkResult(r Result) (c checkedResult, outcome string, err error) {
-	if !slices.Contains(statuses, verify.Status(r.Status)) {
+	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
 		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
 	}
 	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {

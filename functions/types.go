@@ -357,7 +357,7 @@ type Lease struct {
 // Result is what an attempt sends back. Everything in it is a claim until it is checked.
 type Result struct {
 	Shard           int64      `json:"shard" minimum:"0"`
-	Status          string     `json:"status" enum:"ok,error,timeout,memory,output_limit,killed,denied"`
+	Status          string     `json:"status" enum:"ok,error,timeout,cpu_limit,memory,process_limit,file_limit,output_limit,log_limit,disk_limit,inode_limit,artifact_limit,killed,denied"`
 	Output          string     `json:"output,omitempty" doc:"The canonical JSON bytes of the output as text, when status is ok and it has at most 64 KiB."`
 	OutputDigest    string     `json:"output_digest,omitempty" doc:"SHA-256 of the output's bytes, in hexadecimal."`
 	OutputBytes     int64      `json:"output_bytes,omitempty" minimum:"0"`

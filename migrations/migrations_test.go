@@ -53,7 +53,7 @@ func TestUp(t *testing.T) {
 	require.NoError(t, migrations.Up(t.Context(), pool, quiet))
 	status, err = migrations.Status(t.Context(), pool)
 	require.NoError(t, err)
-	require.Equal(t, []migrations.Schema{{"ostraka", 2, 2}, {"river", 8, 8}, {migrations.ProjectSchema(project), 2, 2}}, status)
+	require.Equal(t, []migrations.Schema{{"ostraka", 2, 2}, {"river", 8, 8}, {migrations.ProjectSchema(project), 3, 3}}, status)
 	require.False(t, migrations.Pending(status))
 
 	// River's schema counts too, and one that a newer program has migrated is no error.

@@ -48,12 +48,7 @@ func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 }
 
 func isFailure(s Status) bool {
-	switch s {
-	case Error, Timeout, Memory, OutputLimit, Killed, Denied:
-		return true
-	default: // OK, and what we do not know
-		return false
-	}
+	return s != OK && slices.Contains(Statuses(), s)
 }
 
 // speakers picks the attempt that speaks for each agent, ordered by ID: its

@@ -25,7 +25,7 @@ func drawAttempts(t *rapid.T, most int) []Attempt {
 			State: rapid.SampledFrom([]State{Leased, Reported, Reported, "expired"}).Draw(t, "state"),
 		}
 		if a.State == Reported {
-			a.Status = rapid.SampledFrom([]Status{OK, OK, OK, Error, Timeout, Memory, OutputLimit, Killed, Denied, "?"}).Draw(t, "status")
+			a.Status = rapid.SampledFrom(append(Statuses(), OK, OK, OK, "?")).Draw(t, "status")
 			a.Digest = rapid.SampledFrom([]string{right, right, wrong, other, ""}).Draw(t, "digest")
 		}
 		return a
@@ -91,7 +91,7 @@ func TestOneLiarNeverWins(t *testing.T) {
 		v := runToEnd(t, policy, func(agent int) Attempt {
 			switch {
 			case agent == 0:
-				return Attempt{Status: rapid.SampledFrom([]Status{OK, Error, Timeout}).Draw(t, "lie"), Digest: wrong}
+				return Attempt{Status: rapid.SampledFrom([]Status{OK, Error, Timeout, CPULimit, DiskLimit}).Draw(t, "lie"), Digest: wrong}
 			case rapid.IntRange(0, 9).Draw(t, "luck") == 0:
 				return Attempt{Status: Timeout}
 			default:
@@ -111,7 +111,7 @@ func TestAlwaysEnds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runToEnd(t, drawPolicy(t), func(int) Attempt {
 			return Attempt{
-				Status: rapid.SampledFrom([]Status{OK, OK, Error, Timeout, Killed}).Draw(t, "status"),
+				Status: rapid.SampledFrom([]Status{OK, OK, Error, Timeout, CPULimit, LogLimit, Killed}).Draw(t, "status"),
 				Digest: rapid.SampledFrom([]string{right, wrong, other, ""}).Draw(t, "digest"),
 			}
 		})

@@ -31,16 +31,32 @@ const (
 // Status is the outcome of a reported attempt, as its supervisor saw it.
 type Status string
 
-// The statuses of a reported attempt.
+// The statuses of a reported attempt. All but ok and error say how the machine
+// ended it: they are never votes, since honest machines differ in them.
 const (
-	OK          Status = "ok"           // the function returned a value
-	Error       Status = "error"        // the function raised an exception
-	Timeout     Status = "timeout"      // it ran into its time limit
-	Memory      Status = "memory"       // it ran into its memory limit
-	OutputLimit Status = "output_limit" // it returned or printed too much
-	Killed      Status = "killed"       // it died of a signal, or was stopped
-	Denied      Status = "denied"       // a policy on the agent refused to run it
+	OK            Status = "ok"             // the function returned a value
+	Error         Status = "error"          // the function raised an exception
+	Timeout       Status = "timeout"        // out of time on the clock
+	CPULimit      Status = "cpu_limit"      // out of processor time
+	Memory        Status = "memory"         // out of memory
+	ProcessLimit  Status = "process_limit"  // too many processes at a time
+	FileLimit     Status = "file_limit"     // too many open files
+	OutputLimit   Status = "output_limit"   // it returned too much
+	LogLimit      Status = "log_limit"      // it printed too much
+	DiskLimit     Status = "disk_limit"     // too many bytes in its workspace
+	InodeLimit    Status = "inode_limit"    // too many files and folders in its workspace
+	ArtifactLimit Status = "artifact_limit" // too many or too large artifacts
+	Killed        Status = "killed"         // it died of a signal, or was stopped
+	Denied        Status = "denied"         // a policy on the agent refused to run it
 )
+
+// Statuses lists every status of a reported attempt.
+func Statuses() []Status {
+	return []Status{
+		OK, Error, Timeout, CPULimit, Memory, ProcessLimit, FileLimit, OutputLimit,
+		LogLimit, DiskLimit, InodeLimit, ArtifactLimit, Killed, Denied,
+	}
+}
 
 // Attempt is one execution of a shard by one agent.
 type Attempt struct {

@@ -24,8 +24,11 @@ output_bytes = 1000
 stdout_bytes = "1Ki"
 stderr_bytes = 0
 disk_bytes = "1Gi"
+inodes = 50
 files = 7
+artifact_bytes = "1Mi"
 pids = 1
+open_files = 64
 [verification]
 quorum = 3
 max_attempts = 9
@@ -43,7 +46,8 @@ func TestFullManifest(t *testing.T) {
 		Network: "none", MinIsolation: Linux,
 		Limits: Limits{
 			CPUSeconds: 10, WallSeconds: 20, MemoryBytes: 512 << 20, OutputBytes: 1000,
-			StdoutBytes: 1024, StderrBytes: 0, DiskBytes: 1 << 30, Files: 7, Pids: 1,
+			StdoutBytes: 1024, StderrBytes: 0, DiskBytes: 1 << 30,
+			Inodes: 50, Files: 7, ArtifactBytes: 1 << 20, Pids: 1, OpenFiles: 64,
 		},
 		Verification: Verification{Quorum: 3, MaxAttempts: 9},
 		Aggregator: &Aggregator{

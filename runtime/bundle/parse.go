@@ -27,22 +27,25 @@ type manifestFile struct {
 }
 
 type limitsFile struct {
-	CPUSeconds  any `toml:"cpu_seconds"`
-	WallSeconds any `toml:"wall_seconds"`
-	MemoryBytes any `toml:"memory_bytes"`
-	OutputBytes any `toml:"output_bytes"`
-	StdoutBytes any `toml:"stdout_bytes"`
-	StderrBytes any `toml:"stderr_bytes"`
-	DiskBytes   any `toml:"disk_bytes"`
-	Files       any `toml:"files"`
-	Pids        any `toml:"pids"`
+	CPUSeconds    any `toml:"cpu_seconds"`
+	WallSeconds   any `toml:"wall_seconds"`
+	MemoryBytes   any `toml:"memory_bytes"`
+	OutputBytes   any `toml:"output_bytes"`
+	StdoutBytes   any `toml:"stdout_bytes"`
+	StderrBytes   any `toml:"stderr_bytes"`
+	DiskBytes     any `toml:"disk_bytes"`
+	Inodes        any `toml:"inodes"`
+	Files         any `toml:"files"`
+	ArtifactBytes any `toml:"artifact_bytes"`
+	Pids          any `toml:"pids"`
+	OpenFiles     any `toml:"open_files"`
 }
 
 // values lists what is written in the order of limitFields.
 func (l *limitsFile) values() []any {
 	return []any{
 		l.CPUSeconds, l.WallSeconds, l.MemoryBytes, l.OutputBytes, l.StdoutBytes,
-		l.StderrBytes, l.DiskBytes, l.Files, l.Pids,
+		l.StderrBytes, l.DiskBytes, l.Inodes, l.Files, l.ArtifactBytes, l.Pids, l.OpenFiles,
 	}
 }
 

@@ -5,57 +5,64 @@ import "fmt"
 // Limits are what one shard of the function may use. Every field has a default
 // and a hard maximum.
 type Limits struct {
-	CPUSeconds  int64 `json:"cpu_seconds"`  // processor time of one process
-	WallSeconds int64 `json:"wall_seconds"` // time on the clock, for a shard and for importing the bundle
-	MemoryBytes int64 `json:"memory_bytes"` // private memory of one process
-	OutputBytes int64 `json:"output_bytes"` // the result as canonical JSON
-	StdoutBytes int64 `json:"stdout_bytes"` // how much of the end of stdout is kept
-	StderrBytes int64 `json:"stderr_bytes"` // how much of the end of stderr is kept
-	DiskBytes   int64 `json:"disk_bytes"`   // one file, and all files under $OSTRAKA_OUTPUT together
-	Files       int64 `json:"files"`        // files under $OSTRAKA_OUTPUT
-	Pids        int64 `json:"pids"`         // processes at a time
+	CPUSeconds    int64 `json:"cpu_seconds"`    // processor time, of one process and of all together
+	WallSeconds   int64 `json:"wall_seconds"`   // time on the clock, for a shard and for importing the bundle
+	MemoryBytes   int64 `json:"memory_bytes"`   // private memory, of one process and of all together
+	OutputBytes   int64 `json:"output_bytes"`   // the result as canonical JSON
+	StdoutBytes   int64 `json:"stdout_bytes"`   // what may be printed on stdout
+	StderrBytes   int64 `json:"stderr_bytes"`   // what may be printed on stderr
+	DiskBytes     int64 `json:"disk_bytes"`     // files in the workspace, $OSTRAKA_OUTPUT included
+	Inodes        int64 `json:"inodes"`         // files and folders in the workspace, $OSTRAKA_OUTPUT included
+	Files         int64 `json:"files"`          // artifacts: files under $OSTRAKA_OUTPUT
+	ArtifactBytes int64 `json:"artifact_bytes"` // all artifacts together
+	Pids          int64 `json:"pids"`           // processes at a time
+	OpenFiles     int64 `json:"open_files"`     // descriptors that one process holds
 }
-
-// MaxTailBytes is the most of a shard's stdout or stderr that is kept.
-const MaxTailBytes = 4 << 10
 
 // DefaultLimits are the limits of a function that states none.
 func DefaultLimits() Limits {
 	return Limits{
-		CPUSeconds:  60,
-		WallSeconds: 120,
-		MemoryBytes: 256 << 20,
-		OutputBytes: 1 << 20,
-		StdoutBytes: MaxTailBytes,
-		StderrBytes: MaxTailBytes,
-		DiskBytes:   64 << 20,
-		Files:       100,
-		Pids:        32,
+		CPUSeconds:    60,
+		WallSeconds:   120,
+		MemoryBytes:   256 << 20,
+		OutputBytes:   1 << 20,
+		StdoutBytes:   1 << 20,
+		StderrBytes:   1 << 20,
+		DiskBytes:     64 << 20,
+		Inodes:        10_000,
+		Files:         100,
+		ArtifactBytes: 64 << 20,
+		Pids:          32,
+		OpenFiles:     256,
 	}
 }
 
 // MaxLimits are the hard maxima. An hour of CPU is a shard too large to lose;
 // 16 MiB of result is what the server still holds in memory per attempt; 100
-// files are what a result lists.
+// files are what a result lists; 64 MiB is a log that nobody reads.
 func MaxLimits() Limits {
 	return Limits{
-		CPUSeconds:  3600,
-		WallSeconds: 7200,
-		MemoryBytes: 16 << 30,
-		OutputBytes: 16 << 20,
-		StdoutBytes: MaxTailBytes,
-		StderrBytes: MaxTailBytes,
-		DiskBytes:   10 << 30,
-		Files:       100,
-		Pids:        512,
+		CPUSeconds:    3600,
+		WallSeconds:   7200,
+		MemoryBytes:   16 << 30,
+		OutputBytes:   16 << 20,
+		StdoutBytes:   64 << 20,
+		StderrBytes:   64 << 20,
+		DiskBytes:     10 << 30,
+		Inodes:        1_000_000,
+		Files:         100,
+		ArtifactBytes: 10 << 30,
+		Pids:          512,
+		OpenFiles:     4096,
 	}
 }
 
-// MinLimits are the least that makes sense: below 64 MiB no interpreter starts.
+// MinLimits are the least that makes sense: below 64 MiB no interpreter starts,
+// and importing a module takes a few descriptors.
 func MinLimits() Limits {
 	return Limits{
 		CPUSeconds: 1, WallSeconds: 1, MemoryBytes: 64 << 20, OutputBytes: 2,
-		StdoutBytes: 0, StderrBytes: 0, DiskBytes: 0, Files: 0, Pids: 1,
+		StdoutBytes: 0, StderrBytes: 0, DiskBytes: 0, Inodes: 0, Files: 0, ArtifactBytes: 0, Pids: 1, OpenFiles: 16,
 	}
 }
 
@@ -74,8 +81,11 @@ var limitFields = []limitField{
 	{"stdout_bytes", func(l *Limits) *int64 { return &l.StdoutBytes }, true},
 	{"stderr_bytes", func(l *Limits) *int64 { return &l.StderrBytes }, true},
 	{"disk_bytes", func(l *Limits) *int64 { return &l.DiskBytes }, true},
+	{"inodes", func(l *Limits) *int64 { return &l.Inodes }, false},
 	{"files", func(l *Limits) *int64 { return &l.Files }, false},
+	{"artifact_bytes", func(l *Limits) *int64 { return &l.ArtifactBytes }, true},
 	{"pids", func(l *Limits) *int64 { return &l.Pids }, false},
+	{"open_files", func(l *Limits) *int64 { return &l.OpenFiles }, false},
 }
 
 func (l *Limits) check() error {

@@ -21,8 +21,9 @@ const (
 	// MaxArtifactPathBytes is the length of the path of a file under
 	// $OSTRAKA_OUTPUT: it becomes part of an object's key.
 	MaxArtifactPathBytes = 240
-	// OpenFiles is how many descriptors a process of the function may hold.
-	OpenFiles = 256
+	// TailBytes is how much of the end of a shard's stdout and stderr is kept for
+	// people to read; the function's own limits say how much it may print.
+	TailBytes = 4 << 10
 	// AddressSpaceSlack is by how many bytes the address space of a process may
 	// pass its memory limit: shared libraries, stacks of threads and
 	// reservations that are never touched count as address space.

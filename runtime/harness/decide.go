@@ -55,11 +55,11 @@ func decide(e ending) verdict {
 	case e.stop == stopMemory:
 		return failed(StatusMemory, ExceptionLimit, "the processes of the shard hold more than %d bytes together: raise limits.memory_bytes", l.MemoryBytes)
 	case e.stop == stopPids:
-		return failed(StatusKilled, ExceptionLimit, "more than %d processes at a time: raise limits.pids", l.Pids)
+		return failed(StatusProcessLimit, ExceptionLimit, "more than %d processes at a time: raise limits.pids", l.Pids)
 	case e.lost:
 		return failed(StatusKilled, ExceptionHarness, "the processes that run the shards were killed%s while this shard ran", by(e.signal))
 	case e.signal == unix.SIGXCPU, e.signal == unix.SIGKILL && e.cpu >= l.CPUSeconds*1_000_000:
-		return failed(StatusTimeout, ExceptionLimit, "out of processor time after %d s: raise limits.cpu_seconds, or use smaller shards", l.CPUSeconds)
+		return failed(StatusCPULimit, ExceptionLimit, "out of processor time after %d s: raise limits.cpu_seconds, or use smaller shards", l.CPUSeconds)
 	case e.signal != 0:
 		return failed(StatusKilled, ExceptionSignal, "the process was ended%s", by(e.signal))
 	}

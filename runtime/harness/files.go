@@ -23,7 +23,7 @@ var errTooMuch = errors.New("over the limit")
 // The processes of the shard are gone; what lies there is still hostile.
 func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 	files := []File{}
-	left := limits.DiskBytes
+	left := limits.ArtifactBytes
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case name == "." && errors.Is(err, fs.ErrNotExist):
@@ -34,8 +34,10 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 			return nil
 		case !d.Type().IsRegular():
 			return fmt.Errorf("%.60q is a link or a special file: leave only regular files under $OSTRAKA_OUTPUT", name)
-		case len(name) > MaxArtifactPathBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-			return fmt.Errorf("the file name %.60q is longer than %d bytes, not UTF-8 or holds control characters", name, MaxArtifactPathBytes)
+		case len(name) > MaxArtifactPathBytes:
+			return fmt.Errorf("%w: the path %.60q… has %d bytes, at most %d are allowed under $OSTRAKA_OUTPUT", errTooMuch, name, len(name), MaxArtifactPathBytes)
+		case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+			return fmt.Errorf("the file name %.60q is not UTF-8 or holds control characters", name)
 		case int64(len(files)) == limits.Files:
 			return fmt.Errorf("%w: more than %d files under $OSTRAKA_OUTPUT: pack them into fewer, or raise limits.files (at most %d)",
 				errTooMuch, limits.Files, bundle.MaxLimits().Files)
@@ -45,7 +47,7 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 			return err
 		}
 		if left -= f.Size; left < 0 {
-			return fmt.Errorf("%w: the files under $OSTRAKA_OUTPUT hold more than %d bytes together: raise limits.disk_bytes", errTooMuch, limits.DiskBytes)
+			return fmt.Errorf("%w: the files under $OSTRAKA_OUTPUT hold more than %d bytes together: raise limits.artifact_bytes", errTooMuch, limits.ArtifactBytes)
 		}
 		files = append(files, f)
 		return nil

@@ -80,10 +80,10 @@ func launch(z *zygote, seq uint64, shard Shard, cfg *Config) (*flight, error) {
 
 // open makes the pipes and starts their readers and the writer of the input.
 func (f *flight) open(p *pipes, input []byte) (err error) {
-	if f.stdout, p.stdout, err = newOutput(f.limits.StdoutBytes); err != nil {
+	if f.stdout, p.stdout, err = newOutput(TailBytes); err != nil {
 		return err
 	}
-	if f.stderr, p.stderr, err = newOutput(f.limits.StderrBytes); err != nil {
+	if f.stderr, p.stderr, err = newOutput(TailBytes); err != nil {
 		return err
 	}
 	if f.answer, p.result, err = os.Pipe(); err != nil {
@@ -220,7 +220,7 @@ func (f *flight) result(o outcome) (Result, error) {
 
 func badArtifacts(err error) verdict {
 	if errors.Is(err, errTooMuch) {
-		return failed(StatusOutputLimit, ExceptionLimit, "%v", err)
+		return failed(StatusArtifactLimit, ExceptionLimit, "%v", err)
 	}
 	return failed(StatusError, ExceptionArtifact, "%v", err)
 }

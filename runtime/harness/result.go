@@ -15,14 +15,29 @@ type Status string
 
 // The statuses of a shard.
 const (
-	StatusOK          Status = "ok"           // the output is canonical JSON within its limit
-	StatusError       Status = "error"        // an exception, or no valid output
-	StatusTimeout     Status = "timeout"      // out of wall or processor time
-	StatusMemory      Status = "memory"       // out of memory
-	StatusOutputLimit Status = "output_limit" // too much output or too many files
-	StatusKilled      Status = "killed"       // ended by a signal: a crash, or too many processes
-	StatusDenied      Status = "denied"       // refused by a policy before or while it ran
+	StatusOK            Status = "ok"             // the output is canonical JSON within its limit
+	StatusError         Status = "error"          // an exception, or no valid output
+	StatusTimeout       Status = "timeout"        // out of time on the clock
+	StatusCPULimit      Status = "cpu_limit"      // out of processor time
+	StatusMemory        Status = "memory"         // out of memory
+	StatusProcessLimit  Status = "process_limit"  // too many processes at a time
+	StatusFileLimit     Status = "file_limit"     // too many open files
+	StatusOutputLimit   Status = "output_limit"   // the result is too large
+	StatusLogLimit      Status = "log_limit"      // too much on stdout or stderr
+	StatusDiskLimit     Status = "disk_limit"     // too many bytes in the workspace
+	StatusInodeLimit    Status = "inode_limit"    // too many files and folders in the workspace
+	StatusArtifactLimit Status = "artifact_limit" // what lies under $OSTRAKA_OUTPUT passes a limit
+	StatusKilled        Status = "killed"         // ended by a signal: a crash, a monitor or a killswitch
+	StatusDenied        Status = "denied"         // refused by a policy before or while it ran
 )
+
+// Statuses lists every status of a shard.
+func Statuses() []Status {
+	return []Status{
+		StatusOK, StatusError, StatusTimeout, StatusCPULimit, StatusMemory, StatusProcessLimit, StatusFileLimit, StatusOutputLimit,
+		StatusLogLimit, StatusDiskLimit, StatusInodeLimit, StatusArtifactLimit, StatusKilled, StatusDenied,
+	}
+}
 
 // Types of exceptions that the harness itself reports, beside Python's own.
 const (

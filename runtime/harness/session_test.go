@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
@@ -172,14 +171,14 @@ def handler(n):
     print("x" * n, end="")
     return 0
 `, nil)
-	for _, n := range []int{bundle.MaxTailBytes, bundle.MaxTailBytes + 1, 8 << 20} {
+	for _, n := range []int{TailBytes, TailBytes + 1, 8 << 20} {
 		got := r.run(strconv.Itoa(n))
 		all := strings.Repeat("x", n)
 		require.Equal(t, StatusOK, got.Status)
 		require.Equal(t, int64(n), got.StdoutBytes)
 		require.Equal(t, canonical.Digest([]byte(all)), got.StdoutDigest)
-		require.Equal(t, all[:bundle.MaxTailBytes], got.StdoutTail)
-		require.Equal(t, n > bundle.MaxTailBytes, got.StdoutTruncated)
+		require.Equal(t, all[:TailBytes], got.StdoutTail)
+		require.Equal(t, n > TailBytes, got.StdoutTruncated)
 	}
 }
 
@@ -191,7 +190,7 @@ def handler(x):
     return 0
 `, nil)
 	got := r.run("0")
-	require.LessOrEqual(t, len(got.StdoutTail), bundle.MaxTailBytes)
+	require.LessOrEqual(t, len(got.StdoutTail), TailBytes)
 	require.True(t, strings.HasSuffix(got.StdoutTail, "éé"))
 	require.Equal(t, "\uFFFD", got.StderrTail)
 }
@@ -215,7 +214,9 @@ def handler(source):
     os.chdir(os.environ["OSTRAKA_OUTPUT"])
     exec(source)
     return 0
-`, func(c *Config) { c.Manifest.Limits.Files, c.Manifest.Limits.DiskBytes = 3, 1000 })
+`, func(c *Config) {
+		c.Manifest.Limits.Files, c.Manifest.Limits.ArtifactBytes, c.Manifest.Limits.DiskBytes = 3, 1000, 1000
+	})
 	tests := []struct {
 		name, source string
 		status       Status
@@ -224,8 +225,8 @@ def handler(source):
 		{"none", "pass", StatusOK, ""},
 		{"in folders", "os.makedirs('a/b'); open('a/b/c', 'w').write('x'*1000)", StatusOK, ""},
 		{"as many as allowed", "[open(str(i), 'w') for i in range(3)]", StatusOK, ""},
-		{"one too many", "[open(str(i), 'w') for i in range(4)]", StatusOutputLimit, ExceptionLimit},
-		{"too large together", "[open(str(i), 'w').write('x'*501) for i in range(2)]", StatusOutputLimit, ExceptionLimit},
+		{"one too many", "[open(str(i), 'w') for i in range(4)]", StatusArtifactLimit, ExceptionLimit},
+		{"too large together", "[open(str(i), 'w').write('x'*501) for i in range(2)]", StatusArtifactLimit, ExceptionLimit},
 		{"one too large", "f = open('a', 'w'); f.write('x'*1001); f.close()", StatusError, "OSError"},
 		{"link", "os.symlink('/etc/passwd', 'p')", StatusError, ExceptionArtifact},
 		{"link to a folder", "os.symlink('/etc', 'p')", StatusError, ExceptionArtifact},

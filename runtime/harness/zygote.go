@@ -137,13 +137,12 @@ func socketpair() (*net.UnixConn, *os.File, error) {
 }
 
 func (z *zygote) start(cfg *Config, control *os.File) error {
-	limits := cfg.Manifest.Limits
-	stdout, stdoutW, err := newOutput(limits.StdoutBytes)
+	stdout, stdoutW, err := newOutput(TailBytes)
 	if err != nil {
 		return err
 	}
 	defer stdoutW.Close()
-	stderr, stderrW, err := newOutput(max(limits.StderrBytes, 1024)) // the zygote's last words
+	stderr, stderrW, err := newOutput(TailBytes) // the zygote's last words
 	if err != nil {
 		_ = stdoutW.Close() // the trouble with stderr says more
 		stdout.finish(time.Now())
@@ -202,7 +201,7 @@ func configMessage(cfg *Config) any {
 		"module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script,
 		"limits": map[string]int64{
 			"cpu_seconds": l.CPUSeconds, "memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes,
-			"address_space_bytes": l.MemoryBytes + AddressSpaceSlack, "disk_bytes": l.DiskBytes, "open_files": OpenFiles,
+			"address_space_bytes": l.MemoryBytes + AddressSpaceSlack, "disk_bytes": l.DiskBytes, "open_files": l.OpenFiles,
 		},
 	}
 }
