@@ -230,29 +230,50 @@ func (e ShardResolutionDecision) Valid() bool {
 
 // Defines values for ShardResultStatus.
 const (
-	ShardResultStatusDenied      ShardResultStatus = "denied"
-	ShardResultStatusError       ShardResultStatus = "error"
-	ShardResultStatusKilled      ShardResultStatus = "killed"
-	ShardResultStatusMemory      ShardResultStatus = "memory"
-	ShardResultStatusOk          ShardResultStatus = "ok"
-	ShardResultStatusOutputLimit ShardResultStatus = "output_limit"
-	ShardResultStatusTimeout     ShardResultStatus = "timeout"
+	ShardResultStatusArtifactLimit ShardResultStatus = "artifact_limit"
+	ShardResultStatusCPULimit      ShardResultStatus = "cpu_limit"
+	ShardResultStatusDenied        ShardResultStatus = "denied"
+	ShardResultStatusDiskLimit     ShardResultStatus = "disk_limit"
+	ShardResultStatusError         ShardResultStatus = "error"
+	ShardResultStatusFileLimit     ShardResultStatus = "file_limit"
+	ShardResultStatusInodeLimit    ShardResultStatus = "inode_limit"
+	ShardResultStatusKilled        ShardResultStatus = "killed"
+	ShardResultStatusLogLimit      ShardResultStatus = "log_limit"
+	ShardResultStatusMemory        ShardResultStatus = "memory"
+	ShardResultStatusOk            ShardResultStatus = "ok"
+	ShardResultStatusOutputLimit   ShardResultStatus = "output_limit"
+	ShardResultStatusProcessLimit  ShardResultStatus = "process_limit"
+	ShardResultStatusTimeout       ShardResultStatus = "timeout"
 )
 
 // Valid indicates whether the value is a known member of the ShardResultStatus enum.
 func (e ShardResultStatus) Valid() bool {
 	switch e {
+	case ShardResultStatusArtifactLimit:
+		return true
+	case ShardResultStatusCPULimit:
+		return true
 	case ShardResultStatusDenied:
+		return true
+	case ShardResultStatusDiskLimit:
 		return true
 	case ShardResultStatusError:
 		return true
+	case ShardResultStatusFileLimit:
+		return true
+	case ShardResultStatusInodeLimit:
+		return true
 	case ShardResultStatusKilled:
+		return true
+	case ShardResultStatusLogLimit:
 		return true
 	case ShardResultStatusMemory:
 		return true
 	case ShardResultStatusOk:
 		return true
 	case ShardResultStatusOutputLimit:
+		return true
+	case ShardResultStatusProcessLimit:
 		return true
 	case ShardResultStatusTimeout:
 		return true
@@ -659,15 +680,18 @@ type LeasedShard struct {
 
 // Limits defines model for Limits.
 type Limits struct {
-	CPUSeconds  int64 `json:"cpu_seconds"`
-	DiskBytes   int64 `json:"disk_bytes"`
-	Files       int64 `json:"files"`
-	MemoryBytes int64 `json:"memory_bytes"`
-	OutputBytes int64 `json:"output_bytes"`
-	Pids        int64 `json:"pids"`
-	StderrBytes int64 `json:"stderr_bytes"`
-	StdoutBytes int64 `json:"stdout_bytes"`
-	WallSeconds int64 `json:"wall_seconds"`
+	ArtifactBytes int64 `json:"artifact_bytes"`
+	CPUSeconds    int64 `json:"cpu_seconds"`
+	DiskBytes     int64 `json:"disk_bytes"`
+	Files         int64 `json:"files"`
+	Inodes        int64 `json:"inodes"`
+	MemoryBytes   int64 `json:"memory_bytes"`
+	OpenFiles     int64 `json:"open_files"`
+	OutputBytes   int64 `json:"output_bytes"`
+	Pids          int64 `json:"pids"`
+	StderrBytes   int64 `json:"stderr_bytes"`
+	StdoutBytes   int64 `json:"stdout_bytes"`
+	WallSeconds   int64 `json:"wall_seconds"`
 }
 
 // Manifest defines model for Manifest.
