@@ -26,6 +26,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -345,6 +346,12 @@ func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harne
 		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level()),
 	}, nil
 }
+
+func (s *fakeSession) Target() monitor.Target { return monitor.Target{} }
+
+func (s *fakeSession) OutputBytes() int64 { return 0 }
+
+func (s *fakeSession) Kill(string) {}
 
 func (s *fakeSession) Close() error { return nil }
 

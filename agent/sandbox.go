@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/process"
 )
 
@@ -29,6 +30,12 @@ type Session interface {
 	// Run executes one shard. Whatever the function does is in the result; an error means that the sandbox itself does not work,
 	// or that the context has ended.
 	Run(ctx context.Context, shard int64, input []byte) (harness.Result, error)
+	// Target is where the monitor finds the sandbox, at any time; the ID is left to the agent.
+	Target() monitor.Target
+	// OutputBytes is how much the shard that runs now has written to stdout and stderr so far.
+	OutputBytes() int64
+	// Kill ends the shard that runs now, if one does, with the status killed and this reason. The session goes on.
+	Kill(reason string)
 	// Close ends everything that the session started.
 	Close() error
 }

@@ -20,12 +20,14 @@ const (
 	stopMemory
 	stopPids
 	stopContext
+	stopOrder
 )
 
 // ending is all that decides how a shard ended.
 type ending struct {
 	stop     stop
-	lost     bool // the template or the zygote died
+	reason   string // of stopOrder
+	lost     bool   // the template or the zygote died
 	exitCode int
 	signal   syscall.Signal
 	cpu      int64 // microseconds
@@ -56,6 +58,8 @@ func decide(e ending) verdict {
 		return failed(StatusMemory, ExceptionLimit, "the processes of the shard hold more than %d bytes together: raise limits.memory_bytes", l.MemoryBytes)
 	case e.stop == stopPids:
 		return failed(StatusProcessLimit, ExceptionLimit, "more than %d processes at a time: raise limits.pids", l.Pids)
+	case e.stop == stopOrder:
+		return failed(StatusKilled, ExceptionKilled, "%s", e.reason)
 	case e.lost:
 		return failed(StatusKilled, ExceptionHarness, "the processes that run the shards were killed%s while this shard ran", by(e.signal))
 	case e.signal == unix.SIGXCPU, e.signal == unix.SIGKILL && e.cpu >= l.CPUSeconds*1_000_000:

@@ -120,8 +120,9 @@ func (f *flight) abandon() error {
 	return f.root.Close()
 }
 
-// wait waits for the shard to end and ends it when it must.
-func (f *flight) wait(ctx context.Context) outcome {
+// wait waits for the shard to end and ends it when it must, or when an order
+// comes that says why.
+func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 	wall := time.NewTimer(f.wall)
 	defer wall.Stop()
 	watch := time.NewTicker(watchEvery)
@@ -148,6 +149,8 @@ func (f *flight) wait(ctx context.Context) outcome {
 		case <-full:
 			full = nil
 			end(stopOutput)
+		case o.reason = <-orders:
+			end(stopOrder)
 		case <-done:
 			done, o.err = nil, context.Cause(ctx)
 			end(stopContext)

@@ -47,6 +47,7 @@ const (
 	ExceptionArtifact = "ArtifactError" // what lies under $OSTRAKA_OUTPUT cannot be kept
 	ExceptionLimit    = "LimitExceeded" // a limit of the manifest; the message names it
 	ExceptionSignal   = "Signal"        // the process died of a signal
+	ExceptionKilled   = "Killed"        // ended from outside, by the monitor for one; the message says why
 	ExceptionImport   = "ImportFailed"  // the import ended the process or took too long
 	ExceptionHarness  = "HarnessDied"   // the processes that serve the shards were killed
 )

@@ -29,12 +29,14 @@ type Session struct {
 	facts   facts
 	seq     uint64
 	closed  bool
+
+	outside *outside
 }
 
 // Start starts an interpreter and imports the function. An import that fails is
 // no error here: every shard reports it.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
-	s := &Session{cfg: cfg}
+	s := &Session{cfg: cfg, outside: newOutside()}
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("starting a session: %w", err)
 	}
@@ -61,6 +63,7 @@ func (s *Session) discard() error {
 	}
 	z := s.z
 	s.z = nil
+	s.outside.pid.Store(0)
 	return z.stop()
 }
 
@@ -78,6 +81,7 @@ func (s *Session) ensure(ctx context.Context) error {
 		return err
 	}
 	s.z = z
+	s.outside.pid.Store(int64(z.cmd.Process.Pid))
 	if err := s.awaitReady(ctx); err != nil {
 		return errors.Join(err, s.discard())
 	}
@@ -116,12 +120,16 @@ func (s *Session) lastWords() string {
 func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
 	timer := time.NewTimer(s.cfg.wall())
 	defer timer.Stop()
+	s.outside.forget()
 	select {
 	case m, ok := <-s.z.messages:
 		v := importVerdict(m, ok)
 		return v, nil
 	case <-timer.C:
 		v := failed(StatusTimeout, ExceptionImport, "importing the function takes longer than %d s: raise limits.wall_seconds, or do less on import", s.cfg.Manifest.Limits.WallSeconds)
+		return &v, nil
+	case reason := <-s.outside.orders:
+		v := failed(StatusKilled, ExceptionKilled, "%s", reason)
 		return &v, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -180,7 +188,10 @@ func (s *Session) run(ctx context.Context, shard Shard) (Result, error) {
 	if err != nil {
 		return Result{}, errors.Join(err, s.discard())
 	}
-	outcome := f.wait(ctx)
+	s.outside.forget()
+	s.outside.running.Store(f)
+	outcome := f.wait(ctx, s.outside.orders)
+	s.outside.running.Store(nil)
 	if outcome.lost {
 		if err := s.discard(); err != nil {
 			return Result{}, err

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
 // Sandbox runs the shards of one lease, one after the other.
@@ -17,6 +19,8 @@ type Sandbox struct {
 	session *harness.Session
 	count   int    // workspaces made so far
 	current string // the workspace that the next shard may get, if it is clean
+
+	workspace atomic.Value // current, for those who look from outside
 }
 
 func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle) error {
@@ -50,6 +54,18 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.home(), Output: s.OutputDir()})
 }
 
+// Target is where the monitor finds the sandbox. It may be called at any time.
+func (s *Sandbox) Target() monitor.Target {
+	workspace, _ := s.workspace.Load().(string)
+	return monitor.Target{PID: s.session.PID(), Workspace: workspace}
+}
+
+// OutputBytes is how much the shard that runs now has written so far.
+func (s *Sandbox) OutputBytes() int64 { return s.session.OutputBytes() }
+
+// Kill ends the shard that runs now and says why in its result.
+func (s *Sandbox) Kill(reason string) { s.session.Kill(reason) }
+
 // OutputDir is where the last shard's files are.
 func (s *Sandbox) OutputDir() string { return filepath.Join(s.current, "output") }
 
@@ -68,6 +84,7 @@ func (s *Sandbox) refresh() error {
 	}
 	s.count++
 	s.current = filepath.Join(s.dir, fmt.Sprintf("shard-%d", s.count))
+	s.workspace.Store(s.current)
 	for _, dir := range []string{s.current, s.home(), s.OutputDir()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
