@@ -19,7 +19,7 @@ type Caps struct {
 // will enforce, so a function cannot take more than it was allowed here.
 func (c Caps) refuse(level bundle.Isolation, m *bundle.Manifest) error {
 	if !level.AtLeast(m.MinIsolation) {
-		return fmt.Errorf("it asks for isolation %q and this agent achieves %q", m.MinIsolation, level)
+		return refused(refusedIsolation, fmt.Sprintf("it asks for isolation %q and this agent achieves %q", m.MinIsolation, level))
 	}
 	for _, limit := range []struct {
 		name        string
@@ -32,7 +32,7 @@ func (c Caps) refuse(level bundle.Isolation, m *bundle.Manifest) error {
 		{"pids", m.Limits.Pids, c.Pids},
 	} {
 		if limit.cap > 0 && limit.wanted > limit.cap {
-			return fmt.Errorf("its limit %s is %d and this agent allows %d", limit.name, limit.wanted, limit.cap)
+			return refused(refusedCaps, fmt.Sprintf("its limit %s is %d and this agent allows %d", limit.name, limit.wanted, limit.cap))
 		}
 	}
 	return nil

@@ -125,10 +125,10 @@ func (r *remote) post(ctx context.Context, lease uuid.UUID, body []byte) (client
 	return doc.Value, err
 }
 
-func (r *remote) returnLease(ctx context.Context, lease uuid.UUID) error {
+func (r *remote) returnLease(ctx context.Context, lease uuid.UUID, why client.Refusal) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	_, err := answer.Read[struct{}](r.client.ReturnLease(ctx, lease, nil))
+	_, err := answer.Read[struct{}](r.client.ReturnLease(ctx, lease, nil, why))
 	return err
 }
 

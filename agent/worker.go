@@ -97,7 +97,7 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 		return nil // also where it took the work along
 	}
 	if done < len(lease.Shards) {
-		w.giveBack(hard, held, done)
+		w.giveBack(hard, held, done, refusalOf(err))
 	}
 	if over(soft) {
 		return nil
@@ -106,13 +106,13 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 }
 
 // giveBack returns what was not reported, so that others get it at once. Without this they get it when the lease expires.
-func (w *worker) giveBack(ctx context.Context, held *heldLease, done int) {
-	err := w.persist(ctx, "returning a lease", func(ctx context.Context) error { return w.server.returnLease(ctx, held.ID) })
+func (w *worker) giveBack(ctx context.Context, held *heldLease, done int, why client.Refusal) {
+	err := w.persist(ctx, "returning a lease", func(ctx context.Context) error { return w.server.returnLease(ctx, held.ID, why) })
 	if err != nil {
 		w.log.Debug("a lease could not be returned and will expire", "lease", held.ID, "error", err)
 		return
 	}
-	w.log.Info("returned what is left of a lease", "lease", held.ID, "reported", done, "returned", len(held.Shards)-done)
+	w.log.Info("returned what is left of a lease", "lease", held.ID, "reported", done, "returned", len(held.Shards)-done, "code", why.Code, "why", why.Text)
 }
 
 // prepare fetches and checks the function and opens a sandbox for it.

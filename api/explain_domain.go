@@ -40,6 +40,7 @@ func domainProblems() []explanation {
 		{"bad_rule", http.StatusUnprocessableEntity, "A follow-up rule is not one: an expression has an error, or a limit is passed.", correct},
 		{"too_many_rules", http.StatusConflict, "The project has as many rules as it may have.", "Delete one that is not used."},
 		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
+		{"bad_refusal", http.StatusUnprocessableEntity, "The reason for which a lease is given back is not one: its code or its length.", correct},
 		{"bad_isolation", http.StatusUnprocessableEntity, "There is no such isolation level.", correct},
 		{"bad_public_key", http.StatusUnprocessableEntity, "The public key is not an Ed25519 key.", "Send its 32 bytes in base64."},
 		{"bad_reason", http.StatusUnprocessableEntity, "The decision has no reason, or too long a one.", "Say why; the audit log keeps it."},

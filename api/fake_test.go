@@ -426,6 +426,10 @@ func (f *fake) Record(_ context.Context, _, _ uuid.UUID, s functions.Submission)
 
 func (f *fake) ReturnLease(context.Context, uuid.UUID, uuid.UUID) error { return f.begin() }
 
+func (f *fake) RefuseLease(context.Context, uuid.UUID, uuid.UUID, functions.Refusal) error {
+	return f.begin()
+}
+
 func (f *fake) Heartbeat(context.Context, uuid.UUID, functions.Telemetry) (functions.Directives, error) {
 	return functions.Directives{}, f.begin()
 }

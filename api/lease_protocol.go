@@ -75,8 +75,9 @@ func (s *server) leaseProtocol() {
 	}, s.postResults)
 	register(s, operation{
 		id: "returnLease", method: http.MethodPost, path: path + "/{lease}/return", tag: "agent protocol", summary: "Give a lease back",
-		about:  "Shards without a result are lent again at once.",
-		access: byAgents, status: http.StatusNoContent,
+		about: "Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it " +
+			"for a while, longer with each refusal; `job explain` shows its reason to the project.",
+		access: byAgents, status: http.StatusNoContent, body: body{limit: MaxJSONBody, optional: true},
 	}, s.returnLease)
 }
 
@@ -142,10 +143,19 @@ func (s *server) postResults(ctx context.Context, c *call, in *LeasePath) (*reco
 	return &recordedOutput{Body: r}, nil
 }
 
-func (s *server) returnLease(ctx context.Context, c *call, in *LeasePath) (*nothing, error) {
+// ReturnInput gives a lease back, and may say why.
+type ReturnInput struct {
+	LeasePath
+	Body *functions.Refusal
+}
+
+func (s *server) returnLease(ctx context.Context, c *call, in *ReturnInput) (*nothing, error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, err
+	}
+	if in.Body != nil {
+		return nil, s.service.RefuseLease(ctx, c.principal.Agent, id, *in.Body)
 	}
 	return nil, s.service.ReturnLease(ctx, c.principal.Agent, id)
 }

@@ -50,6 +50,7 @@ func byEnrolmentToken() access { return access{enrolled: true} }
 type body struct {
 	limit    int64  // bytes; 0: no body
 	stream   string // media type of a body that the handler reads as a stream; "": JSON, read and checked before the handler runs
+	optional bool   // the request may have no body
 	schemaOf any    // a value of the type that documents a JSON body which the handler decodes itself
 }
 
@@ -120,7 +121,7 @@ func (op operation) requestBody(registry huma.Registry) *huma.RequestBody {
 	default:
 		content["application/json"] = &huma.MediaType{} // huma adds the schema of the input's Body
 	}
-	return &huma.RequestBody{Required: true, Content: content, Extensions: map[string]any{"x-ostraka-max-bytes": op.body.limit}}
+	return &huma.RequestBody{Required: !op.body.optional, Content: content, Extensions: map[string]any{"x-ostraka-max-bytes": op.body.limit}}
 }
 
 // responses are those that do not follow from the output type.

@@ -130,6 +130,10 @@ func readBody(rule body, c *call) error {
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	c.body = buffer.Bytes()
+	if rule.optional && len(c.body) == 0 {
+		r.Body = http.NoBody
+		return nil
+	}
 	if err := checkBody(rule, c.body); err != nil {
 		return err
 	}

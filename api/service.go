@@ -83,6 +83,7 @@ type Service interface {
 	PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (functions.Object, error)
 	Record(ctx context.Context, agent, lease uuid.UUID, s functions.Submission) (functions.Recorded, error)
 	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error
+	RefuseLease(ctx context.Context, agent, lease uuid.UUID, why functions.Refusal) error
 	Heartbeat(ctx context.Context, agent uuid.UUID, t functions.Telemetry) (functions.Directives, error)
 
 	// Stats are the figures of /metrics. They name no tenant.

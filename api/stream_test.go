@@ -213,10 +213,12 @@ func TestAgentProtocol(t *testing.T) {
 	require.NotNil(t, beat.JSON200, "%s", beat.Body)
 	require.Contains(t, string(beat.Body), `"ended_leases":[]`)
 
-	response, err = c.ReturnLease(t.Context(), thingID, nil)
+	response, err = c.ReturnLease(t.Context(), thingID, nil, client.Refusal{Code: "stopping"})
 	require.NoError(t, err)
 	require.Equal(t, 204, response.StatusCode)
 	require.NoError(t, response.Body.Close())
+	require.Equal(t, 204, r.ask("POST", "/v1/agent/leases/"+thingID.String()+"/return", agentKey, "").StatusCode, "the reason may be left out")
+	require.Equal(t, 422, r.ask("POST", "/v1/agent/leases/"+thingID.String()+"/return", agentKey, `{"code":"A b","text":"","refuses":true}`).StatusCode)
 }
 
 func TestEnrolment(t *testing.T) {

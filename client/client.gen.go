@@ -567,6 +567,73 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Host defines model for Host.
+type Host struct {
+	// AgentCPUPercent The part of cpu_percent that the agent and its sandboxes took.
+	AgentCPUPercent float64 `json:"agent_cpu_percent,omitempty"`
+
+	// AgentMemoryBytes Resident, of the agent itself.
+	AgentMemoryBytes int64 `json:"agent_memory_bytes,omitempty"`
+
+	// AgentSeconds Since the agent was started.
+	AgentSeconds int64 `json:"agent_seconds,omitempty"`
+
+	// BatteryPercent Left out where there is no battery, or the platform does not tell.
+	BatteryPercent *float64 `json:"battery_percent,omitempty"`
+
+	// CPUPercent How busy all processors together were since the sample before.
+	CPUPercent float64 `json:"cpu_percent,omitempty"`
+
+	// Cpus Processors that the agent may use.
+	Cpus          int64 `json:"cpus,omitempty"`
+	DiskFreeBytes int64 `json:"disk_free_bytes,omitempty"`
+
+	// DiskTotalBytes Of the file system that holds the agent's data.
+	DiskTotalBytes int64 `json:"disk_total_bytes,omitempty"`
+
+	// Load15 Load average of fifteen minutes.
+	Load15 float64 `json:"load15,omitempty"`
+
+	// Load5 Load average of five minutes.
+	Load5 float64 `json:"load5,omitempty"`
+
+	// MemoryFreeBytes What programs can still get.
+	MemoryFreeBytes  int64 `json:"memory_free_bytes,omitempty"`
+	MemoryTotalBytes int64 `json:"memory_total_bytes,omitempty"`
+
+	// OnBattery Left out where the platform does not tell.
+	OnBattery     *bool `json:"on_battery,omitempty"`
+	ReceivedBytes int64 `json:"received_bytes,omitempty"`
+
+	// Sandboxes Sandboxes that are open.
+	Sandboxes int64 `json:"sandboxes,omitempty"`
+
+	// SentBytes Over all network interfaces but loopback, since the machine started.
+	SentBytes int64 `json:"sent_bytes,omitempty"`
+
+	// SpoolBytes Finished results that wait to be sent, on disk.
+	SpoolBytes    int64 `json:"spool_bytes,omitempty"`
+	SwapUsedBytes int64 `json:"swap_used_bytes,omitempty"`
+
+	// UptimeSeconds Of the machine.
+	UptimeSeconds int64 `json:"uptime_seconds,omitempty"`
+
+	// Version Of the agent.
+	Version string `json:"version,omitempty"`
+}
+
+// Idle defines model for Idle.
+type Idle struct {
+	// Code For programs; stable.
+	Code string `json:"code"`
+
+	// Seconds How long it has been so.
+	Seconds int64 `json:"seconds"`
+
+	// Text For people.
+	Text string `json:"text"`
+}
+
 // Job defines model for Job.
 type Job struct {
 	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
@@ -945,6 +1012,18 @@ type Recorded struct {
 	Recorded int64 `json:"recorded"`
 }
 
+// Refusal defines model for Refusal.
+type Refusal struct {
+	// Code For programs.
+	Code string `json:"code"`
+
+	// Refuses The agent would give the same version of the function back again: do not lend it to this agent for a while. False: it only cannot go on now.
+	Refuses bool `json:"refuses"`
+
+	// Text For people: what the function asks for and what the machine allows.
+	Text string `json:"text"`
+}
+
 // ResultLine defines model for ResultLine.
 type ResultLine struct {
 	Agent openapi_types.UUID `json:"agent"`
@@ -1130,6 +1209,11 @@ type ShardState string
 
 // Telemetry defines model for Telemetry.
 type Telemetry struct {
+	Host *Host `json:"host,omitempty"`
+
+	// Idle Why the agent has no work; left out while it works.
+	Idle *Idle `json:"idle,omitempty"`
+
 	// Leases The leases that the agent works on.
 	Leases      []openapi_types.UUID `json:"leases"`
 	Load        float64              `json:"load"`
@@ -1442,6 +1526,9 @@ type HeartbeatJSONRequestBody = Telemetry
 // PostResultsJSONRequestBody defines body for PostResults for application/json ContentType.
 type PostResultsJSONRequestBody = ResultsRequest
 
+// ReturnLeaseJSONRequestBody defines body for ReturnLease for application/json ContentType.
+type ReturnLeaseJSONRequestBody = Refusal
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = NewProject
 
@@ -1655,14 +1742,31 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/agent/leases/{lease}/results (the `PostResults` operationId).
 	PostResults(ctx context.Context, lease openapi_types.UUID, params *PostResultsParams, body PostResultsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReturnLease Give a lease back
+	// ReturnLeaseWithBody Give a lease back
 	//
-	// Shards without a result are lent again at once.
+	// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+	//
+	// The body has at most 1048576 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
+	// Takes any type of body and a specified content type.
+	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
-	ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ReturnLeaseWithBody(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReturnLease Give a lease back
+	//
+	// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
+	ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAgents List all agents
 	//
@@ -2264,15 +2368,42 @@ func (c *Client) PostResults(ctx context.Context, lease openapi_types.UUID, para
 	return c.Client.Do(req)
 }
 
-// ReturnLease Give a lease back
+// ReturnLeaseWithBody Give a lease back
 //
-// Shards without a result are lent again at once.
+// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+//
+// The body has at most 1048576 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
+// Takes any type of body and a specified content type.
+//
 // Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
-func (c *Client) ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewReturnLeaseRequest(c.Server, lease, params)
+func (c *Client) ReturnLeaseWithBody(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnLeaseRequestWithBody(c.Server, lease, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReturnLease Give a lease back
+//
+// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
+func (c *Client) ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReturnLeaseRequest(c.Server, lease, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3521,8 +3652,19 @@ func NewPostResultsRequestWithBody(server string, lease openapi_types.UUID, para
 	return req, nil
 }
 
-// NewReturnLeaseRequest constructs an http.Request for the ReturnLease method
-func NewReturnLeaseRequest(server string, lease openapi_types.UUID, params *ReturnLeaseParams) (*http.Request, error) {
+// NewReturnLeaseRequest calls the generic ReturnLease builder with application/json body
+func NewReturnLeaseRequest(server string, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReturnLeaseRequestWithBody(server, lease, params, "application/json", bodyReader)
+}
+
+// NewReturnLeaseRequestWithBody constructs an http.Request for the ReturnLease method, with any body, and a specified content type
+func NewReturnLeaseRequestWithBody(server string, lease openapi_types.UUID, params *ReturnLeaseParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -3547,10 +3689,12 @@ func NewReturnLeaseRequest(server string, lease openapi_types.UUID, params *Retu
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 
@@ -6301,16 +6445,31 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agent/leases/{lease}/results (the `PostResults` operationId).
 	PostResultsWithResponse(ctx context.Context, lease openapi_types.UUID, params *PostResultsParams, body PostResultsJSONRequestBody, reqEditors ...RequestEditorFn) (*PostResultsResponse, error)
 
-	// ReturnLeaseWithResponse Give a lease back
+	// ReturnLeaseWithBodyWithResponse Give a lease back
 	//
-	// Shards without a result are lent again at once.
+	// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+	//
+	// The body has at most 1048576 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
-	// Returns a wrapper object for the known response body format(s).
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
-	ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
+	ReturnLeaseWithBodyWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
+
+	// ReturnLeaseWithResponse Give a lease back
+	//
+	// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
+	ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
 
 	// ListAgentsWithResponse List all agents
 	//
@@ -9417,17 +9576,38 @@ func (c *ClientWithResponses) PostResultsWithResponse(ctx context.Context, lease
 	return ParsePostResultsResponse(rsp)
 }
 
-// ReturnLeaseWithResponse Give a lease back
+// ReturnLeaseWithBodyWithResponse Give a lease back
 //
-// Shards without a result are lent again at once.
+// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+//
+// The body has at most 1048576 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
-// Returns a wrapper object for the known response body format(s).
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
-func (c *ClientWithResponses) ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error) {
-	rsp, err := c.ReturnLease(ctx, lease, params, reqEditors...)
+func (c *ClientWithResponses) ReturnLeaseWithBodyWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error) {
+	rsp, err := c.ReturnLeaseWithBody(ctx, lease, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReturnLeaseResponse(rsp)
+}
+
+// ReturnLeaseWithResponse Give a lease back
+//
+// Shards without a result are lent again at once. An agent that says that it refuses the function is not lent the same version of it for a while, longer with each refusal; `job explain` shows its reason to the project.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
+func (c *ClientWithResponses) ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error) {
+	rsp, err := c.ReturnLease(ctx, lease, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ type agentsForJob struct {
 	Seen      int64 // of these, heard of in the last minute
 	Isolated  int64 // of these, with the isolation that the job asks for
 	Caught    int64 // of these, lent nothing
+	Refused   int64 // of these, not caught, do not take the function now
 	Isolation string
 }
 
@@ -22,8 +23,15 @@ type leasesForJob struct {
 	Lent   int64 // attempts that are out
 }
 
-// usable are the agents that could take what waits, less those that are caught.
-func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught, 0) }
+// usable are the agents that could take what waits, less those that are caught and those that refuse it.
+func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught-a.Refused, 0) }
+
+// agentRefusal is why an agent does not take a job's function.
+type agentRefusal struct {
+	AgentID uuid.UUID
+	Code    string
+	Reason  string
+}
 
 // Explain says why a job is not done, and what would help.
 func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
@@ -36,7 +44,8 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	var agents agentsForJob
 	var leases leasesForJob
-	var caught []uuid.UUID
+	var caught, refusing []uuid.UUID
+	var refusals []agentRefusal
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
@@ -44,27 +53,33 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if caught, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
 			return err
 		}
+		if refusals, err = store.Many[agentRefusal](ctx, tx, store.RefusalsForJob, id); err != nil {
+			return err
+		}
+		for _, r := range refusals {
+			refusing = append(refusing, r.AgentID)
+		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
 			return err
 		}
-		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught)
+		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing)
 		return err
 	})
 	if err != nil {
 		return Explanation{}, err
 	}
-	tried, err := s.triedByAll(ctx, project, id, agents, caught)
-	return explainOpen(job, agents, leases, tried), err
+	tried, err := s.triedByAll(ctx, project, id, agents, append(caught, refusing...))
+	return explainOpen(job, agents, leases, tried, refusals), err
 }
 
 // triedByAll counts shards that wait for a further attempt though every agent that can be used has tried them.
-func (s *Service) triedByAll(ctx context.Context, project, id uuid.UUID, agents agentsForJob, caught []uuid.UUID) (tried int64, err error) {
+func (s *Service) triedByAll(ctx context.Context, project, id uuid.UUID, agents agentsForJob, useless []uuid.UUID) (tried int64, err error) {
 	if agents.usable() == 0 {
 		return 0, nil
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		tried, _, err = store.Value[int64](ctx, tx, store.TriedByAll, id, caught, agents.usable())
+		tried, _, err = store.Value[int64](ctx, tx, store.TriedByAll, id, useless, agents.usable())
 		return err
 	})
 	return tried, err
@@ -86,7 +101,7 @@ func explainEnded(job Job) Explanation {
 }
 
 // explainOpen is a pure function of what was read.
-func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64) Explanation {
+func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64, refusals []agentRefusal) Explanation {
 	e := Explanation{
 		State: job.State, Reasons: []Reason{},
 		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total),
@@ -108,6 +123,7 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64)
 	}
 	if leases.Wanted > 0 {
 		explainUnlent(add, job, agents, leases, tried)
+		explainRefusals(add, agents, refusals)
 	}
 	if len(e.Reasons) == 0 && job.Shards.Open == 0 {
 		add("settling", "", "The last results are being verified and folded.")
@@ -124,12 +140,29 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("agents_silent", "look whether the agents run and reach the server", "%d attempts wait to be lent, and none of the project's %d agents was heard of in the last minute.", leases.Wanted, agents.Active)
 	case agents.Isolated == 0:
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%d attempts wait to be lent, and no agent has the isolation %q that the function asks for.", leases.Wanted, agents.Isolation)
+	case usable == 0 && agents.Refused > 0:
+		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%d attempts wait to be lent, and every agent that could take them refuses the function (%d).", leases.Wanted, agents.Refused)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
-		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught).", leases.Wanted, job.Policy.Quorum, usable, agents.Caught)
+		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", leases.Wanted, job.Policy.Quorum, usable, agents.Caught, agents.Refused)
 	case tried > 0:
 		add("tried_by_all", "start more agents, or cancel the job; a function whose answers differ from run to run never agrees with itself: compare the attempts with ostraka job shard "+job.ID.String()+" NUMBER",
 			"%d shards wait for a further opinion, and every agent that can be used (%d) has tried them: their answers do not agree.", tried, usable)
 	default:
 		add("waiting", "", "%d attempts wait for an agent that is free and has not tried them yet; %d agents can be used.", leases.Wanted, usable)
+	}
+}
+
+// maxRefusalsExplained is how many refusals an explanation names; it says how many more there are.
+const maxRefusalsExplained = 5
+
+func explainRefusals(add func(code, hint, format string, args ...any), agents agentsForJob, refusals []agentRefusal) {
+	if agents.Refused == 0 {
+		return
+	}
+	for _, r := range refusals[:min(len(refusals), maxRefusalsExplained)] {
+		add("refused", "", "Agent %s refuses the function (%s): %s", r.AgentID, r.Code, r.Reason)
+	}
+	if more := len(refusals) - maxRefusalsExplained; more > 0 {
+		add("refused", "", "%d more agents refuse it.", more)
 	}
 }

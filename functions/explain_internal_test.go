@@ -31,12 +31,14 @@ func TestExplainOpen(t *testing.T) {
 		"no agents":   {open, agentsForJob{Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent", 0},
 		"silent":      {open, agentsForJob{Active: 3, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"agents_silent"}, "none of the project's 3 agents", 0},
 		"isolation":   {open, agentsForJob{Active: 3, Seen: 3, Isolation: "gvisor"}, leasesForJob{Wanted: 4}, []string{"isolation"}, `"gvisor"`, 0},
-		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught)", 0},
+		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught, 0 refuse the function)", 0},
+		"refused":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Refused: 1}, leasesForJob{Wanted: 4}, []string{"refused_by_all", "refused"}, "(caps): it wants too much", 0},
+		"one refuses": {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Refused: 1}, leasesForJob{Wanted: 4}, []string{"waiting", "refused"}, "2 agents can be used", 0},
 		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shards wait for a person", 0},
 		"aggregating": {job(JobAggregating, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"aggregating"}, "", 0},
 		"settling":    {job(JobRunning, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"settling"}, "10 of 10 shards are settled.", 0},
 	} {
-		e := explainOpen(c.job, c.agents, c.leases, c.tried)
+		e := explainOpen(c.job, c.agents, c.leases, c.tried, []agentRefusal{{Code: "caps", Reason: "it wants too much"}})
 		text := e.Summary
 		codes := []string{}
 		for _, r := range e.Reasons {
@@ -49,7 +51,7 @@ func TestExplainOpen(t *testing.T) {
 	}
 	none := open
 	none.Policy = verify.Policy{None: true}
-	e := explainOpen(none, agentsForJob{Active: 1, Seen: 1, Isolated: 1}, leasesForJob{Wanted: 1}, 0)
+	e := explainOpen(none, agentsForJob{Active: 1, Seen: 1, Isolated: 1}, leasesForJob{Wanted: 1}, 0, nil)
 	require.Equal(t, "waiting", e.Reasons[0].Code, "one agent is enough without verification")
 }
 

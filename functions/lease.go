@@ -107,6 +107,7 @@ type leaseGate struct {
 	Size         int64
 	Manifest     bundle.Manifest
 	Caught       bool
+	Refused      bool
 	Next         int64
 }
 
@@ -120,7 +121,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 	err = s.lend(ctx, from.ProjectID, func(tx *store.Tx) error {
 		lease = nil
 		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
-		if err != nil || !found || gate.Caught || (gate.State != JobSplitting && gate.State != JobRunning) {
+		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != JobSplitting && gate.State != JobRunning) {
 			return err
 		}
 		picked, err := pickShards(ctx, tx, from.JobID, agent, gate.Next, most)

@@ -416,6 +416,8 @@ type Telemetry struct {
 	Load        float64     `json:"load" minimum:"0"`
 	MemoryBytes int64       `json:"memory_bytes" minimum:"0"`
 	ShardsDone  int64       `json:"shards_done" minimum:"0"`
+	Host        *Host       `json:"host,omitempty"`
+	Idle        *Idle       `json:"idle,omitempty" doc:"Why the agent has no work; left out while it works."`
 }
 
 // Directives are what the server wants of an agent.

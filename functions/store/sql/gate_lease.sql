@@ -2,6 +2,9 @@
 -- the same shard twice.
 select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest,
     coalesce(t.caught_at is not null, false) as caught,
+    -- It said that it does not take this version, and is not asked again for a while.
+    exists (select from refusals r where r.agent_id = $2 and r.function_id = j.function_id and r.function_version = j.function_version
+        and r.until > now()) as refused,
     -- Where a shard needs one attempt, what any agent was lent is gone for all; where it needs more, each agent has its own way to go.
     coalesce(case when coalesce((j.policy ->> 'quorum')::int, 1) = 1
         then (select max(next) from lease_cursors where job_id = j.id) else c.next end, 0) as next

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// Why a lease is given back: the codes are stable, the server's owner sees them in `ostraka job explain` and the machine's owner in
+// `ostraka agent status`.
+const (
+	refusedCaps       = "caps"                // the function asks for more than the owner of the machine allows
+	refusedIsolation  = "isolation"           // it asks for a stronger sandbox than this machine has
+	refusedBundleSize = "bundle_too_large"    // its bundle is larger than the owner allows
+	refusedProject    = "project_not_allowed" // the owner does not work for the project
+	refusedFunction   = "function_denied"     // the owner does not run this function
+	refusedBundle     = "wrong_bundle"        // the bundle is not what the lease promised
+	returnedFailure   = "sandbox_failed"      // the sandbox does not work
+	returnedStopping  = "stopping"            // the agent stops
+)
+
+// maxRefusalText is the longest text of a refusal, in characters, as the server has it.
+const maxRefusalText = 300
+
+// refusal is an error that says why a lease is given back.
+type refusal struct {
+	code string
+	text string
+	// lasting says that the same function would be refused again, so that the server need not offer it for a while.
+	lasting bool
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.text }
+
+func refused(code, text string) error { return &refusal{code: code, text: text, lasting: true} }
+
+// refusalOf is what the server is told of an error for which a lease is given back. The text of an error that is no refusal stays
+// here: it may name paths of this machine.
+func refusalOf(err error) client.Refusal {
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+		return client.Refusal{Code: r.code, Text: cutText(r.text, maxRefusalText), Refuses: r.lasting}
+	case errors.Is(err, errWrongBundle):
+		return client.Refusal{Code: refusedBundle, Text: errWrongBundle.Error()}
+	case err != nil:
+		return client.Refusal{Code: returnedFailure, Text: "the agent could not run the function; its own log says why"}
+	default:
+		return client.Refusal{Code: returnedStopping, Text: "the agent stops"}
+	}
+}
+
+// cutText keeps a text within so many characters, with a mark where it was cut.
+func cutText(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
