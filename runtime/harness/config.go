@@ -56,6 +56,14 @@ type Config struct {
 	// Prepare, if set, changes the command before it starts: namespaces, a
 	// cgroup, a launcher. Descriptor 3 must reach the interpreter.
 	Prepare func(*exec.Cmd) error
+	// PIDNamespace says that Prepare makes the interpreter the first process of
+	// a namespace of its own: the kernel ends everything with it, and its
+	// process numbers are not those that this process sees.
+	PIDNamespace bool
+	// Confine is what every shard puts on itself before its handler runs.
+	Confine Confinement
+	// Accounting, if set, knows what all processes of the session use together.
+	Accounting Accounting
 }
 
 func (c *Config) check() error {
@@ -82,4 +90,14 @@ type Shard struct {
 	Input  []byte // JSON, checked by canonical.Valid
 	Home   string // absolute; an empty directory, its working directory, HOME and TMPDIR
 	Output string // absolute; an empty directory, its $OSTRAKA_OUTPUT
+	// OutputDir is Output as this process can open it, where a sandbox has a
+	// root of its own; empty: Output.
+	OutputDir string
+}
+
+func (s *Shard) outputDir() string {
+	if s.OutputDir != "" {
+		return s.OutputDir
+	}
+	return s.Output
 }

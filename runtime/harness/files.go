@@ -30,7 +30,7 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 			return fs.SkipAll // the function removed the directory
 		case err != nil:
 			return fmt.Errorf("reading $OSTRAKA_OUTPUT: %w", err)
-		case d.IsDir():
+		case d.IsDir() && len(name) <= MaxArtifactPathBytes: // deeper ones cost more with every step
 			return nil
 		case !d.Type().IsRegular():
 			return fmt.Errorf("%.60q is a link or a special file: leave only regular files under $OSTRAKA_OUTPUT", name)

@@ -35,6 +35,7 @@ type outcome struct {
 	ending
 	peakRSS int64
 	ended   time.Time
+	last    bool  // the zygote leaves: only that ends all that is left
 	err     error // the context ended
 }
 
@@ -53,7 +54,7 @@ func (p *pipes) close() {
 
 // launch hands the shard to the interpreter and starts to read what it writes.
 func launch(z *zygote, seq uint64, shard Shard, cfg *Config) (*flight, error) {
-	root, err := os.OpenRoot(shard.Output)
+	root, err := os.OpenRoot(shard.outputDir())
 	if err != nil {
 		return nil, fmt.Errorf("opening the output directory: %w", err)
 	}
@@ -183,7 +184,7 @@ func (f *flight) landed(o *outcome, m message, ok bool) bool {
 	o.ended = time.Now()
 	o.lost = !ok || m.Op != "done"
 	o.exitCode, o.signal = m.code(), syscall.Signal(m.Signal)
-	o.cpu, o.peakRSS = m.CPUMicros, m.PeakRSS
+	o.cpu, o.peakRSS, o.last = m.CPUMicros, m.PeakRSS, m.Last
 	return true
 }
 

@@ -93,6 +93,26 @@ func (s *Session) ensure(ctx context.Context) error {
 	return nil
 }
 
+// Ready makes sure of an interpreter, as Run does. Whoever prepares something
+// inside a sandbox for the next shard calls it first: it starts another one
+// where the last has died.
+func (s *Session) Ready(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.ensure(ctx); err != nil {
+		return fmt.Errorf("making the interpreter ready: %w", err)
+	}
+	return nil
+}
+
+// Restart ends the interpreter and everything that it started; the next shard
+// gets a new one.
+func (s *Session) Restart() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.discard()
+}
+
 // awaitReady waits for the interpreter itself.
 func (s *Session) awaitReady(ctx context.Context) error {
 	select {
@@ -100,8 +120,8 @@ func (s *Session) awaitReady(ctx context.Context) error {
 		if !ok || m.Op != "ready" {
 			return fmt.Errorf("the interpreter %s does not start; it needs Python 3.9 or later with ctypes: %s", s.cfg.Interpreter, s.lastWords())
 		}
-		s.z.template, s.facts = m.Template, m.facts
-		return nil
+		s.facts = m.facts
+		return s.z.find(m.Template, s.cfg.PIDNamespace)
 	case <-time.After(startGrace):
 		return fmt.Errorf("the interpreter %s has not started within %s", s.cfg.Interpreter, startGrace)
 	case <-ctx.Done():
@@ -192,7 +212,7 @@ func (s *Session) run(ctx context.Context, shard Shard) (Result, error) {
 	s.outside.running.Store(f)
 	outcome := f.wait(ctx, s.outside.orders)
 	s.outside.running.Store(nil)
-	if outcome.lost {
+	if outcome.lost || outcome.last {
 		if err := s.discard(); err != nil {
 			return Result{}, err
 		}

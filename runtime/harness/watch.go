@@ -63,6 +63,46 @@ func parseStat(pid int, stat []byte) (proc, bool) {
 	return proc{pid: pid, parent: up, rss: pages * int64(os.Getpagesize())}, true
 }
 
+// find learns which process the template is. In a namespace of its own it has
+// another number there; the kernel tells both.
+func (z *zygote) find(template int, namespaced bool) error {
+	if !namespaced {
+		z.template = template
+		return nil
+	}
+	table, err := processes()
+	if err != nil {
+		return err
+	}
+	for _, p := range table {
+		if p.parent == z.cmd.Process.Pid && innermost(p.pid) == template {
+			z.template = p.pid
+			return nil
+		}
+	}
+	return fmt.Errorf("finding the template: no child of the interpreter is number %d in its namespace", template)
+}
+
+// innermost is the number of a process in the namespace that it lives in; 0
+// when it is not to be learnt.
+func innermost(pid int) int {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	numbers := bytes.Fields(line)
+	if len(numbers) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(string(numbers[len(numbers)-1]))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // usage is what the shard's processes hold together.
 type usage struct {
 	count int64

@@ -27,6 +27,7 @@ type message struct {
 	CPUMicros int64      `json:"cpu_us,omitempty"`
 	PeakRSS   int64      `json:"peak_rss_bytes,omitempty"`
 	Template  int        `json:"template,omitempty"`
+	Last      bool       `json:"last,omitempty"` // the zygote leaves with this
 	facts
 
 	Home   string `json:"home,omitempty"`
@@ -50,12 +51,13 @@ func (m *message) code() int {
 
 // zygote is a running interpreter.
 type zygote struct {
-	cmd      *exec.Cmd
-	conn     *net.UnixConn
-	mark     string
-	messages chan message  // closed when the zygote has closed the socket
-	exited   chan struct{} // closed when the process is gone and waited for
-	template int
+	cmd       *exec.Cmd
+	conn      *net.UnixConn
+	mark      string
+	messages  chan message  // closed when the zygote has closed the socket
+	exited    chan struct{} // closed when the process is gone and waited for
+	template  int           // as this process sees it
+	contained bool          // in a namespace of processes that ends with it
 
 	stdout, stderr *output // of the import, and of the zygote itself
 }
@@ -101,7 +103,7 @@ func (o *output) finish(deadline time.Time) *tail {
 
 // startZygote starts the interpreter and sends it its configuration.
 func startZygote(cfg *Config) (*zygote, error) {
-	z := &zygote{mark: uuid.NewString(), messages: make(chan message, 8), exited: make(chan struct{})}
+	z := &zygote{mark: uuid.NewString(), contained: cfg.PIDNamespace, messages: make(chan message, 8), exited: make(chan struct{})}
 	ours, theirs, err := socketpair()
 	if err != nil {
 		return nil, err
@@ -199,6 +201,7 @@ func configMessage(cfg *Config) any {
 	return map[string]any{
 		"bundle": cfg.BundleDir, "home": cfg.WorkDir,
 		"module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script,
+		"contained": cfg.PIDNamespace, "confine": cfg.Confine.message(),
 		"limits": map[string]int64{
 			"cpu_seconds": l.CPUSeconds, "memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes,
 			"address_space_bytes": l.MemoryBytes + AddressSpaceSlack, "disk_bytes": l.DiskBytes, "open_files": l.OpenFiles,
@@ -260,7 +263,10 @@ func (z *zygote) stop() error {
 		z.kill()
 		<-z.exited
 	}
-	orphans := killMarked(z.mark)
+	var orphans error
+	if !z.contained { // else the kernel has ended them all before it let the first one go
+		orphans = killMarked(z.mark)
+	}
 	deadline := time.Now().Add(drainGrace)
 	z.stdout.finish(deadline)
 	z.stderr.finish(deadline)

@@ -51,6 +51,7 @@ class Template:
             os._exit(0)
         os.chdir(self.config["home"])
         limit_all(self.config["limits"])
+        receive(self.sock)
         try:
             self.function = load(self.config)
         except BaseException as error:
@@ -110,6 +111,7 @@ class Template:
             prctl(PR_SET_DUMPABLE, 1)
             if go != b"g" or os.getppid() != self.zygote:
                 os._exit(75)
+            confine(self.config["confine"])
             shard.run()
         except BaseException:
             traceback.print_exc()

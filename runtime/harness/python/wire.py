@@ -5,19 +5,56 @@ of source.go; each uses the names of those before it.
 
 import _socket
 import array
+import base64
 import ctypes
 import json
 import os
+import struct
 
 MAX_MESSAGE = 256 * 1024
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 1, 4, 22, 36
+SECCOMP_MODE_FILTER = 2
+SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_RESTRICT_SELF = 444, 446
+LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL = 1, 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def prctl(option, value):
     if LIBC.prctl(option, value, 0, 0, 0) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+        raise trouble(f"prctl({option})")
+
+
+def confine(how):
+    """Puts on this process what it cannot take off: see Confinement in Go."""
+    if how["scope_signals"]:
+        scopes = (ctypes.c_uint64 * 3)(0, 0, LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET)
+        ruleset = system_call(SYS_LANDLOCK_CREATE_RULESET, ctypes.byref(scopes), ctypes.sizeof(scopes), 0)
+        system_call(SYS_LANDLOCK_RESTRICT_SELF, ruleset, 0)
+        os.close(ruleset)
+    program = bytearray(base64.b64decode(how["filter"]))
+    for offset in how["own_pid"]:
+        program[offset : offset + 4] = struct.pack("=I", os.getpid())
+    if program:
+        filters = (ctypes.c_char * len(program)).from_buffer(program)
+        fprog = SockFprog(len(program) // 8, ctypes.addressof(filters))
+        if LIBC.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(fprog), 0, 0) != 0:
+            raise trouble("seccomp")
+
+
+class SockFprog(ctypes.Structure):
+    _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+
+
+def system_call(number, *arguments):
+    result = LIBC.syscall(number, *arguments)
+    if result < 0:
+        raise trouble(f"system call {number}")
+    return result
+
+
+def trouble(what):
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def send(sock, message, fds=()):

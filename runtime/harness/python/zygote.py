@@ -25,10 +25,15 @@ class Zygote:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)
         config, _ = receive(self.control)
+        self.contained, self.last = config["contained"], False
         self.woken, wakes = os.pipe()
         for fd in (self.woken, wakes):
             os.set_blocking(fd, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        if self.contained:
+            # The kernel lets nothing through to the first process of a
+            # namespace that it does not handle itself.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         zygote = os.getpid()
@@ -36,6 +41,7 @@ class Zygote:
         if self.template == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             for fd in (self.woken, wakes):
                 os.close(fd)
             ours.close()
@@ -45,6 +51,7 @@ class Zygote:
         self.socket = ours
         self.floor = self.template
         send(self.control, {"op": "ready", "template": self.template, **facts()})
+        send(self.socket, {"op": "import"})  # not earlier: an import may kill this process
         self.serve()
 
     def serve(self):
@@ -168,7 +175,9 @@ class Zygote:
         status = self.collect(self.pid)
         self.sweep()
         self.cpu += max(0, self.clock() - self.template_cpu)
-        send(self.control, {"op": "done", "seq": self.seq, **ending(status), **self.usage()})
+        send(self.control, {"op": "done", "seq": self.seq, "last": self.last, **ending(status), **self.usage()})
+        if self.last:
+            os._exit(0)
         self.seq = self.pid = None
 
     def usage(self):
@@ -189,7 +198,14 @@ class Zygote:
         """
         deadline = time.monotonic() + SWEEP_SECONDS
         while True:
-            last = last_pid()
+            try:
+                last = last_pid()
+            except RuntimeError:  # there is no room for another thread
+                self.leave()
+                return
+            if self.contained and not self.floor <= last <= self.floor + SCAN_PIDS:
+                self.leave()
+                return
             found = [pid for pid in between(self.floor, last) if pid != self.template and self.alive(pid) is not None]
             if not found:
                 break
@@ -197,8 +213,15 @@ class Zygote:
                 os.kill(pid, signal.SIGKILL)
                 self.collect(pid)
             if time.monotonic() > deadline:
-                os._exit(77)  # Go sees the end of the socket and cleans up itself
+                self.leave()
+                return
         self.floor = last
+
+    def leave(self):
+        """Leaves the rest to the kernel, which ends a namespace with this process."""
+        if not self.contained:
+            os._exit(77)  # Go sees the end of the socket and cleans up itself
+        self.last = True
 
     def lost(self):
         """Reports that the template has died, and leaves with everything else."""
