@@ -56,7 +56,7 @@ type fakeServer struct {
 	returned  []uuid.UUID
 	ended     []uuid.UUID // told with the next heartbeat
 	stop      bool
-	beats     []client.Telemetry
+	beats     []client.Heartbeat
 	changed   chan struct{}
 	intercept func(w http.ResponseWriter, r *http.Request) bool // answers instead, when it returns true
 	after     func(r *http.Request)                             // runs when a request was carried out but its answer is not yet sent
@@ -250,7 +250,7 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 }
 
 func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {
-	var t client.Telemetry
+	var t client.Heartbeat
 	_ = json.NewDecoder(r.Body).Decode(&t)
 	f.beats = append(f.beats, t)
 	ended := f.ended

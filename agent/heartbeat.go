@@ -49,8 +49,9 @@ func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) erro
 		some := ids[:min(len(ids), maxBeatLeases)]
 		ids = ids[len(some):]
 		sent := time.Now()
-		directives, err := a.server.heartbeat(ctx, client.Telemetry{
-			Leases: some, Load: load(), MemoryBytes: m.total - m.available, ShardsDone: a.done.Load(),
+		directives, err := a.server.heartbeat(ctx, client.Heartbeat{
+			Leases: some, ShardsDone: a.done.Load(),
+			Host: &client.Host{Load1: load(), MemoryTotalBytes: m.total, MemoryFreeBytes: m.available, Version: a.options.Version},
 		})
 		if err != nil {
 			return err

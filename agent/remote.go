@@ -132,7 +132,7 @@ func (r *remote) returnLease(ctx context.Context, lease uuid.UUID, why client.Re
 	return err
 }
 
-func (r *remote) heartbeat(ctx context.Context, t client.Telemetry) (client.Directives, error) {
+func (r *remote) heartbeat(ctx context.Context, t client.Heartbeat) (client.Directives, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	doc, err := answer.Read[client.Directives](r.client.Heartbeat(ctx, nil, t))

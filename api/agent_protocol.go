@@ -32,7 +32,7 @@ type enrolOutput struct {
 
 // HeartbeatInput is what an agent reports from time to time.
 type HeartbeatInput struct {
-	Body functions.Telemetry
+	Body functions.Heartbeat
 }
 
 type directivesOutput struct {

@@ -42,6 +42,7 @@ func domainProblems() []explanation {
 		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
 		{"bad_refusal", http.StatusUnprocessableEntity, "The reason for which a lease is given back is not one: its code or its length.", correct},
 		{"bad_isolation", http.StatusUnprocessableEntity, "There is no such isolation level.", correct},
+		{"bad_heartbeat", http.StatusUnprocessableEntity, "A heartbeat says more than one may say, or something that cannot be kept.", correct},
 		{"bad_public_key", http.StatusUnprocessableEntity, "The public key is not an Ed25519 key.", "Send its 32 bytes in base64."},
 		{"bad_reason", http.StatusUnprocessableEntity, "The decision has no reason, or too long a one.", "Say why; the audit log keeps it."},
 		{"bad_decision", http.StatusUnprocessableEntity, "There is no such decision.", "Decide accept, retry or fail."},

@@ -430,7 +430,7 @@ func (f *fake) RefuseLease(context.Context, uuid.UUID, uuid.UUID, functions.Refu
 	return f.begin()
 }
 
-func (f *fake) Heartbeat(context.Context, uuid.UUID, functions.Telemetry) (functions.Directives, error) {
+func (f *fake) Heartbeat(context.Context, uuid.UUID, functions.Heartbeat) (functions.Directives, error) {
 	return functions.Directives{}, f.begin()
 }
 

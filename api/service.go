@@ -84,7 +84,7 @@ type Service interface {
 	Record(ctx context.Context, agent, lease uuid.UUID, s functions.Submission) (functions.Recorded, error)
 	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error
 	RefuseLease(ctx context.Context, agent, lease uuid.UUID, why functions.Refusal) error
-	Heartbeat(ctx context.Context, agent uuid.UUID, t functions.Telemetry) (functions.Directives, error)
+	Heartbeat(ctx context.Context, agent uuid.UUID, beat functions.Heartbeat) (functions.Directives, error)
 
 	// Stats are the figures of /metrics. They name no tenant.
 	Stats(ctx context.Context) (functions.Stats, error)

@@ -206,7 +206,7 @@ func TestAgentProtocol(t *testing.T) {
 	require.Equal(t, 0, *r.fake.submission.Results[0].ExitCode)
 	require.Len(t, r.fake.submission.Signature, 64)
 
-	response, err = c.Heartbeat(t.Context(), nil, client.Telemetry{Leases: []uuid.UUID{thingID}})
+	response, err = c.Heartbeat(t.Context(), nil, client.Heartbeat{Leases: []uuid.UUID{thingID}})
 	require.NoError(t, err)
 	beat, err := client.ParseHeartbeatResponse(response)
 	require.NoError(t, err)

@@ -20,9 +20,11 @@ import (
 
 // Defines values for AgentState.
 const (
-	AgentStateActive  AgentState = "active"
-	AgentStatePending AgentState = "pending"
-	AgentStateRevoked AgentState = "revoked"
+	AgentStateActive      AgentState = "active"
+	AgentStateDraining    AgentState = "draining"
+	AgentStatePending     AgentState = "pending"
+	AgentStateQuarantined AgentState = "quarantined"
+	AgentStateRevoked     AgentState = "revoked"
 )
 
 // Valid indicates whether the value is a known member of the AgentState enum.
@@ -30,9 +32,100 @@ func (e AgentState) Valid() bool {
 	switch e {
 	case AgentStateActive:
 		return true
+	case AgentStateDraining:
+		return true
 	case AgentStatePending:
 		return true
+	case AgentStateQuarantined:
+		return true
 	case AgentStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AgentWishesIsolation.
+const (
+	AgentWishesIsolationContainer     AgentWishesIsolation = "container"
+	AgentWishesIsolationGvisor        AgentWishesIsolation = "gvisor"
+	AgentWishesIsolationLandlock      AgentWishesIsolation = "landlock"
+	AgentWishesIsolationLinux         AgentWishesIsolation = "linux"
+	AgentWishesIsolationLinuxNocgroup AgentWishesIsolation = "linux-nocgroup"
+	AgentWishesIsolationProcess       AgentWishesIsolation = "process"
+)
+
+// Valid indicates whether the value is a known member of the AgentWishesIsolation enum.
+func (e AgentWishesIsolation) Valid() bool {
+	switch e {
+	case AgentWishesIsolationContainer:
+		return true
+	case AgentWishesIsolationGvisor:
+		return true
+	case AgentWishesIsolationLandlock:
+		return true
+	case AgentWishesIsolationLinux:
+		return true
+	case AgentWishesIsolationLinuxNocgroup:
+		return true
+	case AgentWishesIsolationProcess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AgentWishesMinIsolation.
+const (
+	AgentWishesMinIsolationContainer     AgentWishesMinIsolation = "container"
+	AgentWishesMinIsolationGvisor        AgentWishesMinIsolation = "gvisor"
+	AgentWishesMinIsolationLandlock      AgentWishesMinIsolation = "landlock"
+	AgentWishesMinIsolationLinux         AgentWishesMinIsolation = "linux"
+	AgentWishesMinIsolationLinuxNocgroup AgentWishesMinIsolation = "linux-nocgroup"
+	AgentWishesMinIsolationProcess       AgentWishesMinIsolation = "process"
+)
+
+// Valid indicates whether the value is a known member of the AgentWishesMinIsolation enum.
+func (e AgentWishesMinIsolation) Valid() bool {
+	switch e {
+	case AgentWishesMinIsolationContainer:
+		return true
+	case AgentWishesMinIsolationGvisor:
+		return true
+	case AgentWishesMinIsolationLandlock:
+		return true
+	case AgentWishesMinIsolationLinux:
+		return true
+	case AgentWishesMinIsolationLinuxNocgroup:
+		return true
+	case AgentWishesMinIsolationProcess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DirectivesState.
+const (
+	DirectivesStateActive      DirectivesState = "active"
+	DirectivesStateDraining    DirectivesState = "draining"
+	DirectivesStatePending     DirectivesState = "pending"
+	DirectivesStateQuarantined DirectivesState = "quarantined"
+	DirectivesStateRevoked     DirectivesState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the DirectivesState enum.
+func (e DirectivesState) Valid() bool {
+	switch e {
+	case DirectivesStateActive:
+		return true
+	case DirectivesStateDraining:
+		return true
+	case DirectivesStatePending:
+		return true
+	case DirectivesStateQuarantined:
+		return true
+	case DirectivesStateRevoked:
 		return true
 	default:
 		return false
@@ -161,9 +254,11 @@ func (e PartitionKind) Valid() bool {
 
 // Defines values for ProjectAgentState.
 const (
-	ProjectAgentStateActive  ProjectAgentState = "active"
-	ProjectAgentStatePending ProjectAgentState = "pending"
-	ProjectAgentStateRevoked ProjectAgentState = "revoked"
+	ProjectAgentStateActive      ProjectAgentState = "active"
+	ProjectAgentStateDraining    ProjectAgentState = "draining"
+	ProjectAgentStatePending     ProjectAgentState = "pending"
+	ProjectAgentStateQuarantined ProjectAgentState = "quarantined"
+	ProjectAgentStateRevoked     ProjectAgentState = "revoked"
 )
 
 // Valid indicates whether the value is a known member of the ProjectAgentState enum.
@@ -171,7 +266,11 @@ func (e ProjectAgentState) Valid() bool {
 	switch e {
 	case ProjectAgentStateActive:
 		return true
+	case ProjectAgentStateDraining:
+		return true
 	case ProjectAgentStatePending:
+		return true
+	case ProjectAgentStateQuarantined:
 		return true
 	case ProjectAgentStateRevoked:
 		return true
@@ -333,6 +432,9 @@ type Agent struct {
 	Name       string             `json:"name"`
 	Platform   Platform           `json:"platform"`
 	State      AgentState         `json:"state"`
+
+	// StateReason Why the agent is in this state, as whoever decided it said.
+	StateReason string `json:"state_reason,omitempty"`
 }
 
 // AgentState defines model for Agent.State.
@@ -345,6 +447,24 @@ type AgentList struct {
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
 }
+
+// AgentWishes defines model for AgentWishes.
+type AgentWishes struct {
+	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
+	Isolation AgentWishesIsolation `json:"isolation,omitempty"`
+
+	// MinIsolation The weakest level at which the owner lets anything run. Left out: process.
+	MinIsolation AgentWishesMinIsolation `json:"min_isolation,omitempty"`
+
+	// Projects The only projects that the agent works for. Left out or empty: all that want it.
+	Projects []openapi_types.UUID `json:"projects,omitempty"`
+}
+
+// AgentWishesIsolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
+type AgentWishesIsolation string
+
+// AgentWishesMinIsolation The weakest level at which the owner lets anything run. Left out: process.
+type AgentWishesMinIsolation string
 
 // Aggregate defines model for Aggregate.
 type Aggregate struct {
@@ -428,11 +548,40 @@ type CreatedProject struct {
 
 // Directives defines model for Directives.
 type Directives struct {
+	// Duplicate Another process was found to use this agent's key. Left out: none was, lately.
+	Duplicate *Duplicate `json:"duplicate,omitempty"`
+
 	// EndedLeases Leases that no longer count: stop working on them.
 	EndedLeases []openapi_types.UUID `json:"ended_leases"`
 
+	// Eula The agreement that must be accepted before there is any work. Left out: it is accepted.
+	Eula *EULAReference `json:"eula,omitempty"`
+
+	// Reason Why, as whoever decided it said.
+	Reason string `json:"reason,omitempty"`
+
+	// State What the agent may do now. In every state but active, asking for work is refused.
+	State DirectivesState `json:"state"`
+
 	// Stop The agent is to stop taking work.
 	Stop bool `json:"stop"`
+}
+
+// DirectivesState What the agent may do now. In every state but active, asking for work is refused.
+type DirectivesState string
+
+// Duplicate defines model for Duplicate.
+type Duplicate struct {
+	// Address Where the other one spoke from, as the server saw it: of a proxy where there is one.
+	Address string    `json:"address,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// EULAReference defines model for EULAReference.
+type EULAReference struct {
+	// Digest SHA-256 of the text, in hexadecimal.
+	Digest  string `json:"digest"`
+	Version string `json:"version"`
 }
 
 // Enrolled defines model for Enrolled.
@@ -567,6 +716,24 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
+// Heartbeat defines model for Heartbeat.
+type Heartbeat struct {
+	// Host How the machine is. Left out: nothing is kept.
+	Host *Host `json:"host,omitempty"`
+
+	// Idle Why the agent has no work. Left out: it works.
+	Idle *Idle `json:"idle,omitempty"`
+
+	// Leases The leases that the agent works on. Their deadlines move.
+	Leases []openapi_types.UUID `json:"leases"`
+
+	// ShardsDone Shards executed since the agent's start.
+	ShardsDone int64 `json:"shards_done"`
+
+	// Wishes What the agent's owner allows now. Left out: what was said last goes on.
+	Wishes *AgentWishes `json:"wishes,omitempty"`
+}
+
 // Host defines model for Host.
 type Host struct {
 	// AgentCPUPercent The part of cpu_percent that the agent and its sandboxes took.
@@ -590,6 +757,9 @@ type Host struct {
 
 	// DiskTotalBytes Of the file system that holds the agent's data.
 	DiskTotalBytes int64 `json:"disk_total_bytes,omitempty"`
+
+	// Load1 Load average of the last minute.
+	Load1 float64 `json:"load1,omitempty"`
 
 	// Load15 Load average of fifteen minutes.
 	Load15 float64 `json:"load15,omitempty"`
@@ -966,6 +1136,9 @@ type ProjectAgent struct {
 	Platform Platform          `json:"platform"`
 	Reason   string            `json:"reason,omitempty"`
 	State    ProjectAgentState `json:"state"`
+
+	// StateReason Why the agent is in this state, as whoever decided it said.
+	StateReason string `json:"state_reason,omitempty"`
 }
 
 // ProjectAgentState defines model for ProjectAgent.State.
@@ -1206,20 +1379,6 @@ type ShardResultStatus string
 
 // ShardState defines model for ShardState.
 type ShardState string
-
-// Telemetry defines model for Telemetry.
-type Telemetry struct {
-	Host *Host `json:"host,omitempty"`
-
-	// Idle Why the agent has no work; left out while it works.
-	Idle *Idle `json:"idle,omitempty"`
-
-	// Leases The leases that the agent works on.
-	Leases      []openapi_types.UUID `json:"leases"`
-	Load        float64              `json:"load"`
-	MemoryBytes int64                `json:"memory_bytes"`
-	ShardsDone  int64                `json:"shards_done"`
-}
 
 // VerdictReason defines model for VerdictReason.
 type VerdictReason struct {
@@ -1521,7 +1680,7 @@ type ReplaceRuleParams struct {
 type EnrolAgentJSONRequestBody = Enrolment
 
 // HeartbeatJSONRequestBody defines body for Heartbeat for application/json ContentType.
-type HeartbeatJSONRequestBody = Telemetry
+type HeartbeatJSONRequestBody = Heartbeat
 
 // PostResultsJSONRequestBody defines body for PostResults for application/json ContentType.
 type PostResultsJSONRequestBody = ResultsRequest

@@ -33,7 +33,7 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		if a, _, err = store.One[Agent](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform); err != nil {
 			return err
 		}
-		if a.State == "revoked" {
+		if a.State == AgentRevoked {
 			return ErrNotEnrolled.with("agent %s was revoked", a.ID)
 		}
 		if _, err := store.Exec(ctx, tx, store.JoinProject, a.ID, project); err != nil {
@@ -67,40 +67,6 @@ func checkEnrolment(token string, e Enrolment, proof []byte) (platform []byte, e
 		return nil, fmt.Errorf("encoding the platform: %w", err)
 	}
 	return platform, nil
-}
-
-// Heartbeat renews the leases that the agent works on, and answers which of them no longer count.
-func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, t Telemetry) (d Directives, err error) {
-	text, err := json.Marshal(t)
-	if err != nil {
-		return d, fmt.Errorf("encoding telemetry: %w", err)
-	}
-	err = s.control(ctx, func(tx pgx.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.KeepTelemetry, agent, text); err != nil {
-			return err
-		}
-		alive, err := store.Values[uuid.UUID](ctx, tx, store.RenewLeases, agent, t.Leases, s.leaseTTL)
-		if err != nil {
-			return err
-		}
-		d.EndedLeases = without(t.Leases, alive)
-		return nil
-	})
-	return d, err
-}
-
-func without(all, some []uuid.UUID) []uuid.UUID {
-	alive := map[uuid.UUID]bool{}
-	for _, id := range some {
-		alive[id] = true
-	}
-	rest := []uuid.UUID{}
-	for _, id := range all {
-		if !alive[id] {
-			rest = append(rest, id)
-		}
-	}
-	return rest
 }
 
 // ListAgents lists all agents in the order of their IDs.

@@ -43,7 +43,7 @@ func (w *world) enrol(token, name string, answer func(input string) functions.Re
 	a := &agent{w: w, key: private, answer: answer}
 	enrolled, secret, err := w.Enrol(w.t.Context(), token, enrolment(public, name), ed25519.Sign(private, statement.Enrolment(public, token)))
 	require.NoError(w.t, err)
-	require.Equal(w.t, "active", enrolled.State)
+	require.Equal(w.t, functions.AgentActive, enrolled.State)
 	a.id, a.secret = enrolled.ID, secret
 	return a
 }

@@ -65,7 +65,7 @@ func TestCancelInTheMiddle(t *testing.T) {
 	done := w.requireCancelled(job.ID)
 	require.GreaterOrEqual(t, done.Shards.Accepted, int64(500))
 	for _, l := range []*functions.Lease{held, late} {
-		d, err := w.Heartbeat(t.Context(), c.id, functions.Telemetry{Leases: []uuid.UUID{l.ID}})
+		d, err := w.Heartbeat(t.Context(), c.id, functions.Heartbeat{Leases: []uuid.UUID{l.ID}})
 		require.NoError(t, err)
 		require.Equal(t, []uuid.UUID{l.ID}, d.EndedLeases)
 	}
@@ -118,7 +118,7 @@ func TestCancelWhileALeaseIsGiven(t *testing.T) {
 	w.done(step)
 	require.Len(t, lease.Shards, 5)
 	w.requireCancelled(job.ID)
-	d, err := w.Heartbeat(t.Context(), a.id, functions.Telemetry{Leases: []uuid.UUID{lease.ID}})
+	d, err := w.Heartbeat(t.Context(), a.id, functions.Heartbeat{Leases: []uuid.UUID{lease.ID}})
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{lease.ID}, d.EndedLeases, "it is told to stop")
 }

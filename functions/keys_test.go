@@ -144,7 +144,7 @@ func TestARevokedAgentIsOutAtOnce(t *testing.T) {
 	lease := a.lease(5)
 	revoked, err := w.RevokeAgent(ctx, w.server, a.id)
 	require.NoError(t, err)
-	require.Equal(t, "revoked", revoked.State)
+	require.Equal(t, functions.AgentRevoked, revoked.State)
 	_, err = w.Authenticate(ctx, a.secret)
 	requireCode(t, err, "bad_key")
 	_, err = a.Lease(ctx, 1, 0)

@@ -68,7 +68,7 @@ func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, p
 	if err != nil || !found {
 		return agent, nil, translate(orNotFound(err, "agent", id), uuid.Nil)
 	}
-	if me.State != "active" {
+	if me.State != AgentActive {
 		return agent, nil, ErrNotEnrolled
 	}
 	return me.Agent, me.Projects, nil

@@ -294,45 +294,6 @@ type Flag struct {
 	CreatedAt time.Time       `json:"created_at"`
 }
 
-// Platform is what an agent says about its machine. It is a claim.
-type Platform struct {
-	OS          string `json:"os" maxLength:"100"`
-	Arch        string `json:"arch" maxLength:"100"`
-	Interpreter string `json:"interpreter" maxLength:"200"`
-	Libc        string `json:"libc" maxLength:"100"`
-	CPUs        int    `json:"cpus" minimum:"0" maximum:"65536"`
-	MemoryBytes int64  `json:"memory_bytes" minimum:"0"`
-	Agent       string `json:"agent" maxLength:"100" doc:"Version of the agent."`
-}
-
-// Agent is a machine that polls for work.
-type Agent struct {
-	ID         uuid.UUID  `json:"id"`
-	Name       string     `json:"name"`
-	State      string     `json:"state" enum:"pending,active,revoked"`
-	Isolation  string     `json:"isolation"`
-	Platform   Platform   `json:"platform"`
-	CreatedAt  time.Time  `json:"created_at"`
-	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
-}
-
-// ProjectAgent is an agent with the evidence that one project has about it.
-type ProjectAgent struct {
-	Agent
-	Passed   int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
-	Failed   int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
-	CaughtAt *time.Time `json:"caught_at,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-}
-
-// Enrolment is what an agent says of itself when it joins.
-type Enrolment struct {
-	PublicKey []byte
-	Name      string
-	Isolation string
-	Platform  Platform
-}
-
 // LeasedShard is one shard of a lease with its input.
 type LeasedShard struct {
 	Number int64  `json:"shard"`
@@ -408,22 +369,6 @@ type Recorded struct {
 	Recorded  int  `json:"recorded" doc:"Results that were new."`
 	Duplicate int  `json:"duplicate" doc:"Results that had been recorded before: sending again is harmless."`
 	Done      bool `json:"done" doc:"Every shard of the lease is reported; the lease is closed."`
-}
-
-// Telemetry is what an agent reports with its heartbeat.
-type Telemetry struct {
-	Leases      []uuid.UUID `json:"leases" maxItems:"64" doc:"The leases that the agent works on."`
-	Load        float64     `json:"load" minimum:"0"`
-	MemoryBytes int64       `json:"memory_bytes" minimum:"0"`
-	ShardsDone  int64       `json:"shards_done" minimum:"0"`
-	Host        *Host       `json:"host,omitempty"`
-	Idle        *Idle       `json:"idle,omitempty" doc:"Why the agent has no work; left out while it works."`
-}
-
-// Directives are what the server wants of an agent.
-type Directives struct {
-	EndedLeases []uuid.UUID `json:"ended_leases" doc:"Leases that no longer count: stop working on them."`
-	Stop        bool        `json:"stop" doc:"The agent is to stop taking work."`
 }
 
 // JobFilter narrows a list of jobs. Zero fields match everything.

@@ -85,7 +85,7 @@ func TestACaughtAgentLosesItsLeasesAndItsVotes(t *testing.T) {
 
 	_, err := cheat.post(held.ID, cheat.results(held.Shards)...)
 	require.ErrorIs(t, err, functions.ErrLeaseRevoked)
-	directives, err := w.Heartbeat(t.Context(), cheat.id, functions.Telemetry{Leases: []uuid.UUID{held.ID}})
+	directives, err := w.Heartbeat(t.Context(), cheat.id, functions.Heartbeat{Leases: []uuid.UUID{held.ID}})
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{held.ID}, directives.EndedLeases)
 	require.Nil(t, cheat.lease(1))

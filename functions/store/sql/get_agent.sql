@@ -1,1 +1,1 @@
-select id, name, state, isolation, platform, created_at, last_seen_at from agents where id = $1
+select id, name, state, state_reason, isolation, platform, created_at, last_seen_at from agents where id = $1

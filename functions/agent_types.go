@@ -1,0 +1,105 @@
+package functions
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// AgentState says what an agent may do. Whether it has accepted the EULA stands beside it.
+type AgentState string
+
+// The states of an agent.
+const (
+	AgentPending     AgentState = "pending"     // it has enrolled and waits for somebody to approve it
+	AgentActive      AgentState = "active"      // it may be lent work
+	AgentDraining    AgentState = "draining"    // it finishes what it has and is lent nothing more
+	AgentQuarantined AgentState = "quarantined" // it is lent nothing, and its leases have ended
+	AgentRevoked     AgentState = "revoked"     // its keys are refused; this is final
+)
+
+// Platform is what an agent says about its machine. It is a claim.
+type Platform struct {
+	OS          string `json:"os" maxLength:"100"`
+	Arch        string `json:"arch" maxLength:"100"`
+	Interpreter string `json:"interpreter" maxLength:"200"`
+	Libc        string `json:"libc" maxLength:"100"`
+	CPUs        int    `json:"cpus" minimum:"0" maximum:"65536"`
+	MemoryBytes int64  `json:"memory_bytes" minimum:"0"`
+	Agent       string `json:"agent" maxLength:"100" doc:"Version of the agent."`
+}
+
+// Agent is a machine that polls for work.
+type Agent struct {
+	ID          uuid.UUID  `json:"id"`
+	Name        string     `json:"name"`
+	State       AgentState `json:"state" enum:"pending,active,draining,quarantined,revoked"`
+	StateReason string     `json:"state_reason,omitempty" doc:"Why the agent is in this state, as whoever decided it said."`
+	Isolation   string     `json:"isolation"`
+	Platform    Platform   `json:"platform"`
+	CreatedAt   time.Time  `json:"created_at"`
+	LastSeenAt  *time.Time `json:"last_seen_at,omitempty"`
+}
+
+// ProjectAgent is an agent with the evidence that one project has about it.
+type ProjectAgent struct {
+	Agent
+	Passed   int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
+	Failed   int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
+	CaughtAt *time.Time `json:"caught_at,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
+}
+
+// Enrolment is what an agent says of itself when it joins.
+type Enrolment struct {
+	PublicKey []byte
+	Name      string
+	Isolation string
+	Platform  Platform
+}
+
+// Limits of a heartbeat.
+const (
+	MaxBeatLeases = 64  // leases that one heartbeat names
+	MaxIdleText   = 300 // characters with which an agent says why it has no work
+	// MaxAgentProjects is how many projects the owner of an agent may name as the only ones that it works for.
+	MaxAgentProjects = 256
+)
+
+// Heartbeat is what an agent reports from time to time. Everything in it is a claim.
+type Heartbeat struct {
+	Leases     []uuid.UUID  `json:"leases" maxItems:"64" doc:"The leases that the agent works on. Their deadlines move."`
+	ShardsDone int64        `json:"shards_done" minimum:"0" doc:"Shards executed since the agent's start."`
+	Host       *Host        `json:"host,omitempty" doc:"How the machine is. Left out: nothing is kept."`
+	Idle       *Idle        `json:"idle,omitempty" doc:"Why the agent has no work. Left out: it works."`
+	Wishes     *AgentWishes `json:"wishes,omitempty" doc:"What the agent's owner allows now. Left out: what was said last goes on."`
+}
+
+// AgentWishes are what the owner of an agent allows. Dispatch respects them.
+type AgentWishes struct {
+	Projects     []uuid.UUID `json:"projects,omitempty" maxItems:"256" doc:"The only projects that the agent works for. Left out or empty: all that want it."`
+	Isolation    string      `json:"isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The level that the agent has proved since its start. Left out: the one that it enrolled with."`
+	MinIsolation string      `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest level at which the owner lets anything run. Left out: process."`
+}
+
+// Directives are what the server wants of an agent.
+type Directives struct {
+	EndedLeases []uuid.UUID    `json:"ended_leases" doc:"Leases that no longer count: stop working on them."`
+	Stop        bool           `json:"stop" doc:"The agent is to stop taking work."`
+	State       AgentState     `json:"state" enum:"pending,active,draining,quarantined,revoked" doc:"What the agent may do now. In every state but active, asking for work is refused."`
+	Reason      string         `json:"reason,omitempty" doc:"Why, as whoever decided it said."`
+	EULA        *EULAReference `json:"eula,omitempty" doc:"The agreement that must be accepted before there is any work. Left out: it is accepted."`
+	Duplicate   *Duplicate     `json:"duplicate,omitempty" doc:"Another process was found to use this agent's key. Left out: none was, lately."`
+}
+
+// EULAReference names one text of the agreement between whoever runs a server and the owner of an agent.
+type EULAReference struct {
+	Version string `json:"version" maxLength:"40"`
+	Digest  string `json:"digest" doc:"SHA-256 of the text, in hexadecimal."`
+}
+
+// Duplicate says that two processes were found to use one agent's key.
+type Duplicate struct {
+	At      time.Time `json:"at"`
+	Address string    `json:"address,omitempty" doc:"Where the other one spoke from, as the server saw it: of a proxy where there is one."`
+}
