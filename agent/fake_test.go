@@ -320,7 +320,7 @@ func (s *fakeSandbox) Describe(context.Context) (string, string, error) {
 	return "fake 1.0", "none", nil
 }
 
-func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle) (Session, error) {
+func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, _ harness.Settings) (Session, error) {
 	if s.openErr != nil {
 		return nil, s.openErr
 	}

@@ -46,8 +46,8 @@ type lyingSandbox struct {
 }
 
 // Open implements Sandbox.
-func (s lyingSandbox) Open(ctx context.Context, b *bundle.Bundle) (Session, error) {
-	session, err := s.Sandbox.Open(ctx, b)
+func (s lyingSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error) {
+	session, err := s.Sandbox.Open(ctx, b, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Sandbox interface {
 	// Describe names the interpreter and the C library, as the server is told.
 	Describe(ctx context.Context) (interpreter, libc string, err error)
 	// Open prepares a session for the shards of one lease.
-	Open(ctx context.Context, b *bundle.Bundle) (Session, error)
+	Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error)
 }
 
 // Session runs the shards of one lease, one at a time.
@@ -65,8 +65,8 @@ func newProcessSandbox(dir string) (*processSandbox, error) {
 }
 
 // Open implements Sandbox.
-func (s *processSandbox) Open(ctx context.Context, b *bundle.Bundle) (Session, error) {
-	return s.Runner.Open(ctx, b)
+func (s *processSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error) {
+	return s.Runner.Open(ctx, b, settings)
 }
 
 // describeLimit is how long the interpreter may take to say what it is.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 )
 
 // hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
@@ -126,7 +127,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err := w.options.Caps.refuse(w.sandbox.Level(), &b.Manifest); err != nil {
 		return nil, fmt.Errorf("this machine does not accept the function: %w", err)
 	}
-	session, err := w.sandbox.Open(ctx, b)
+	session, err := w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()})
 	if err != nil {
 		return nil, err
 	}

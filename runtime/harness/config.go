@@ -49,6 +49,8 @@ const (
 type Config struct {
 	Interpreter string           // path of a Python of version 3.9 or later
 	BundleDir   string           // absolute; the unpacked bundle
+	Digest      string           // of the bundle; it is part of the seeds
+	Settings    Settings         // what the caller decides
 	WorkDir     string           // absolute; an empty directory, HOME while the bundle is imported
 	Manifest    bundle.Manifest  // what to call, and its limits
 	Isolation   bundle.Isolation // the level that the caller achieves; copied into every Result
@@ -77,7 +79,7 @@ func (c *Config) check() error {
 	case c.Manifest.Entrypoint == "" && c.Manifest.Script == "":
 		return errors.New("the manifest names neither an entrypoint nor a script")
 	}
-	return nil
+	return c.Settings.check()
 }
 
 func (c *Config) wall() time.Duration {

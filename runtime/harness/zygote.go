@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -184,8 +185,8 @@ func command(cfg *Config, mark string) *exec.Cmd {
 		"TMPDIR=" + cfg.WorkDir,
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"LC_ALL=C.UTF-8",
-		"TZ=UTC",
-		"PYTHONHASHSEED=0",
+		"TZ=" + cfg.Settings.timeZone(),
+		"PYTHONHASHSEED=" + strconv.FormatUint(uint64(cfg.Settings.HashSeed), 10),
 		"PYTHONSAFEPATH=1",
 		"PYTHONUTF8=1",
 		"PYTHONDONTWRITEBYTECODE=1",

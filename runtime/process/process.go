@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 )
 
 // Interpreters are the names under which New looks for Python.
@@ -64,7 +65,7 @@ func (*Runner) Level() bundle.Isolation { return bundle.Process }
 
 // Open unpacks the bundle into a private directory and imports the function. It
 // refuses a function that asks for a stronger level.
-func (r *Runner) Open(ctx context.Context, b *bundle.Bundle) (*Sandbox, error) {
+func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (*Sandbox, error) {
 	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
 		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
 	}
@@ -73,7 +74,7 @@ func (r *Runner) Open(ctx context.Context, b *bundle.Bundle) (*Sandbox, error) {
 		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
 	}
 	s := &Sandbox{dir: dir}
-	if err := s.open(ctx, r, b); err != nil {
+	if err := s.open(ctx, r, b, settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err), s.Close())
 	}
 	return s, nil

@@ -23,7 +23,7 @@ type Sandbox struct {
 	workspace atomic.Value // current, for those who look from outside
 }
 
-func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle) error {
+func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle, settings harness.Settings) error {
 	code, work := filepath.Join(s.dir, "bundle"), filepath.Join(s.dir, "import")
 	for _, dir := range []string{code, work} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -34,7 +34,7 @@ func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle) error {
 		return err
 	}
 	session, err := harness.Start(ctx, harness.Config{
-		Interpreter: r.interpreter, BundleDir: code, WorkDir: work,
+		Interpreter: r.interpreter, BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work,
 		Manifest: b.Manifest, Isolation: r.Level(),
 	})
 	if err != nil {

@@ -1,0 +1,59 @@
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// DefaultTimeZone is that of every session which is not told another one.
+const DefaultTimeZone = "UTC"
+
+// MaxTimeZoneBytes is the length of a time zone: it stands in every process's
+// environment.
+const MaxTimeZoneBytes = 64
+
+// Settings are what the caller of a session decides, beside what the bundle
+// says. The zero value is how agents run: the fields exist to find functions
+// whose results depend on what differs between machines.
+type Settings struct {
+	// Job is the ID of the job; it is part of the seeds. Empty: there is none.
+	Job string
+	// HashSeed is Python's PYTHONHASHSEED: the order of sets of strings
+	// depends on it.
+	HashSeed uint32
+	// TimeZone is the variable TZ; empty: DefaultTimeZone. A form such as
+	// "EST5EDT,M3.2.0,M11.1.0" needs no files, as a name does.
+	TimeZone string
+}
+
+func (s *Settings) check() error {
+	if len(s.TimeZone) > MaxTimeZoneBytes || strings.ContainsFunc(s.TimeZone, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("the time zone %.80q is longer than %d bytes or no plain text", s.TimeZone, MaxTimeZoneBytes)
+	}
+	return nil
+}
+
+func (s *Settings) timeZone() string {
+	if s.TimeZone == "" {
+		return DefaultTimeZone
+	}
+	return s.TimeZone
+}
+
+// Seed is the seed of a shard: the first eight bytes, the most significant one
+// first, of the SHA-256 of four lines,
+//
+//	ostraka-seed/1
+//	<digest of the bundle, 64 lower-case hexadecimal digits>
+//	<ID of the job, or nothing>
+//	<number of the shard, decimal>
+//
+// each of which ends with a line feed. It is the same on every machine, and
+// another one for the same shard of another job.
+func Seed(bundleDigest, job string, shard int64) uint64 {
+	sum := sha256.Sum256([]byte("ostraka-seed/1\n" + bundleDigest + "\n" + job + "\n" + strconv.FormatInt(shard, 10) + "\n"))
+	return binary.BigEndian.Uint64(sum[:])
+}
