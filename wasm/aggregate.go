@@ -187,7 +187,7 @@ func (a Aggregation) run(ctx context.Context, phase Phase, records iter.Seq2[[]b
 func (a Aggregation) badOutput(s Stats, format string, args ...any) error {
 	return &Error{
 		Class: ClassBadOutput, Message: fmt.Sprintf(format, args...), Hint: "see docs/modules.md for the records of an aggregator",
-		Digest: a.Module.Digest, Stderr: s.Stderr, InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Wall: s.Wall,
+		Digest: a.Module.Digest, Stderr: s.Stderr, InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Fuel: s.Fuel, Wall: s.Wall,
 	}
 }
 

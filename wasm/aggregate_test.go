@@ -81,7 +81,7 @@ func TestFinalsAreChecked(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	p, hurried := newPool(t, tight), newPool(t, hasty)
+	p, hurried := newPool(t, nil), newPool(t, tight)
 	for name, c := range map[string]struct {
 		module w.Module
 		kind   wasm.Kind
@@ -92,11 +92,11 @@ func TestCheck(t *testing.T) {
 		"no answer":  {w.Command(nil), wasm.KindAggregator, wasm.ClassBadOutput, "leaf with no items"},
 		"no final":   {w.Print(`{"t":"partial","n":0,"data":0}`), wasm.KindAggregator, wasm.ClassBadOutput, "final with an empty partial"},
 		"exits":      {w.Command(w.Exit(64)), wasm.KindAggregator, wasm.ClassExit, "leaf with no items"},
-		"never ends": {w.Command(w.Forever(nil)), wasm.KindAggregator, wasm.ClassDeadline, "leaf with no items"},
+		"never ends": {w.Command(w.Forever(nil)), wasm.KindAggregator, wasm.ClassFuel, "leaf with no items"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := p
-			if c.class == wasm.ClassDeadline {
+			if c.class == wasm.ClassFuel {
 				pool = hurried
 			}
 			_, err := pool.Check(t.Context(), "p", c.module.Bytes(), c.kind)

@@ -36,11 +36,12 @@ type cache struct {
 	dir     string
 	maxSize int64
 	engine  string
+	meter   string // version of the meter, or that there is none
 	// mu keeps the trimming away from a directory that a runner is loading.
 	mu sync.RWMutex
 }
 
-func openCache(dir string, maxSize int64) (*cache, error) {
+func openCache(dir string, maxSize int64, meter string) (*cache, error) {
 	engine, err := runner.Engine()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func openCache(dir string, maxSize int64) (*cache, error) {
 	if err := checkPrivate(dir); err != nil {
 		return nil, err
 	}
-	c := &cache{dir: dir, maxSize: maxSize, engine: engine}
+	c := &cache{dir: dir, maxSize: maxSize, engine: engine, meter: meter}
 	return c, c.sweep()
 }
 
@@ -72,10 +73,16 @@ func checkPrivate(dir string) error {
 // path is where the compiled code of a module lives. All that it depends on is
 // in the name.
 func (c *cache) path(digest string) string {
-	key := strings.Join([]string{digest, Contract, fmt.Sprintf("precheck/%d", precheck.Version), c.engine}, "\n")
+	key := strings.Join([]string{digest, Contract, fmt.Sprintf("precheck/%d meter/%s", precheck.Version, c.meter), c.engine}, "\n")
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(c.dir, hex.EncodeToString(sum[:]))
 }
+
+// meteredFile is the module with its meter, beside its compiled code.
+const meteredFile = "metered.wasm"
+
+// metered is where the module with its meter lies.
+func (c *cache) metered(digest string) string { return filepath.Join(c.path(digest), meteredFile) }
 
 // has tells whether a module is compiled, and marks it as used.
 func (c *cache) has(digest string) bool {

@@ -7,9 +7,9 @@
 // at any time (package runner), keeps those warm for a while, and shares them
 // fairly between projects.
 //
-// What stops a module today is the wall clock and the kill. Deterministic
-// metering comes later, and with it a verdict on time that does not depend on
-// the machine; until then a deadline is an operational error and is retried.
+// Every module is metered (package meter): it counts its own instructions, the
+// same number in every run and on every machine, and ends when a batch has used
+// up its fuel, which is final. A deadline by the clock is operational.
 package wasm
 
 // Contract names the contract between host and module. It changes only with

@@ -20,6 +20,7 @@ const (
 	ClassExit         Class = "exit"          // the module ended with a code other than 0
 	ClassTrap         Class = "trap"          // the module's code failed: unreachable, out of bounds, stack overflow
 	ClassMemoryLimit  Class = "memory_limit"  // the module failed after it was refused memory
+	ClassFuel         Class = "fuel"          // the module used more units than a batch may
 	ClassOutputLimit  Class = "output_limit"  // too many bytes of stdout, or a line too long
 	ClassBadOutput    Class = "bad_output"    // stdout is not what the contract asks for
 	ClassDeadline     Class = "deadline"      // the batch took too long by the wall clock
@@ -50,6 +51,7 @@ type Error struct {
 	InLines  int64         `json:"in_lines"`         // records that were sent, the header not counted
 	OutLines int64         `json:"out_lines"`
 	Memory   int64         `json:"memory"` // bytes at the end
+	Fuel     int64         `json:"fuel"`   // units that were used
 	Wall     time.Duration `json:"wall_ns"`
 	Err      error         `json:"-"` // the cause, where there is one
 }
@@ -78,6 +80,10 @@ func (e *Error) Operational() bool {
 		return false
 	}
 }
+
+// RuleMeter is the rule of an Error whose module passed the pre-check and could
+// not be metered.
+const RuleMeter = "meter"
 
 // ErrClosed is wrapped by what a closed Pool returns.
 var ErrClosed = errors.New("the pool of wasm runners is closed")

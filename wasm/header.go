@@ -87,6 +87,7 @@ type headerLine struct {
 }
 
 type headerLimits struct {
+	Fuel   int64 `json:"fuel"`
 	Memory int64 `json:"memory"`
 	Output int64 `json:"output"`
 	Line   int64 `json:"line"`
@@ -98,7 +99,7 @@ func (h Header) line(digest string, l Limits) ([]byte, error) {
 		Ostraka: 1, Kind: h.Kind, Phase: h.Phase, Project: h.Project, Job: h.Job,
 		Module: "sha256:" + digest, Params: h.Params,
 		Seed: hex.EncodeToString(h.Seed[:]), Now: h.Now.UTC().Format(time.RFC3339Nano),
-		Limits: headerLimits{Memory: l.Memory, Output: l.Output, Line: l.Line},
+		Limits: headerLimits{Fuel: l.Fuel, Memory: l.Memory, Output: l.Output, Line: l.Line},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the module header: %w", err)

@@ -32,18 +32,17 @@ func runBytes(t testing.TB, p *wasm.Pool, module []byte) (string, wasm.Stats, *w
 	return out.String(), stats, e
 }
 
-// hasty is a deadline that only modules which never end are meant to meet.
-func hasty(o *wasm.Options) {
-	tight(o)
-	o.Limits.Wall = time.Second
-}
 
 // tight are limits that a bad module meets soon.
 func tight(o *wasm.Options) {
 	o.Limits.Memory = 128 << 20
 	o.Limits.Output = 1 << 20
 	o.Limits.Line = 64 << 10
+	o.Limits.Fuel = tightFuel
 }
+
+// tightFuel is what only modules that never end are meant to use up.
+const tightFuel = 500_000_000
 
 const unreachable = 0x00
 
@@ -67,7 +66,7 @@ func growing(pages int32) []byte {
 }
 
 func TestMisbehavingModules(t *testing.T) {
-	p, hurried := newPool(t, tight), newPool(t, hasty)
+	p := newPool(t, tight)
 	long := strings.Repeat("1", 64<<10)
 	startLoops := w.Command(nil)
 	startLoops.Funcs = append(startLoops.Funcs, w.Func{Type: w.TypeVoid, Code: w.Forever(nil)})
@@ -87,10 +86,10 @@ func TestMisbehavingModules(t *testing.T) {
 		class  wasm.Class
 		text   string
 	}{
-		"endless loop":         {w.Command(w.Forever(nil)), wasm.ClassDeadline, "longer than 1s"},
-		"loop in start":        {startLoops, wasm.ClassDeadline, "longer than 1s"},
-		"endless noise":        {noisy, wasm.ClassDeadline, "longer than 1s"},
-		"recursion for years":  {fibonacci(70), wasm.ClassDeadline, "longer than 1s"},
+		"endless loop":         {w.Command(w.Forever(nil)), wasm.ClassFuel, "its fuel of 500000000 units"},
+		"loop in start":        {startLoops, wasm.ClassFuel, "its fuel of 500000000 units"},
+		"endless noise":        {noisy, wasm.ClassFuel, "its fuel of 500000000 units"},
+		"recursion for years":  {fibonacci(70), wasm.ClassFuel, "its fuel of 500000000 units"},
 		"endless recursion":    {w.Command(callSelf()), wasm.ClassTrap, "stack overflow"},
 		"memory page by page":  {w.Command(growing(1)), wasm.ClassMemoryLimit, "128 MiB"},
 		"memory at once":       {w.Command(growing(60000)), wasm.ClassMemoryLimit, "128 MiB"},
@@ -119,11 +118,7 @@ func TestMisbehavingModules(t *testing.T) {
 		"wrong result of main": {w.Command(w.Const(1)), wasm.ClassRejected, "the compiler refused it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pool := p
-			if c.class == wasm.ClassDeadline {
-				pool = hurried
-			}
-			_, _, e := runBytes(t, pool, c.module.Bytes())
+			_, _, e := runBytes(t, p, c.module.Bytes())
 			require.NotNil(t, e)
 			require.Equal(t, c.class, e.Class, "%v", e)
 			require.Contains(t, e.Message, c.text)
@@ -204,7 +199,7 @@ func TestCompileDeadlineCostsOnlyTheRunner(t *testing.T) {
 func TestOperationalClasses(t *testing.T) {
 	for class, want := range map[wasm.Class]bool{
 		wasm.ClassHost: true, wasm.ClassDeadline: true, wasm.ClassTrap: false, wasm.ClassExit: false, wasm.ClassRejected: false,
-		wasm.ClassCompileLimit: false, wasm.ClassMemoryLimit: false, wasm.ClassOutputLimit: false, wasm.ClassBadOutput: false,
+		wasm.ClassCompileLimit: false, wasm.ClassFuel: false, wasm.ClassMemoryLimit: false, wasm.ClassOutputLimit: false, wasm.ClassBadOutput: false,
 	} {
 		require.Equal(t, want, (&wasm.Error{Class: class}).Operational(), class)
 	}

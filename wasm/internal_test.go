@@ -25,6 +25,7 @@ func TestLimits(t *testing.T) {
 		"memory":  func(l *Limits, over int64) { l.Memory = MaxMemory + over*PageSize },
 		"wall":    func(l *Limits, over int64) { l.Wall = MaxWall + time.Duration(over) },
 		"compile": func(l *Limits, over int64) { l.Compile = MaxCompile + time.Duration(over) },
+		"fuel":    func(l *Limits, over int64) { l.Fuel = MaxFuel + over },
 		"output":  func(l *Limits, over int64) { l.Output = MaxOutput + over },
 		"line":    func(l *Limits, over int64) { l.Line = MaxLine + over },
 		"stderr":  func(l *Limits, over int64) { l.Stderr = MaxStderr + int(over) },
@@ -50,7 +51,7 @@ func TestHeader(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"ostraka":1,"kind":"aggregator","phase":"leaf","project":"p","job":"j","module":"sha256:d1","params":{},
 		"seed":"`+strings.Split(strings.Split(string(line), `"seed":"`)[1], `"`)[0]+`","now":"2026-01-01T00:00:00Z",
-		"limits":{"memory":268435456,"output":8388608,"line":1048576}}`, string(line))
+		"limits":{"fuel":20000000000,"memory":268435456,"output":8388608,"line":1048576}}`, string(line))
 	other, err := Header{Kind: KindAggregator, Phase: PhaseMerge, Project: "p", Job: "j"}.complete("d1")
 	require.NoError(t, err)
 	require.NotEqual(t, h.Seed, other.Seed)
@@ -92,22 +93,22 @@ func TestItemLine(t *testing.T) {
 
 func TestCacheMustBePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "modules")
-	_, err := openCache(dir, 1)
+	_, err := openCache(dir, 1, "1")
 	require.NoError(t, err)
 	info, err := os.Stat(dir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 	require.NoError(t, os.Chmod(dir, 0o755))
-	_, err = openCache(dir, 1)
+	_, err = openCache(dir, 1, "1")
 	require.ErrorContains(t, err, "chmod 700")
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	_, err = openCache(link, 1)
+	_, err = openCache(link, 1, "1")
 	require.ErrorContains(t, err, "must be a directory")
 }
 
 func TestCacheTrimsTheLeastRecentlyUsed(t *testing.T) {
-	c, err := openCache(filepath.Join(t.TempDir(), "modules"), 250)
+	c, err := openCache(filepath.Join(t.TempDir(), "modules"), 250, "1")
 	require.NoError(t, err)
 	add := func(digest string, used time.Time) {
 		require.NoError(t, c.fill(digest, func(dir string) error {
@@ -129,7 +130,7 @@ func TestCacheTrimsTheLeastRecentlyUsed(t *testing.T) {
 	stale := filepath.Join(c.dir, compiling+"stale")
 	require.NoError(t, os.Mkdir(stale, 0o700))
 	require.NoError(t, os.Chtimes(stale, now.Add(-2*staleAfter), now.Add(-2*staleAfter)))
-	_, err = openCache(c.dir, 250)
+	_, err = openCache(c.dir, 250, "1")
 	require.NoError(t, err)
 	require.NoDirExists(t, stale)
 }

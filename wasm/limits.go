@@ -8,6 +8,7 @@ import (
 // Limits bound one batch of a module. Zero means the default.
 type Limits struct {
 	Memory  int64         // bytes of linear memory, in whole pages of 64 KiB
+	Fuel    int64         // units of one batch: instructions, and what they move
 	Wall    time.Duration // of one batch, its input and output included
 	Compile time.Duration // of compiling a module, or loading a compiled one
 	Output  int64         // bytes of stdout in all
@@ -23,10 +24,22 @@ const (
 	// need 8 MiB, an aggregation of a million results less than that.
 	DefaultMemory = 256 << 20
 	MaxMemory     = 1 << 30
-	// DefaultWall and MaxWall bound a batch: real ones take milliseconds to
-	// seconds, for the slowest guests a minute.
-	DefaultWall = 30 * time.Second
+	// DefaultFuel and MaxFuel bound a batch in units (package meter): real
+	// guests use 3e9 to 9e9 a second, an empty loop 0.8e9. A page of results
+	// takes 1e6 to 2e8, a million results at once 5e9 to 2e11.
+	DefaultFuel = 20_000_000_000
+	MaxFuel     = 400_000_000_000
+	// CheckFuel bounds each batch of a check without records, in units: no
+	// more than three seconds for the worst module that is pushed.
+	CheckFuel = 2_000_000_000
+	// DefaultWall and MaxWall bound a batch by the clock. Fuel ends what runs
+	// too long, within half a minute of a processor; the clock is for a
+	// machine that is overloaded, and for records that do not come.
+	DefaultWall = 2 * time.Minute
 	MaxWall     = 10 * time.Minute
+	// WallGrace is how long a metered module may take to notice that its time
+	// is over before its runner is killed.
+	WallGrace = 2 * time.Second
 	// DefaultCompile and MaxCompile bound compiling: the largest real guest
 	// takes 1.3 s alone on a core.
 	DefaultCompile = 30 * time.Second
@@ -61,7 +74,7 @@ const (
 
 // DefaultLimits returns the limits that apply where none are set.
 func DefaultLimits() Limits {
-	return Limits{Memory: DefaultMemory, Wall: DefaultWall, Compile: DefaultCompile, Output: DefaultOutput, Line: DefaultLine, Stderr: DefaultStderr}
+	return Limits{Memory: DefaultMemory, Fuel: DefaultFuel, Wall: DefaultWall, Compile: DefaultCompile, Output: DefaultOutput, Line: DefaultLine, Stderr: DefaultStderr}
 }
 
 // complete fills in the defaults and refuses what is beyond a hard maximum.
@@ -74,6 +87,7 @@ func (l Limits) complete() (Limits, error) {
 		least, max int64
 	}{
 		{"memory", &l.Memory, d.Memory, PageSize, MaxMemory},
+		{"fuel", &l.Fuel, d.Fuel, 1, MaxFuel},
 		{"output", &l.Output, d.Output, 1, MaxOutput},
 		{"line", &l.Line, d.Line, 1, MaxLine},
 		{"wall", (*int64)(&l.Wall), int64(d.Wall), 1, int64(MaxWall)},

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/ostraka/ostraka/wasm/meter"
 	"github.com/ostraka/ostraka/wasm/precheck"
 	"github.com/ostraka/ostraka/wasm/runner"
 )
@@ -27,6 +31,9 @@ type Options struct {
 	// Runners is how many batches run at once; zero means one less than there
 	// are processors, so that the server itself keeps one, and at least one.
 	Runners int
+	// Plain leaves the meter out. It is for measuring what the meter costs;
+	// only the clock stops a module then.
+	Plain bool
 	// IdleFor is how long a runner is kept without work; zero means IdleFor.
 	IdleFor time.Duration
 }
@@ -35,6 +42,7 @@ type Options struct {
 // between projects, and kills. It is safe for concurrent use.
 type Pool struct {
 	limits   Limits
+	plain    bool
 	log      *slog.Logger
 	cache    *cache
 	spawner  *runner.Spawner
@@ -68,11 +76,15 @@ func NewPool(o Options) (*Pool, error) {
 	if o.IdleFor == 0 {
 		o.IdleFor = IdleFor
 	}
-	c, err := openCache(o.CacheDir, o.CacheSize)
+	meterVersion := strconv.Itoa(meter.Version)
+	if o.Plain {
+		meterVersion = "none"
+	}
+	c, err := openCache(o.CacheDir, o.CacheSize, meterVersion)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{limits: limits, log: o.Log, cache: c, spawner: runner.NewSpawner(), runs: newSchedule(o.Runners), compiles: newSchedule(1)}
+	p := &Pool{limits: limits, plain: o.Plain, log: o.Log, cache: c, spawner: runner.NewSpawner(), runs: newSchedule(o.Runners), compiles: newSchedule(1)}
 	p.warm.idleFor = o.IdleFor
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p, nil
@@ -157,9 +169,9 @@ func (p *Pool) load(ctx context.Context, k key, m Module) (*worker, error) {
 	if !p.cache.has(m.Digest) {
 		return nil, errNotCompiled
 	}
-	bytes, err := m.read(ctx)
+	bytes, err := os.ReadFile(p.cache.metered(m.Digest))
 	if err != nil {
-		return nil, p.hostError(m, err)
+		return nil, p.hostError(m, fmt.Errorf("reading the metered module: %w", err))
 	}
 	setup := runner.Setup{
 		CacheDir: p.cache.path(m.Digest),
@@ -214,7 +226,13 @@ func (p *Pool) compile(ctx context.Context, project string, m Module) error {
 		return err
 	}
 	began := time.Now()
+	if bytes, err = p.instrument(m, bytes); err != nil {
+		return err
+	}
 	err = p.cache.fill(m.Digest, func(dir string) error {
+		if err := os.WriteFile(filepath.Join(dir, meteredFile), bytes, 0o600); err != nil {
+			return fmt.Errorf("keeping the metered module: %w", err)
+		}
 		process, err := p.start(ctx, runner.Setup{
 			CompileOnly: true,
 			CacheDir:    dir,
@@ -245,6 +263,18 @@ func (p *Pool) precheck(bytes []byte) (precheck.Info, error) {
 		e.Rule = string(refusal.Rule)
 	}
 	return info, e
+}
+
+// instrument puts the meter into a module that passed the pre-check.
+func (p *Pool) instrument(m Module, bytes []byte) ([]byte, error) {
+	if p.plain {
+		return bytes, nil
+	}
+	metered, err := meter.Instrument(bytes)
+	if err != nil {
+		return nil, &Error{Class: ClassRejected, Rule: RuleMeter, Message: "it cannot be metered: " + clean(err.Error()), Hint: "rebuild it; `wasm-validate` may show the same fault", Digest: m.Digest, Err: err}
+	}
+	return metered, nil
 }
 
 func (p *Pool) hostError(m Module, err error) error {

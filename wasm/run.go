@@ -18,6 +18,7 @@ type Stats struct {
 	OutLines int64
 	OutBytes int64
 	Memory   int64         // bytes of linear memory at the end, which is the peak
+	Fuel     int64         // units: the same in every run of the same batch, on every machine
 	Wall     time.Duration // of the batch alone, without waiting, starting and compiling
 	Stderr   string        // the tail of stderr
 	Warm     bool          // the runner was warm
@@ -91,7 +92,7 @@ func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], ou
 	}
 	return &batch{
 		pool: p, module: m, limits: limits,
-		spec:  runner.Batch{Seed: h.Seed, Now: h.Now, MaxOutput: limits.Output, MaxLine: limits.Line, MaxStderr: limits.Stderr},
+		spec:  runner.Batch{Seed: h.Seed, Now: h.Now, MaxOutput: limits.Output, MaxLine: limits.Line, MaxStderr: limits.Stderr, Fuel: limits.Fuel, Wall: limits.Wall},
 		feed:  feeder{header: header, records: records, maxLine: limits.Line},
 		split: splitter{limits: limits, out: out},
 	}, nil
@@ -99,7 +100,7 @@ func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], ou
 
 // run runs the batch on a worker and tells whether that may be used again.
 func (b *batch) run(ctx context.Context, w *worker) (fit bool, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.limits.Wall, errWall)
+	ctx, cancel := context.WithTimeoutCause(ctx, b.limits.Wall+WallGrace, errWall)
 	defer cancel()
 	began := time.Now()
 	b.outcome, err = w.Run(ctx, b.spec, b.feed.all, b.split.write)
@@ -113,7 +114,7 @@ func (b *batch) run(ctx context.Context, w *worker) (fit bool, err error) {
 	w.busy += b.stats.Wall
 	b.stats.InLines, b.stats.InBytes = b.feed.lines, b.feed.bytes
 	b.stats.OutLines, b.stats.OutBytes = b.split.lines, b.split.bytes
-	b.stats.Memory = int64(b.outcome.Memory)
+	b.stats.Memory, b.stats.Fuel = int64(b.outcome.Memory), b.outcome.Fuel
 	b.stats.Stderr = clean(string(b.outcome.Stderr))
 	if err := errors.Join(err, endErr); err != nil {
 		return false, b.broken(err)
@@ -127,7 +128,7 @@ func (b *batch) failure(class Class, hint, format string, args ...any) *Error {
 	return &Error{
 		Class: class, Message: fmt.Sprintf(format, args...), Hint: hint, Digest: b.module.Digest,
 		ExitCode: b.outcome.ExitCode, Stderr: s.Stderr,
-		InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Wall: s.Wall,
+		InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Fuel: s.Fuel, Wall: s.Wall,
 	}
 }
 
@@ -137,7 +138,7 @@ func (b *batch) broken(err error) error {
 	var e *Error
 	switch {
 	case errors.Is(err, errWall):
-		e = b.failure(ClassDeadline, "it is tried again; if it happens always, the module loops or is too slow for a batch", "the batch took longer than %s", b.limits.Wall)
+		e = b.tooLong()
 	case errors.Is(err, errOverLimit):
 		e = b.failure(ClassOutputLimit, "", "%v", errOverLimit)
 	case errors.As(err, &died) && (died.Memory || strings.Contains(died.Crash, "SIGSEGV")):
@@ -149,6 +150,10 @@ func (b *batch) broken(err error) error {
 	return e
 }
 
+func (b *batch) tooLong() *Error {
+	return b.failure(ClassDeadline, "it is tried again; if it happens always, the machine is overloaded", "the batch took longer than %s", b.limits.Wall)
+}
+
 // judge decides what the outcome of a batch that came to its end means.
 func (b *batch) judge() error {
 	o := b.outcome
@@ -157,6 +162,10 @@ func (b *batch) judge() error {
 		return b.withLast(b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d bytes", b.limits.Output))
 	case o.Exceeded == runner.ExceededLine:
 		return b.withLast(b.failure(ClassOutputLimit, "print shorter lines", "the module printed a line longer than %d bytes", b.limits.Line))
+	case o.Exceeded == runner.ExceededFuel:
+		return b.withLast(b.failure(ClassFuel, "it loops, or does too much for one batch; `ostraka module test` shows what a batch uses", "the module used up its fuel of %d units", b.limits.Fuel))
+	case o.Exceeded == runner.ExceededWall:
+		return b.tooLong()
 	case o.Exceeded == runner.ExceededMemory && o.Unsuccessful():
 		return b.withTrap(b.failure(ClassMemoryLimit, "keep less in memory", "the module failed after it was refused more than %d MiB of memory", b.limits.Memory>>20))
 	case o.Failed != "":

@@ -1,14 +1,14 @@
 package precheck
 
-import "fmt"
+import "github.com/ostraka/ostraka/wasm/internal/bytecode"
 
 func (c *checker) readCode(s *reader) {
 	n := s.count(RuleFunctions, MaxFunctions, "function bodies")
 	if n != len(c.functions) {
-		s.malformed("%d functions are declared and %d have a body", len(c.functions), n)
+		s.Fail("%d functions are declared and %d have a body", len(c.functions), n)
 	}
 	for i := range n {
-		size := s.u32()
+		size := s.U32()
 		index := uint32(len(c.imported) + i)
 		if size > MaxBody {
 			refuse(RuleBody, c.nameOf(index), "the body is %d bytes; at most %d are allowed (build with optimisation, or split the function)", size, MaxBody)
@@ -42,6 +42,8 @@ func (b *bodyChecker) check() {
 				r.Where = b.c.nameOf(b.index)
 			}
 			panic(r)
+		case *bytecode.Malformed:
+			refuse(RuleMalformed, b.c.nameOf(b.index), "%s", r.What)
 		default:
 			panic(r)
 		}
@@ -51,16 +53,16 @@ func (b *bodyChecker) check() {
 	for len(b.open) > 0 {
 		b.instruction()
 	}
-	if !b.r.atEnd() {
-		b.r.malformed("%d bytes follow the end of the body", b.r.left())
+	if !b.r.AtEnd() {
+		b.r.Fail("%d bytes follow the end of the body", b.r.Left())
 	}
 }
 
 func (b *bodyChecker) readLocals() {
 	total := uint64(b.locals)
 	for range b.r.count(RuleLocals, MaxLocals, "groups of locals") {
-		total += uint64(b.r.u32())
-		checkValueType(b.r, b.r.byte())
+		total += uint64(b.r.U32())
+		checkValueType(b.r, b.r.Byte())
 		if total > MaxLocals {
 			refuse(RuleLocals, "", "at least %d locals and parameters; at most %d are allowed", total, MaxLocals)
 		}
@@ -74,38 +76,38 @@ func (b *bodyChecker) readLocals() {
 }
 
 func (b *bodyChecker) instruction() {
-	op := b.r.byte()
+	op := b.r.Byte()
 	switch op {
-	case opBlock, opLoop, opIf:
-		b.enter(op == opLoop)
+	case bytecode.OpBlock, bytecode.OpLoop, bytecode.OpIf:
+		b.enter(op == bytecode.OpLoop)
 		return
-	case opEnd:
+	case bytecode.OpEnd:
 		b.leave()
 		return
-	case opBrTable:
+	case bytecode.OpBrTable:
 		b.branchTable()
 		return
-	case opSelectTyped:
+	case bytecode.OpSelectTyped:
 		for range b.r.count(RuleTypes, MaxParams, "types of a select") {
-			checkValueType(b.r, b.r.byte())
+			checkValueType(b.r, b.r.Byte())
 		}
 		return
-	case opBulk:
+	case bytecode.OpBulk:
 		b.bulk()
 		return
-	case opVector:
+	case bytecode.OpVector:
 		b.vector()
 		return
 	}
-	shape := instructions[op]
-	if shape == unknown {
+	shape := bytecode.Instructions[op]
+	if shape == bytecode.Unknown {
 		refuse(RuleFeature, "", "instruction 0x%02x is unknown to WebAssembly 2.0%s", op, proposals[op])
 	}
-	b.skip(shape)
+	b.r.Skip(shape)
 }
 
 func (b *bodyChecker) enter(loop bool) {
-	b.r.skipSigned(33) // block type
+	b.r.Signed(33) // block type
 	b.open = append(b.open, loop)
 	if n := len(b.open) - 1; n > MaxNesting {
 		refuse(RuleNesting, "", "blocks are nested deeper than %d", MaxNesting)
@@ -138,64 +140,38 @@ func (b *bodyChecker) leave() {
 func (b *bodyChecker) branchTable() {
 	n := b.r.count(RuleBranchTable, MaxBranchTable, "targets of a br_table")
 	for range n + 1 {
-		b.r.u32()
+		b.r.U32()
 	}
 	b.c.info.MaxBranchTable = max(b.c.info.MaxBranchTable, n)
 }
 
 func (b *bodyChecker) bulk() {
-	sub := b.r.u32()
-	if sub == bulkTableGrow {
+	sub := b.r.U32()
+	if sub == bytecode.BulkTableGrow {
 		refuse(RuleTableGrow, "", "the instruction table.grow is not allowed: tables are not covered by the memory limit")
 	}
-	if sub >= uint32(len(bulkInstructions)) {
+	if sub >= uint32(len(bytecode.BulkInstructions)) {
 		refuse(RuleFeature, "", "instruction 0xfc %d is unknown to WebAssembly 2.0", sub)
 	}
-	b.skip(bulkInstructions[sub])
+	b.r.Skip(bytecode.BulkInstructions[sub])
 }
 
 func (b *bodyChecker) vector() {
-	sub := b.r.u32()
-	switch {
-	case sub <= 11, sub == 92, sub == 93: // loads and stores
-		b.skip(memArg)
-	case sub == 12, sub == 13: // v128.const, shuffle
-		b.r.bytes(16)
-	case sub >= 21 && sub <= 34: // extract and replace lane
-		b.r.byte()
-	case sub >= 84 && sub <= 91: // load and store lane
-		b.skip(memArg)
-		b.r.byte()
-	case sub > 255:
+	sub := b.r.U32()
+	if sub > bytecode.MaxVector {
 		refuse(RuleFeature, "", "vector instruction %d is unknown to WebAssembly 2.0 (relaxed SIMD is not supported)", sub)
 	}
+	b.r.Skip(bytecode.VectorShape(sub))
 }
 
-// skip steps over the immediates of an instruction.
-func (b *bodyChecker) skip(s shape) {
-	switch s {
-	case none:
-	case oneByte:
-		b.r.byte()
-	case twoBytes:
-		b.r.bytes(2)
-	case index:
-		b.r.u32()
-	case twoIndexes, memArg:
-		b.r.u32()
-		b.r.u32()
-	case indexAndByte:
-		b.r.u32()
-		b.r.byte()
-	case signed32:
-		b.r.skipSigned(32)
-	case signed64:
-		b.r.skipSigned(64)
-	case fourBytes:
-		b.r.bytes(4)
-	case eightBytes:
-		b.r.bytes(8)
-	default:
-		panic(fmt.Sprintf("precheck: no rule for immediates of shape %d", s))
-	}
+// proposals names what an Unknown instruction probably belongs to.
+var proposals = map[byte]string{
+	0x06: " (exceptions are not supported)", 0x07: " (exceptions are not supported)",
+	0x08: " (exceptions are not supported)", 0x09: " (exceptions are not supported)",
+	0x0a: " (exceptions are not supported)", 0x18: " (exceptions are not supported)",
+	0x19: " (exceptions are not supported)", 0x1f: " (exceptions are not supported)",
+	0x12: " (tail calls are not supported)", 0x13: " (tail calls are not supported)",
+	0x14: " (typed function references are not supported)", 0x15: " (typed function references are not supported)",
+	0xfb: " (garbage collection is not supported)",
+	0xfe: " (threads are not supported)",
 }

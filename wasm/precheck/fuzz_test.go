@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/wasm/internal/bytecode"
 	w "github.com/ostraka/ostraka/wasm/internal/wasmtest"
 )
 
@@ -14,7 +15,7 @@ import (
 func FuzzCheck(f *testing.F) {
 	for _, seed := range [][]byte{
 		nil, w.Header, w.Print("{}\n").Bytes(),
-		w.Command(nested(opLoop, 3)).Bytes(), w.Command(brTable(3)).Bytes(),
+		w.Command(nested(bytecode.OpLoop, 3)).Bytes(), w.Command(brTable(3)).Bytes(),
 		withElements(3), withGlobals(2), withTable(2), withData(2), withLocals(5000),
 		w.Command([]byte{0xfd, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x1a}).Bytes(),
 		w.Command([]byte{0x41, 0, 0x41, 0, 0x41, 0, 0xfc, 11, 0}).Bytes(),

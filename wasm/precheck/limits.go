@@ -1,5 +1,7 @@
 package precheck
 
+import "github.com/ostraka/ostraka/wasm/internal/bytecode"
+
 // The bounds of a module. They were set from what seven real guests need (Go,
 // Rust, C, AssemblyScript, a JavaScript engine) with room to spare, and from
 // modules made to hurt: a 5.6 KB module of 1,000 locals in 100 nested loops
@@ -22,7 +24,7 @@ const (
 	// MaxExports counts exports; a command needs two, linkers add some.
 	MaxExports = 1_000
 	// MaxName is the length in bytes of an imported or exported name.
-	MaxName = 4_096
+	MaxName = bytecode.MaxName
 	// MaxBody is the size in bytes of one function body: compile time grows
 	// with its square (168 KB 0.5 s, 839 KB 6.7 s).
 	MaxBody = 256 << 10

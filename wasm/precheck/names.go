@@ -1,7 +1,6 @@
 package precheck
 
-// Subsection of the custom section "name" that holds function names.
-const subFunctionNames = 1
+import "github.com/ostraka/ostraka/wasm/internal/bytecode"
 
 // functionName looks a function up in the module's name section. It is only
 // called to write a refusal; whatever does not parse means no name.
@@ -9,17 +8,17 @@ func functionName(module []byte, function uint32) (name string) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case *Refusal:
+		case *bytecode.Malformed:
 			name = ""
 		default:
 			panic(r)
 		}
 	}()
-	r := reader{buf: module, pos: len(magic) + len(version)}
-	for !r.atEnd() {
-		id := r.byte()
-		s := r.sub(r.u32(), "")
-		if id == secCustom && s.name() == "name" {
+	r := reader{bytecode.Reader{Buf: module, Pos: len(magic) + len(version)}}
+	for !r.AtEnd() {
+		id := r.Byte()
+		s := r.sub(r.U32(), "")
+		if id == bytecode.SecCustom && s.Name() == "name" {
 			return findName(&s, function)
 		}
 	}
@@ -27,17 +26,17 @@ func functionName(module []byte, function uint32) (name string) {
 }
 
 func findName(s *reader, function uint32) string {
-	for !s.atEnd() {
-		id := s.byte()
-		sub := s.sub(s.u32(), "")
-		if id != subFunctionNames {
+	for !s.AtEnd() {
+		id := s.Byte()
+		sub := s.sub(s.U32(), "")
+		if id != bytecode.SubFunctionNames {
 			continue
 		}
-		for range sub.u32() {
-			if sub.u32() == function {
-				return sub.name()
+		for range sub.U32() {
+			if sub.U32() == function {
+				return sub.Name()
 			}
-			sub.name()
+			sub.Name()
 		}
 	}
 	return ""

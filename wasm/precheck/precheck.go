@@ -8,7 +8,11 @@
 // small multiple of the module's own size and never recurses.
 package precheck
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ostraka/ostraka/wasm/internal/bytecode"
+)
 
 // Version numbers this set of rules. It is part of the compile cache's key, so
 // that a module that was compiled under older rules is checked again.
@@ -44,6 +48,8 @@ func Check(module []byte, opt Options) (info Info, err error) {
 		case nil:
 		case *Refusal:
 			info, err = Info{}, r
+		case *bytecode.Malformed:
+			info, err = Info{}, &Refusal{Rule: RuleMalformed, Where: r.Where, What: r.What}
 		default:
 			panic(r)
 		}
@@ -52,7 +58,7 @@ func Check(module []byte, opt Options) (info Info, err error) {
 		refuse(RuleSize, "", "the module is %d bytes; at most %d are allowed", len(module), MaxModuleBytes)
 	}
 	checkMagic(module)
-	c := &checker{opt: opt, r: reader{buf: module, pos: len(magic) + len(version)}}
+	c := &checker{opt: opt, r: reader{bytecode.Reader{Buf: module, Pos: len(magic) + len(version)}}}
 	c.info.Size = len(module)
 	c.readSections()
 	c.checkContract()
@@ -103,11 +109,11 @@ func (c *checker) checkContract() {
 	if c.memories == 0 {
 		refuse(RuleMemory, "", "the module has no memory; the contract needs one, exported as \"memory\"")
 	}
-	if e, ok := c.exports["memory"]; !ok || e.kind != kindMemory {
+	if e, ok := c.exports["memory"]; !ok || e.kind != bytecode.KindMemory {
 		refuse(RuleExportMemory, "", "the module does not export its memory as \"memory\"")
 	}
 	e, ok := c.exports["_start"]
-	if !ok || e.kind != kindFunction {
+	if !ok || e.kind != bytecode.KindFunction {
 		refuse(RuleExportStart, "", "the module does not export a function \"_start\"; build a command, not a library (reactor)")
 	}
 	t, ok := c.typeOf(e.index)
@@ -136,10 +142,10 @@ func (c *checker) typeOf(function uint32) (funcType, bool) {
 // nameOf describes a function for a refusal: its index and, where the name
 // section or an export has one, its name.
 func (c *checker) nameOf(function uint32) string {
-	name := functionName(c.r.buf, function)
+	name := functionName(c.r.Buf, function)
 	if name == "" {
 		for n, e := range c.exports {
-			if e.kind == kindFunction && e.index == function && (name == "" || n < name) {
+			if e.kind == bytecode.KindFunction && e.index == function && (name == "" || n < name) {
 				name = n
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/wasm/internal/bytecode"
 	w "github.com/ostraka/ostraka/wasm/internal/wasmtest"
 )
 
@@ -20,14 +21,14 @@ func locals(n uint64) []byte { return w.Vec(w.Cat(w.U(n), []byte{w.I64})) }
 
 // nested opens n blocks of one kind inside each other, and closes them.
 func nested(op byte, n int) []byte {
-	return w.Cat(bytes.Repeat([]byte{op, 0x40}, n), bytes.Repeat([]byte{opEnd}, n))
+	return w.Cat(bytes.Repeat([]byte{op, 0x40}, n), bytes.Repeat([]byte{bytecode.OpEnd}, n))
 }
 
 // inRow repeats a block n times, one after the other.
-func inRow(op byte, n int) []byte { return bytes.Repeat([]byte{op, 0x40, opEnd}, n) }
+func inRow(op byte, n int) []byte { return bytes.Repeat([]byte{op, 0x40, bytecode.OpEnd}, n) }
 
 func brTable(n int) []byte {
-	return w.Cat([]byte{0x41, 0, opBrTable}, w.U(uint64(n)), make([]byte, n+1))
+	return w.Cat([]byte{0x41, 0, bytecode.OpBrTable}, w.U(uint64(n)), make([]byte, n+1))
 }
 
 func with(change func(m *w.Module)) []byte {
@@ -65,7 +66,7 @@ func withElements(n int) []byte {
 
 func withGlobals(n int) []byte {
 	return with(func(m *w.Module) {
-		m.Globals = append(w.U(uint64(n)), bytes.Repeat([]byte{w.I32, 0, 0x41, 0, opEnd}, n)...)
+		m.Globals = append(w.U(uint64(n)), bytes.Repeat([]byte{w.I32, 0, 0x41, 0, bytecode.OpEnd}, n)...)
 	})
 }
 
@@ -130,10 +131,10 @@ func TestLimits(t *testing.T) {
 		"exports":       {rule: RuleExports, limit: MaxExports, build: withExports},
 		"body":          {rule: RuleBody, limit: MaxBody, build: withBody},
 		"locals":        {rule: RuleLocals, limit: MaxLocals, build: func(n int) []byte { return withLocals(uint64(n)) }},
-		"nesting":       {rule: RuleNesting, limit: MaxNesting, build: func(n int) []byte { return w.Command(nested(opBlock, n)).Bytes() }},
-		"loop nesting":  {rule: RuleLoopNesting, limit: MaxLoopNesting, build: func(n int) []byte { return w.Command(nested(opLoop, n)).Bytes() }},
+		"nesting":       {rule: RuleNesting, limit: MaxNesting, build: func(n int) []byte { return w.Command(nested(bytecode.OpBlock, n)).Bytes() }},
+		"loop nesting":  {rule: RuleLoopNesting, limit: MaxLoopNesting, build: func(n int) []byte { return w.Command(nested(bytecode.OpLoop, n)).Bytes() }},
 		"branch table":  {rule: RuleBranchTable, limit: MaxBranchTable, build: func(n int) []byte { return w.Command(brTable(n)).Bytes() }},
-		"loops":         {rule: RuleLoopLocals, limit: MaxLoopLocals, build: func(n int) []byte { return w.Command(inRow(opLoop, n)).Bytes() }},
+		"loops":         {rule: RuleLoopLocals, limit: MaxLoopLocals, build: func(n int) []byte { return w.Command(inRow(bytecode.OpLoop, n)).Bytes() }},
 		"table":         {rule: RuleTable, limit: MaxTableEntries - 1, build: func(n int) []byte { return withTable(uint64(n)) }},
 		"elements":      {rule: RuleTable, limit: MaxElements - 1, build: withElements},
 		"globals":       {rule: RuleGlobals, limit: MaxGlobals, build: withGlobals},
@@ -141,7 +142,7 @@ func TestLimits(t *testing.T) {
 		"memory":        {rule: RuleMemory, limit: int(options.MemoryPages), build: func(n int) []byte { return withMemory(uint64(n)) }},
 		"sections":      {rule: RuleSize, limit: MaxSections - sections, build: withCustom},
 		"loops x locals": {rule: RuleLoopLocals, limit: MaxLoopLocals / 1000, build: func(n int) []byte {
-			return with(func(m *w.Module) { m.Funcs[0] = w.Func{Locals: locals(1000), Code: inRow(opLoop, n)} })
+			return with(func(m *w.Module) { m.Funcs[0] = w.Func{Locals: locals(1000), Code: inRow(bytecode.OpLoop, n)} })
 		}},
 		"total locals": {rule: RuleLocals, limit: MaxTotalLocals / MaxLocals, build: func(n int) []byte {
 			return with(func(m *w.Module) {
@@ -181,7 +182,7 @@ func TestHostileModules(t *testing.T) {
 		"header only":    {RuleMemory, "no memory", w.Header},
 		"32 GiB locals":  {RuleLocals, "4294967295 locals", withLocals(huge)},
 		"split locals":   {RuleLocals, "locals", with(func(m *w.Module) { m.Funcs[0].Locals = w.Vec(slicesRepeat(w.Cat(w.U(huge), []byte{w.I64}), 4)...) })},
-		"compile bomb":   {RuleLoopLocals, "loops times 1000 locals", with(func(m *w.Module) { m.Funcs[0] = w.Func{Locals: locals(1000), Code: nested(opLoop, 100)} })},
+		"compile bomb":   {RuleLoopLocals, "loops times 1000 locals", with(func(m *w.Module) { m.Funcs[0] = w.Func{Locals: locals(1000), Code: nested(bytecode.OpLoop, 100)} })},
 		"table.grow":     {RuleTableGrow, "table.grow", w.Command([]byte{0xd0, 0x70, 0x41, 1, 0xfc, 15, 0, 0x1a}).Bytes()},
 		"huge table":     {RuleTable, "entries", withTable(huge)},
 		"many tables":    {RuleTable, "entries", with(func(m *w.Module) { m.Table = w.Vec(slicesRepeat([]byte{0x70, 0, 0xff, 0x7f}, 5)...) })},

@@ -12,6 +12,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/ostraka/ostraka/wasm/meter"
 )
 
 const (
@@ -29,6 +31,7 @@ type guest struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
 	memory   *memory
+	fuel     *fuel // of the batch that runs
 }
 
 // load compiles the module, or takes the compiled code from the cache.
@@ -46,16 +49,21 @@ func load(ctx context.Context, setup Setup, module []byte) (*guest, ready) {
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, runtime); err != nil {
 		return nil, ready{Failed: fmt.Sprintf("offering WASI: %v", err)}
 	}
-	compiled, err := runtime.CompileModule(ctx, module)
-	if err != nil {
+	g := &guest{runtime: runtime, memory: &memory{limit: setup.Memory}}
+	if err := g.offerTick(ctx); err != nil {
+		return nil, ready{Failed: fmt.Sprintf("offering the meter: %v", err)}
+	}
+	if g.compiled, err = runtime.CompileModule(ctx, module); err != nil {
 		return nil, ready{Rejected: firstLine(err.Error())}
 	}
-	return &guest{runtime: runtime, compiled: compiled, memory: &memory{limit: setup.Memory}}, ready{}
+	return g, ready{}
 }
 
 // run runs one fresh instance to its end.
 func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *outputWriter) (o Outcome) {
-	stderr := &tail{max: b.MaxStderr}
+	g.fuel = newFuel(b)
+	stdin.charge, stdout.charge = g.fuel.charge, g.fuel.charge
+	stderr := &tail{max: b.MaxStderr, charge: g.fuel.charge}
 	c := &clock{base: b.Now}
 	config := wazero.NewModuleConfig().
 		WithName("").
@@ -75,6 +83,10 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 		if g.memory.refused.Load() {
 			o.Exceeded = ExceededMemory
 		}
+		if g.fuel.exceeded != "" {
+			o.Exceeded = g.fuel.exceeded
+		}
+		o.Fuel = g.fuel.used()
 	}()
 	ctx = experimental.WithMemoryAllocator(ctx, g.memory)
 	instance, err := g.runtime.InstantiateModule(ctx, g.compiled, config)
@@ -84,7 +96,13 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 	}
 	// Closing gives the memory back; a guest that just returns stays alive otherwise.
 	defer func() { _ = instance.Close(ctx) }()
-	_, err = instance.ExportedFunction("_start").Call(ctx)
+	g.fuel.rest = instance.ExportedGlobal(meter.ExportFuel)
+	if start := instance.ExportedFunction(meter.ExportStart); start != nil {
+		_, err = start.Call(ctx)
+	}
+	if err == nil {
+		_, err = instance.ExportedFunction("_start").Call(ctx)
+	}
 	o.Memory = uint64(instance.Memory().Size())
 	o.end(err)
 	return o

@@ -26,6 +26,10 @@ type Batch struct {
 	MaxOutput int64     `json:"max_output"` // bytes of stdout in all
 	MaxLine   int64     `json:"max_line"`   // bytes of one line of stdout
 	MaxStderr int       `json:"max_stderr"` // bytes of stderr to keep, the last ones
+	Fuel      int64     `json:"fuel"`       // units that the guest may use, if it is metered
+	// Wall ends a metered guest from inside, so that it can be told where it
+	// was; the server kills the runner if that does not happen soon.
+	Wall time.Duration `json:"wall"`
 }
 
 // Exceeded names a limit that ended a batch or that the guest ran into.
@@ -36,6 +40,8 @@ const (
 	ExceededOutput Exceeded = "output"
 	ExceededLine   Exceeded = "line"
 	ExceededMemory Exceeded = "memory"
+	ExceededFuel   Exceeded = "fuel"
+	ExceededWall   Exceeded = "wall"
 )
 
 // Outcome is how a batch ended, as the runner saw it.
@@ -46,6 +52,7 @@ type Outcome struct {
 	Exceeded Exceeded `json:"exceeded,omitempty"` // a limit, if one was reached
 	Stderr   []byte   `json:"stderr,omitempty"`   // the tail, raw
 	Memory   uint64   `json:"memory"`             // bytes of linear memory at the end, which is the peak
+	Fuel     int64    `json:"fuel"`               // units that were used; 0 if the module is not metered
 	Failed   string   `json:"failed,omitempty"`   // what failed in the runner itself
 }
 

@@ -18,6 +18,7 @@ type inputReader struct {
 	left   int // bytes of the current frame
 	ended  bool
 	err    error
+	charge func(bytes int)
 }
 
 // Read implements io.Reader. A broken pipe is the end of the runner, not an
@@ -38,6 +39,7 @@ func (r *inputReader) Read(p []byte) (int, error) {
 	if n == 0 && len(p) > 0 {
 		return 0, io.EOF
 	}
+	r.charge(n)
 	return n, nil
 }
 
@@ -76,6 +78,8 @@ func (r *inputReader) drain() error {
 const (
 	exitPipe   = 250
 	exitOutput = 251
+	exitFuel   = 252
+	exitWall   = 253
 )
 
 // outputWriter is the guest's stdout: it counts, and sends frames.
@@ -86,6 +90,7 @@ type outputWriter struct {
 	maxOutput, maxLine int64
 	exceeded           Exceeded
 	err                error
+	charge             func(bytes int)
 }
 
 // Write implements io.Writer. Beyond a limit the guest ends at once: an error
@@ -95,6 +100,7 @@ func (w *outputWriter) Write(p []byte) (int, error) {
 		w.exceeded = e
 		panic(sys.NewExitError(exitOutput))
 	}
+	w.charge(len(p))
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), MaxChunk-len(w.buf))
 		w.buf = append(w.buf, rest[:n]...)
@@ -141,13 +147,17 @@ func (w *outputWriter) flush() {
 
 // tail keeps the last bytes that were written to it.
 type tail struct {
-	max int
-	buf []byte
+	max    int
+	buf    []byte
+	charge func(bytes int) // nil for what no guest writes
 }
 
 // Write implements io.Writer and never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
+	if t.charge != nil {
+		t.charge(n)
+	}
 	if n > t.max {
 		p = p[n-t.max:]
 	}

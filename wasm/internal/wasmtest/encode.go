@@ -2,6 +2,8 @@
 // broken ones that no compiler would produce.
 package wasmtest
 
+import "github.com/ostraka/ostraka/wasm/internal/bytecode"
+
 // Value types.
 const (
 	I32 = 0x7f
@@ -9,29 +11,10 @@ const (
 )
 
 // U encodes an unsigned LEB128 number.
-func U(n uint64) []byte {
-	var b []byte
-	for {
-		c := byte(n & 0x7f)
-		if n >>= 7; n == 0 {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
-	}
-}
+func U(n uint64) []byte { return bytecode.AppendU(nil, n) }
 
 // S encodes a signed LEB128 number.
-func S(n int64) []byte {
-	var b []byte
-	for {
-		c := byte(n & 0x7f)
-		n >>= 7
-		if (n == 0 && c&0x40 == 0) || (n == -1 && c&0x40 != 0) {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
-	}
-}
+func S(n int64) []byte { return bytecode.AppendS(nil, n) }
 
 // Cat joins instructions and other pieces.
 func Cat(parts ...[]byte) []byte {
