@@ -80,6 +80,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.projectOperations()
 	s.keyOperations()
 	s.enrolmentTokenOperations()
+	s.signingOperations()
 	s.functionOperations()
 	s.moduleOperations()
 	s.objectOperations()

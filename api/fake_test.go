@@ -75,6 +75,8 @@ type fake struct {
 	jobFilter  *uuid.UUID
 	rule       planner.Rule
 	most       int
+	signature  []byte
+	signingKey functions.NewSigningKey
 }
 
 var _ api.Service = (*fake)(nil)
@@ -198,7 +200,8 @@ func (f *fake) store(r io.Reader) error {
 	return err
 }
 
-func (f *fake) PushFunction(_ context.Context, _ functions.Principal, _ uuid.UUID, r io.Reader) (functions.FunctionVersion, bool, error) {
+func (f *fake) PushFunction(_ context.Context, _ functions.Principal, _ uuid.UUID, r io.Reader, signature []byte) (functions.FunctionVersion, bool, error) {
+	f.signature = signature
 	err := f.store(r)
 	return functions.FunctionVersion{Name: "bpsw", Version: 2, CreatedAt: when}, !f.replayed, err
 }
@@ -440,4 +443,23 @@ func (f *fake) Stats(context.Context) (functions.Stats, error) {
 		Agents:     map[string]int64{"active": 4, "revoked": 1},
 		AgentsSeen: 4, OpenJobs: 2,
 	}, f.err
+}
+
+func (f *fake) RegisterSigningKey(_ context.Context, _ functions.Principal, _ uuid.UUID, k functions.NewSigningKey) (functions.SigningKey, bool, error) {
+	f.signingKey = k
+	return f.signing(1), !f.replayed, f.begin()
+}
+
+func (f *fake) signing(generation int) functions.SigningKey {
+	return functions.SigningKey{Generation: generation, PublicKey: make([]byte, 32), Signature: make([]byte, 64), CreatedAt: when}
+}
+
+func (f *fake) ListSigningKeys(context.Context, uuid.UUID) ([]functions.SigningKey, error) {
+	return []functions.SigningKey{f.signing(1), f.signing(2)}, f.begin()
+}
+
+func (f *fake) ListAgentProjects(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.AgentProject, error) {
+	return list(f, page, func(int) functions.AgentProject {
+		return functions.AgentProject{Project: projectID, SigningKeys: []functions.SigningKey{f.signing(1)}}
+	})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/base64"
 	"net/http"
 	"strconv"
 
@@ -30,6 +31,12 @@ type FunctionVersionPath struct {
 type ListFunctionVersionsInput struct {
 	FunctionPath
 	Paging
+}
+
+// PushFunctionInput pushes a function. The body is the bundle.
+type PushFunctionInput struct {
+	InProject
+	Signature string `header:"Ostraka-Signature" doc:"The owner's Ed25519 signature over the bundle, in base64; needed where the project has a signing key. It is over the lines ostraka-bundle/1, the project's ID, the function's name and the bundle's SHA-256 in hexadecimal, each ended by a line feed."`
 }
 
 type pushedFunctionOutput struct {
@@ -68,12 +75,16 @@ func (s *server) functionOperations() {
 	}, s.getFunctionVersion)
 }
 
-func (s *server) pushFunction(ctx context.Context, c *call, in *InProject) (*pushedFunctionOutput, error) {
+func (s *server) pushFunction(ctx context.Context, c *call, in *PushFunctionInput) (*pushedFunctionOutput, error) {
 	project, err := in.id()
 	if err != nil {
 		return nil, err
 	}
-	v, created, err := s.service.PushFunction(ctx, c.principal, project, c.request.Body)
+	signature, err := base64.StdEncoding.DecodeString(in.Signature)
+	if err != nil {
+		return nil, functions.Invalid("bad_bundle_signature", "the header Ostraka-Signature is not base64", "send the 64 bytes of the signature in base64")
+	}
+	v, created, err := s.service.PushFunction(ctx, c.principal, project, c.request.Body, signature)
 	if err != nil {
 		return nil, streamError(err, bundle.MaxArchiveBytes)
 	}

@@ -33,7 +33,10 @@ type Service interface {
 	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
 
 	// PushFunction reads a bundle. Pushing the same bundle again returns the version that it is, with created false.
-	PushFunction(ctx context.Context, by functions.Principal, project uuid.UUID, bundle io.Reader) (v functions.FunctionVersion, created bool, err error)
+	PushFunction(ctx context.Context, by functions.Principal, project uuid.UUID, bundle io.Reader, signature []byte) (v functions.FunctionVersion, created bool, err error)
+	// RegisterSigningKey makes a key the project's newest; registering the newest again adds its signatures over bundles.
+	RegisterSigningKey(ctx context.Context, by functions.Principal, project uuid.UUID, k functions.NewSigningKey) (key functions.SigningKey, created bool, err error)
+	ListSigningKeys(ctx context.Context, project uuid.UUID) ([]functions.SigningKey, error)                             // the oldest first
 	ListFunctions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.FunctionVersion, error) // the newest version of each, by name
 	GetFunction(ctx context.Context, project uuid.UUID, name string, version int) (functions.FunctionVersion, error)    // version 0: the newest
 	ListFunctionVersions(ctx context.Context, project uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error)
@@ -84,6 +87,7 @@ type Service interface {
 	Record(ctx context.Context, agent, lease uuid.UUID, s functions.Submission) (functions.Recorded, error)
 	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error
 	RefuseLease(ctx context.Context, agent, lease uuid.UUID, why functions.Refusal) error
+	ListAgentProjects(ctx context.Context, agent uuid.UUID, page functions.ListPage) ([]functions.AgentProject, error)
 	Heartbeat(ctx context.Context, agent uuid.UUID, beat functions.Heartbeat) (functions.Directives, error)
 
 	// Stats are the figures of /metrics. They name no tenant.

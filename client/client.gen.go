@@ -448,6 +448,22 @@ type AgentList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// AgentProject defines model for AgentProject.
+type AgentProject struct {
+	Project openapi_types.UUID `json:"project"`
+
+	// SigningKeys The oldest first; none where the project does not sign its functions.
+	SigningKeys []SigningKey `json:"signing_keys"`
+}
+
+// AgentProjectList defines model for AgentProjectList.
+type AgentProjectList struct {
+	Items []AgentProject `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // AgentWishes defines model for AgentWishes.
 type AgentWishes struct {
 	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
@@ -522,6 +538,13 @@ type Attempt struct {
 	ReportedAt   time.Time       `json:"reported_at"`
 	Status       string          `json:"status"`
 	WallUs       int64           `json:"wall_us"`
+}
+
+// BundleSignature defines model for BundleSignature.
+type BundleSignature struct {
+	Digest    string `json:"digest"`
+	Function  string `json:"function"`
+	Signature []byte `json:"signature"`
 }
 
 // CreatedEnrolmentToken defines model for CreatedEnrolmentToken.
@@ -692,6 +715,12 @@ type FunctionVersion struct {
 	Digest   string   `json:"digest"`
 	Manifest Manifest `json:"manifest"`
 	Name     string   `json:"name"`
+
+	// Signature The owner's Ed25519 signature over the bundle statement: the lines ostraka-bundle/1, the project's ID, the function's name and the digest, each ended by a line feed.
+	Signature []byte `json:"signature,omitempty"`
+
+	// SignedBy The generation of the signing key that made the signature.
+	SignedBy *int64 `json:"signed_by,omitempty"`
 
 	// Size Bytes of the bundle.
 	Size    int64 `json:"size"`
@@ -903,9 +932,21 @@ type Lease struct {
 	Project  openapi_types.UUID `json:"project"`
 	Shards   []LeasedShard      `json:"shards"`
 
+	// Signing Left out where the bundle is not signed by the project's newest key.
+	Signing *LeaseSigning `json:"signing,omitempty"`
+
 	// TTLSeconds Seconds until the deadline: use this, the clocks may differ.
 	TTLSeconds int64 `json:"ttl_seconds"`
 	Version    int64 `json:"version"`
+}
+
+// LeaseSigning defines model for LeaseSigning.
+type LeaseSigning struct {
+	// Keys All keys that the project ever had, the oldest first.
+	Keys []SigningKey `json:"keys"`
+
+	// Signature By the newest of the keys over the bundle statement.
+	Signature []byte `json:"signature"`
 }
 
 // LeasedShard defines model for LeasedShard.
@@ -998,6 +1039,24 @@ type NewProject struct {
 	//
 	// Examples: number-theory
 	Name string `json:"name"`
+}
+
+// NewSigningKey defines model for NewSigningKey.
+type NewSigningKey struct {
+	// Bundles The key's signatures over bundles that were pushed before. The same request may be sent again with further ones.
+	Bundles []BundleSignature `json:"bundles,omitempty"`
+
+	// Generation One more than the project has keys.
+	Generation int64 `json:"generation"`
+
+	// PublicKey Ed25519, 32 bytes. The private key stays with the project's owner.
+	PublicKey []byte `json:"public_key"`
+
+	// ReplacesLost The key before it is lost. Agents that trust that one refuse the project's work until their owners trust this one.
+	ReplacesLost bool `json:"replaces_lost,omitempty"`
+
+	// Signature By the key before it, or by itself where it is the first or replaces one that was lost, over the lines ostraka-signing-key/1, the project's ID, the generation and the public key in hexadecimal, each ended by a line feed.
+	Signature []byte `json:"signature"`
 }
 
 // Object defines model for Object.
@@ -1380,6 +1439,26 @@ type ShardResultStatus string
 // ShardState defines model for ShardState.
 type ShardState string
 
+// SigningKey defines model for SigningKey.
+type SigningKey struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Generation Counts from 1; the newest alone signs bundles.
+	Generation int64 `json:"generation"`
+
+	// PublicKey Ed25519, 32 bytes.
+	PublicKey []byte `json:"public_key"`
+
+	// Signature By the key before it, or by itself where it is the first or replaces one that was lost, over the lines ostraka-signing-key/1, the project's ID, the generation and the public key in hexadecimal, each ended by a line feed.
+	Signature []byte `json:"signature"`
+}
+
+// SigningKeys defines model for SigningKeys.
+type SigningKeys struct {
+	// Keys The oldest first; there are at most 64.
+	Keys []SigningKey `json:"keys"`
+}
+
 // VerdictReason defines model for VerdictReason.
 type VerdictReason struct {
 	Code string `json:"code"`
@@ -1427,6 +1506,15 @@ type PostResultsParams struct {
 type ReturnLeaseParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListAgentProjectsParams defines parameters for ListAgentProjects.
+type ListAgentProjectsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListAgentsParams defines parameters for ListAgents.
@@ -1514,6 +1602,9 @@ type ListFunctionsParams struct {
 type PushFunctionParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaSignature The owner's Ed25519 signature over the bundle, in base64; needed where the project has a signing key. It is over the lines ostraka-bundle/1, the project's ID, the function's name and the bundle's SHA-256 in hexadecimal, each ended by a line feed.
+	OstrakaSignature *string `json:"Ostraka-Signature,omitempty"`
 }
 
 // ListFunctionVersionsParams defines parameters for ListFunctionVersions.
@@ -1676,6 +1767,12 @@ type ReplaceRuleParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// RegisterSigningKeyParams defines parameters for RegisterSigningKey.
+type RegisterSigningKeyParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // EnrolAgentJSONRequestBody defines body for EnrolAgent for application/json ContentType.
 type EnrolAgentJSONRequestBody = Enrolment
 
@@ -1711,6 +1808,9 @@ type CreateRuleJSONRequestBody = RuleSpec
 
 // ReplaceRuleJSONRequestBody defines body for ReplaceRule for application/json ContentType.
 type ReplaceRuleJSONRequestBody = RuleSpec
+
+// RegisterSigningKeyJSONRequestBody defines body for RegisterSigningKey for application/json ContentType.
+type RegisterSigningKeyJSONRequestBody = NewSigningKey
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1926,6 +2026,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAgentProjects List the agent's projects with their signing keys
+	//
+	// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
+	//
+	// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
+	ListAgentProjects(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAgents List all agents
 	//
@@ -2300,6 +2407,37 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRule(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSigningKeys List the project's signing keys
+	//
+	// Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
+	ListSigningKeys(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterSigningKeyWithBody Register a signing key
+	//
+	// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+	RegisterSigningKeyWithBody(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterSigningKey Register a signing key
+	//
+	// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+	RegisterSigningKey(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // Livez Whether the server runs
@@ -2563,6 +2701,23 @@ func (c *Client) ReturnLeaseWithBody(ctx context.Context, lease openapi_types.UU
 // Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 func (c *Client) ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReturnLeaseRequest(c.Server, lease, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAgentProjects List the agent's projects with their signing keys
+//
+// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
+//
+// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
+func (c *Client) ListAgentProjects(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAgentProjectsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3427,6 +3582,67 @@ func (c *Client) ReplaceRule(ctx context.Context, project openapi_types.UUID, ru
 	return c.Client.Do(req)
 }
 
+// ListSigningKeys List the project's signing keys
+//
+// Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
+func (c *Client) ListSigningKeys(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSigningKeysRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterSigningKeyWithBody Register a signing key
+//
+// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+func (c *Client) RegisterSigningKeyWithBody(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterSigningKeyRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterSigningKey Register a signing key
+//
+// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+func (c *Client) RegisterSigningKey(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterSigningKeyRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // NewLivezRequest constructs an http.Request for the Livez method
 func NewLivezRequest(server string) (*http.Request, error) {
 	var err error
@@ -3868,6 +4084,72 @@ func NewReturnLeaseRequestWithBody(server string, lease openapi_types.UUID, para
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListAgentProjectsRequest constructs an http.Request for the ListAgentProjects method
+func NewListAgentProjectsRequest(server string, params *ListAgentProjectsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/projects")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -4656,6 +4938,17 @@ func NewPushFunctionRequestWithBody(server string, project openapi_types.UUID, p
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaSignature != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Signature", *params.OstrakaSignature, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Signature", headerParam1)
 		}
 
 	}
@@ -6437,6 +6730,102 @@ func NewReplaceRuleRequestWithBody(server string, project openapi_types.UUID, ru
 	return req, nil
 }
 
+// NewListSigningKeysRequest constructs an http.Request for the ListSigningKeys method
+func NewListSigningKeysRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/signing-keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRegisterSigningKeyRequest calls the generic RegisterSigningKey builder with application/json body
+func NewRegisterSigningKeyRequest(server string, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRegisterSigningKeyRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewRegisterSigningKeyRequestWithBody constructs an http.Request for the RegisterSigningKey method, with any body, and a specified content type
+func NewRegisterSigningKeyRequestWithBody(server string, project openapi_types.UUID, params *RegisterSigningKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/signing-keys", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -6629,6 +7018,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
+
+	// ListAgentProjectsWithResponse List the agent's projects with their signing keys
+	//
+	// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
+	ListAgentProjectsWithResponse(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*ListAgentProjectsResponse, error)
 
 	// ListAgentsWithResponse List all agents
 	//
@@ -7061,6 +7459,39 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRuleWithResponse(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceRuleResponse, error)
+
+	// ListSigningKeysWithResponse List the project's signing keys
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
+	ListSigningKeysWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListSigningKeysResponse, error)
+
+	// RegisterSigningKeyWithBodyWithResponse Register a signing key
+	//
+	// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+	RegisterSigningKeyWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error)
+
+	// RegisterSigningKeyWithResponse Register a signing key
+	//
+	// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+	RegisterSigningKeyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error)
 }
 
 type LivezResponse struct {
@@ -7482,6 +7913,61 @@ func (r ReturnLeaseResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReturnLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListAgentProjectsResponse200Headers the declared response headers of an HTTP 200 response for ListAgentProjects
+type ListAgentProjectsResponse200Headers struct {
+	Link *string
+}
+
+type ListAgentProjectsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AgentProjectList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAgentProjectsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAgentProjectsResponse) GetJSON200() *AgentProjectList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAgentProjectsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAgentProjectsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAgentProjectsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAgentProjectsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAgentProjectsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9546,6 +10032,109 @@ func (r ReplaceRuleResponse) ContentType() string {
 	return ""
 }
 
+type ListSigningKeysResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SigningKeys
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSigningKeysResponse) GetJSON200() *SigningKeys {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSigningKeysResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSigningKeysResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSigningKeysResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSigningKeysResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSigningKeysResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RegisterSigningKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SigningKey
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *SigningKey
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RegisterSigningKeyResponse) GetJSON200() *SigningKey {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RegisterSigningKeyResponse) GetJSON201() *SigningKey {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RegisterSigningKeyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RegisterSigningKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RegisterSigningKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RegisterSigningKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RegisterSigningKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LivezWithResponse Whether the server runs
 //
 // Returns a wrapper object for the known response body format(s).
@@ -9771,6 +10360,21 @@ func (c *ClientWithResponses) ReturnLeaseWithResponse(ctx context.Context, lease
 		return nil, err
 	}
 	return ParseReturnLeaseResponse(rsp)
+}
+
+// ListAgentProjectsWithResponse List the agent's projects with their signing keys
+//
+// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
+func (c *ClientWithResponses) ListAgentProjectsWithResponse(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*ListAgentProjectsResponse, error) {
+	rsp, err := c.ListAgentProjects(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAgentProjectsResponse(rsp)
 }
 
 // ListAgentsWithResponse List all agents
@@ -10493,6 +11097,57 @@ func (c *ClientWithResponses) ReplaceRuleWithResponse(ctx context.Context, proje
 	return ParseReplaceRuleResponse(rsp)
 }
 
+// ListSigningKeysWithResponse List the project's signing keys
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
+func (c *ClientWithResponses) ListSigningKeysWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListSigningKeysResponse, error) {
+	rsp, err := c.ListSigningKeys(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSigningKeysResponse(rsp)
+}
+
+// RegisterSigningKeyWithBodyWithResponse Register a signing key
+//
+// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+func (c *ClientWithResponses) RegisterSigningKeyWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error) {
+	rsp, err := c.RegisterSigningKeyWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterSigningKeyResponse(rsp)
+}
+
+// RegisterSigningKeyWithResponse Register a signing key
+//
+// From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
+func (c *ClientWithResponses) RegisterSigningKeyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error) {
+	rsp, err := c.RegisterSigningKey(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterSigningKeyResponse(rsp)
+}
+
 // ParseLivezResponse parses an HTTP response from a LivezWithResponse call
 func ParseLivezResponse(rsp *http.Response) (*LivezResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10784,6 +11439,52 @@ func ParseReturnLeaseResponse(rsp *http.Response) (*ReturnLeaseResponse, error) 
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListAgentProjectsResponse parses an HTTP response from a ListAgentProjectsWithResponse call
+func ParseListAgentProjectsResponse(rsp *http.Response) (*ListAgentProjectsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAgentProjectsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AgentProjectList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAgentProjectsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -12422,6 +13123,79 @@ func ParseReplaceRuleResponse(rsp *http.Response) (*ReplaceRuleResponse, error) 
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListSigningKeysResponse parses an HTTP response from a ListSigningKeysWithResponse call
+func ParseListSigningKeysResponse(rsp *http.Response) (*ListSigningKeysResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSigningKeysResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SigningKeys
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRegisterSigningKeyResponse parses an HTTP response from a RegisterSigningKeyWithResponse call
+func ParseRegisterSigningKeyResponse(rsp *http.Response) (*RegisterSigningKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RegisterSigningKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SigningKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest SigningKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -118,7 +118,7 @@ func (w *world) newToken(project uuid.UUID) string {
 // pushFunction pushes a real bundle. No agent here runs its code: they have answers of their own.
 func (w *world) pushFunction(name, manifest string) functions.FunctionVersion {
 	w.t.Helper()
-	v, _, err := w.PushFunction(w.t.Context(), w.by, w.project, bytes.NewReader(w.pack(name, manifest)))
+	v, _, err := w.PushFunction(w.t.Context(), w.by, w.project, bytes.NewReader(w.pack(name, manifest)), nil)
 	require.NoError(w.t, err)
 	return v
 }

@@ -106,6 +106,8 @@ type leaseGate struct {
 	Digest       string
 	Size         int64
 	Manifest     bundle.Manifest
+	Signature    []byte
+	SignedBy     *int
 	Caught       bool
 	Refused      bool
 	Next         int64
@@ -129,6 +131,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 			return err
 		}
 		lease = s.newLease(id, from, gate, picked)
+		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
+			return err
+		}
 		return s.saveLease(ctx, tx, agent, lease, idem)
 	})
 	if err != nil {
@@ -244,7 +249,8 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		}
 		lease = s.newLease(id, openJob{ProjectID: project, JobID: row.JobID}, gate, picked)
 		lease.Deadline = deadline
-		return nil
+		lease.Signing, err = leaseSigning(ctx, tx, gate)
+		return err
 	})
 	return lease, err
 }

@@ -23,15 +23,18 @@ type functionRow struct {
 	Size       int64
 	Manifest   bundle.Manifest
 	CreatedAt  time.Time
+	Signature  []byte
+	SignedBy   *int
 }
 
 func (r functionRow) version() FunctionVersion {
-	return FunctionVersion{Name: r.Name, Version: r.Version, Digest: r.Digest, Size: r.Size, Manifest: r.Manifest, CreatedAt: r.CreatedAt}
+	return FunctionVersion{Name: r.Name, Version: r.Version, Digest: r.Digest, Size: r.Size, Manifest: r.Manifest, CreatedAt: r.CreatedAt, Signature: r.Signature, SignedBy: r.SignedBy}
 }
 
 // PushFunction checks a bundle, stores it and makes it the newest version of the function that its manifest names. The same bundle
-// pushed again is the version that it is already, with created false.
-func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.UUID, body io.Reader) (v FunctionVersion, created bool, err error) {
+// pushed again is the version that it is already, with created false. A project with a signing key takes no bundle without its
+// signature.
+func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.UUID, body io.Reader, signature []byte) (v FunctionVersion, created bool, err error) {
 	b, err := bundle.Verify(body, -1)
 	if err != nil {
 		return v, false, badBundle(err)
@@ -45,6 +48,10 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 		return v, false, fmt.Errorf("encoding the manifest: %w", err)
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
+		signer, err := checkSignature(ctx, tx, project, b, signature)
+		if err != nil {
+			return err
+		}
 		function, _, err := store.Value[uuid.UUID](ctx, tx, store.LockFunction, newID(), b.Manifest.Name)
 		if err != nil {
 			return err
@@ -52,6 +59,11 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 		n, err := store.Exec(ctx, tx, store.AddFunctionVersion, function, b.Digest, b.Size, manifest)
 		if err != nil {
 			return err
+		}
+		if signer > 0 {
+			if _, err := store.Exec(ctx, tx, store.SignFunctionVersion, b.Manifest.Name, b.Digest, signature, signer); err != nil {
+				return err
+			}
 		}
 		row, _, err := store.One[functionRow](ctx, tx, store.FunctionByDigest, function, b.Digest)
 		if err != nil {
@@ -61,7 +73,7 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 		if !created {
 			return nil
 		}
-		return audit(ctx, tx, by.Actor(), "function.push", v.Name, map[string]any{"version": v.Version, "digest": v.Digest})
+		return audit(ctx, tx, by.Actor(), "function.push", v.Name, map[string]any{"version": v.Version, "digest": v.Digest, "signed_by": signer})
 	})
 	return v, created, err
 }

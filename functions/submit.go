@@ -81,8 +81,10 @@ var errReplayed = errors.New("the request is a replay")
 func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (plannedJob, error) {
 	var function functionRow
 	err := s.project(ctx, project, func(tx *store.Tx) (err error) {
-		function, err = getFunction(ctx, tx, want.Function, want.Version)
-		return err
+		if function, err = getFunction(ctx, tx, want.Function, want.Version); err != nil {
+			return err
+		}
+		return mustBeSigned(ctx, tx, function)
 	})
 	if err != nil {
 		return plannedJob{}, err

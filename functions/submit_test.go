@@ -156,7 +156,7 @@ func TestPushingAtOnceNumbersVersions(t *testing.T) {
 	for i := range 6 {
 		archive := w.pack("many", fmt.Sprintf("description = \"%d\"\n", i/2)) // each twice
 		all.Go(func() {
-			if _, _, err := w.PushFunction(context.Background(), w.by, w.project, bytes.NewReader(archive)); err != nil {
+			if _, _, err := w.PushFunction(context.Background(), w.by, w.project, bytes.NewReader(archive), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -174,6 +174,6 @@ func TestPushingAtOnceNumbersVersions(t *testing.T) {
 	all2, err := w.ListFunctions(t.Context(), w.project, functions.ListPage{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, all2, 2)
-	_, _, err = w.PushFunction(t.Context(), w.by, w.project, strings.NewReader("no bundle"))
+	_, _, err = w.PushFunction(t.Context(), w.by, w.project, strings.NewReader("no bundle"), nil)
 	requireCode(t, err, "bad_bundle")
 }

@@ -80,6 +80,44 @@ type FunctionVersion struct {
 	Size      int64           `json:"size" doc:"Bytes of the bundle."`
 	Manifest  bundle.Manifest `json:"manifest"`
 	CreatedAt time.Time       `json:"created_at"`
+	Signature []byte          `json:"signature,omitempty" doc:"The owner's Ed25519 signature over the bundle statement: the lines ostraka-bundle/1, the project's ID, the function's name and the digest, each ended by a line feed."`
+	SignedBy  *int            `json:"signed_by,omitempty" doc:"The generation of the signing key that made the signature."`
+}
+
+// SigningKey is a key with which the project's owner vouches for bundles.
+type SigningKey struct {
+	Generation int       `json:"generation" doc:"Counts from 1; the newest alone signs bundles."`
+	PublicKey  []byte    `json:"public_key" doc:"Ed25519, 32 bytes."`
+	Signature  []byte    `json:"signature" doc:"By the key before it, or by itself where it is the first or replaces one that was lost, over the lines ostraka-signing-key/1, the project's ID, the generation and the public key in hexadecimal, each ended by a line feed."`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+// NewSigningKey is a key that an owner registers.
+type NewSigningKey struct {
+	Generation   int
+	PublicKey    []byte
+	Signature    []byte
+	ReplacesLost bool // the key before it is lost: it signs itself
+	Bundles      []BundleSignature
+}
+
+// BundleSignature is the signature of a new key over a bundle that was pushed before.
+type BundleSignature struct {
+	Function  string `json:"function" maxLength:"63"`
+	Digest    string `json:"digest" minLength:"64" maxLength:"64"`
+	Signature []byte `json:"signature"`
+}
+
+// LeaseSigning is what an agent needs to know that a bundle comes from the project's owner.
+type LeaseSigning struct {
+	Signature []byte       `json:"signature" doc:"By the newest of the keys over the bundle statement."`
+	Keys      []SigningKey `json:"keys" doc:"All keys that the project ever had, the oldest first."`
+}
+
+// AgentProject is a project whose work an agent may be lent.
+type AgentProject struct {
+	Project     uuid.UUID    `json:"project"`
+	SigningKeys []SigningKey `json:"signing_keys" doc:"The oldest first; none where the project does not sign its functions."`
 }
 
 // Module is one immutable version of a WASM module.
@@ -310,6 +348,7 @@ type Lease struct {
 	BundleDigest string          `json:"bundle_digest"`
 	BundleSize   int64           `json:"bundle_size"`
 	Manifest     bundle.Manifest `json:"manifest"`
+	Signing      *LeaseSigning   `json:"signing,omitempty" doc:"Left out where the bundle is not signed by the project's newest key."`
 	Shards       []LeasedShard   `json:"shards"`
 	Deadline     time.Time       `json:"deadline" doc:"By the server's clock; heartbeats move it."`
 	TTLSeconds   int             `json:"ttl_seconds" doc:"Seconds until the deadline: use this, the clocks may differ."`

@@ -1,4 +1,4 @@
-// Package statement builds the byte strings that agents sign. Agent and server build them alike, and a third party can build them
+// Package statement builds the byte strings that agents and projects' owners sign. Agent and server build them alike, and a third party can build them
 // again from what is stored, so each field stands on a line of its own and no field can hold a line feed.
 package statement
 
@@ -51,6 +51,16 @@ func Results(lease uuid.UUID, lines []Line) []byte {
 // proof cannot be shown to another server.
 func Enrolment(publicKey []byte, token string) []byte {
 	return []byte("ostraka-enrolment/1\n" + hex.EncodeToString(publicKey) + "\n" + digest(token) + "\n")
+}
+
+// Bundle is what a project's owner signs to say that this bundle is a function of the project.
+func Bundle(project uuid.UUID, function, digest string) []byte {
+	return []byte("ostraka-bundle/1\n" + project.String() + "\n" + function + "\n" + digest + "\n")
+}
+
+// SigningKey is what makes a key the project's: signed by the key before it, or by itself where it is the first.
+func SigningKey(project uuid.UUID, generation int, publicKey []byte) []byte {
+	return []byte("ostraka-signing-key/1\n" + project.String() + "\n" + strconv.Itoa(generation) + "\n" + hex.EncodeToString(publicKey) + "\n")
 }
 
 func digest(s string) string {

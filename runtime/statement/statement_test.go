@@ -14,6 +14,8 @@ func TestBytesAreFrozen(t *testing.T) {
 		string(Results(lease, []Line{{3, "ok", "aa"}, {12, "timeout", "bb"}})))
 	require.Equal(t, "ostraka-enrolment/1\n0102\n9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\n",
 		string(Enrolment([]byte{1, 2}, "test")))
+	require.Equal(t, "ostraka-bundle/1\n01890a5d-ac96-774b-bcce-b302099a8057\nbpsw\nabcd\n", string(Bundle(lease, "bpsw", "abcd")))
+	require.Equal(t, "ostraka-signing-key/1\n01890a5d-ac96-774b-bcce-b302099a8057\n2\n0102\n", string(SigningKey(lease, 2, []byte{1, 2})))
 }
 
 func TestOutcome(t *testing.T) {

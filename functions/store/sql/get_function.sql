@@ -1,3 +1,3 @@
-select v.function_id, f.name, v.version, v.digest, v.size, v.manifest, v.created_at
+select v.function_id, f.name, v.version, v.digest, v.size, v.manifest, v.created_at, v.signature, v.signed_by
 from function_versions v join functions f on f.id = v.function_id
 where f.name = $1 and ($2 = 0 or v.version = $2) order by v.version desc limit 1

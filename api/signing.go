@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// RegisterSigningKeyInput registers a signing key.
+type RegisterSigningKeyInput struct {
+	InProject
+	Body struct {
+		Generation   int                         `json:"generation" minimum:"1" maximum:"64" doc:"One more than the project has keys."`
+		PublicKey    []byte                      `json:"public_key" doc:"Ed25519, 32 bytes. The private key stays with the project's owner."`
+		Signature    []byte                      `json:"signature" doc:"By the key before it, or by itself where it is the first or replaces one that was lost, over the lines ostraka-signing-key/1, the project's ID, the generation and the public key in hexadecimal, each ended by a line feed."`
+		ReplacesLost bool                        `json:"replaces_lost,omitempty" doc:"The key before it is lost. Agents that trust that one refuse the project's work until their owners trust this one."`
+		Bundles      []functions.BundleSignature `json:"bundles,omitempty" maxItems:"1000" doc:"The key's signatures over bundles that were pushed before. The same request may be sent again with further ones."`
+	} `nameHint:"NewSigningKey"`
+}
+
+type signingKeyOutput struct {
+	Status int
+	Body   functions.SigningKey
+}
+
+// SigningKeys are all keys that a project ever had.
+type SigningKeys struct {
+	Keys []functions.SigningKey `json:"keys" doc:"The oldest first; there are at most 64."`
+}
+
+type signingKeysOutput struct {
+	Body SigningKeys
+}
+
+func (s *server) signingOperations() {
+	const path = "/v1/projects/{project}/signing-keys"
+	register(s, operation{
+		id: "registerSigningKey", method: http.MethodPost, path: path, tag: "projects", summary: "Register a signing key",
+		about:  "From then on the project takes no bundle without a signature of its newest key. The newest key again is answered with 200.",
+		access: roles(functions.RoleOwner), status: http.StatusCreated, body: body{limit: MaxJSONBody},
+		answers: alsoOK(s, functions.SigningKey{}, "This is the project's newest key already."),
+	}, s.registerSigningKey)
+	register(s, operation{
+		id: "listSigningKeys", method: http.MethodGet, path: path, tag: "projects", summary: "List the project's signing keys",
+		access: readers(),
+	}, s.listSigningKeys)
+	register(s, operation{
+		id: "listAgentProjects", method: http.MethodGet, path: "/v1/agent/projects", tag: "agent protocol", summary: "List the agent's projects with their signing keys",
+		about:  "An agent that has just joined learns from it whom to trust, unless its enrolment token told it.",
+		access: roles(functions.RoleAgent),
+	}, s.listAgentProjects)
+}
+
+func (s *server) registerSigningKey(ctx context.Context, c *call, in *RegisterSigningKeyInput) (*signingKeyOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	key, created, err := s.service.RegisterSigningKey(ctx, c.principal, project, functions.NewSigningKey{
+		Generation: in.Body.Generation, PublicKey: in.Body.PublicKey, Signature: in.Body.Signature,
+		ReplacesLost: in.Body.ReplacesLost, Bundles: in.Body.Bundles,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &signingKeyOutput{Status: createdStatus(created), Body: key}, nil
+}
+
+func (s *server) listSigningKeys(ctx context.Context, _ *call, in *InProject) (*signingKeysOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := s.service.ListSigningKeys(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	return &signingKeysOutput{Body: SigningKeys{Keys: keys}}, nil
+}
+
+func (s *server) listAgentProjects(ctx context.Context, c *call, in *Paging) (*Listed[functions.AgentProject], error) {
+	page, err := in.page(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListAgentProjects(ctx, c.principal.Agent, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(p functions.AgentProject) string { return p.Project.String() }), nil
+}

@@ -1,0 +1,1 @@
+select generation, public_key, signature, created_at from signing_keys order by generation
