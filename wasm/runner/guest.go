@@ -62,8 +62,8 @@ func load(ctx context.Context, setup Setup, module []byte) (*guest, ready) {
 // run runs one fresh instance to its end.
 func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *outputWriter) (o Outcome) {
 	g.fuel = newFuel(b)
-	stdin.charge, stdout.charge = g.fuel.charge, g.fuel.charge
-	stderr := &tail{max: b.MaxStderr, charge: g.fuel.charge}
+	stdin.toll, stdout.toll = g.fuel.charge, g.fuel.charge
+	stderr := &tail{max: b.MaxStderr, toll: g.fuel.charge}
 	c := &clock{base: b.Now}
 	config := wazero.NewModuleConfig().
 		WithName("").

@@ -10,6 +10,15 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 )
 
+// toll is what the bytes of a stream cost the guest; nil means nothing.
+type toll func(bytes int)
+
+func (t toll) pay(bytes int) {
+	if t != nil {
+		t(bytes)
+	}
+}
+
 // inputReader is the guest's stdin: the payloads of the input frames. It always
 // fills the guest's buffer, so that a guest sees the same reads, and takes the
 // same path, however the bytes arrived.
@@ -18,7 +27,7 @@ type inputReader struct {
 	left   int // bytes of the current frame
 	ended  bool
 	err    error
-	charge func(bytes int)
+	toll   toll
 }
 
 // Read implements io.Reader. A broken pipe is the end of the runner, not an
@@ -39,7 +48,7 @@ func (r *inputReader) Read(p []byte) (int, error) {
 	if n == 0 && len(p) > 0 {
 		return 0, io.EOF
 	}
-	r.charge(n)
+	r.toll.pay(n)
 	return n, nil
 }
 
@@ -90,7 +99,7 @@ type outputWriter struct {
 	maxOutput, maxLine int64
 	exceeded           Exceeded
 	err                error
-	charge             func(bytes int)
+	toll               toll
 }
 
 // Write implements io.Writer. Beyond a limit the guest ends at once: an error
@@ -100,7 +109,7 @@ func (w *outputWriter) Write(p []byte) (int, error) {
 		w.exceeded = e
 		panic(sys.NewExitError(exitOutput))
 	}
-	w.charge(len(p))
+	w.toll.pay(len(p))
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), MaxChunk-len(w.buf))
 		w.buf = append(w.buf, rest[:n]...)
@@ -147,17 +156,15 @@ func (w *outputWriter) flush() {
 
 // tail keeps the last bytes that were written to it.
 type tail struct {
-	max    int
-	buf    []byte
-	charge func(bytes int) // nil for what no guest writes
+	max  int
+	buf  []byte
+	toll toll
 }
 
 // Write implements io.Writer and never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
-	if t.charge != nil {
-		t.charge(n)
-	}
+	t.toll.pay(n)
 	if n > t.max {
 		p = p[n-t.max:]
 	}
