@@ -1,0 +1,46 @@
+package python
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// compileLimit is how long compiling the library may take. It takes two seconds on a machine that has nothing else to do.
+const compileLimit = 5 * time.Minute
+
+//go:embed compile.py
+var compileProgram string
+
+// compileSources lets the interpreter compile files of its own library.
+func compileSources(ctx context.Context, interpreter, tree, out string, sources []string, done func()) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, compileLimit, fmt.Errorf("not done after %s", compileLimit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, interpreter, "-I", "-S", "-B", "-X", "utf8", "-W", "ignore", "-c", compileProgram, tree, out) //nolint:gosec // our own interpreter, verified
+	cmd.Env = []string{}
+	cmd.Stdin = strings.NewReader(strings.Join(sources, "\n") + "\n")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%w (this interpreter needs glibc 2.17 or later; use another with --python)", err)
+	}
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		done()
+	}
+	if err := cmd.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package python
+
+import (
+	"debug/elf"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxLibraries is how many files one interpreter may need of its host, in closure: a bound for a search, far above what is real.
+const maxLibraries = 200
+
+// libraries finds what the dynamic loader opens for the given programs and shared objects, the loader itself first. It reads the
+// files and runs none: `ldd` would run the loader that the program names.
+func libraries(program string, objects ...string) ([]string, error) {
+	loader, err := loaderOf(program)
+	if err != nil || loader == "" {
+		return nil, err
+	}
+	found := []string{loader}
+	todo := append([]string{program}, objects...)
+	for n := 0; n < len(todo); n++ {
+		needed, err := neededBy(todo[n], loader)
+		if err != nil {
+			return nil, err
+		}
+		for _, library := range needed {
+			if !slices.Contains(found, library) && !slices.Contains(todo, library) {
+				found, todo = append(found, library), append(todo, library)
+			}
+		}
+		if len(found) > maxLibraries {
+			return nil, fmt.Errorf("%s needs more than %d libraries", program, maxLibraries)
+		}
+	}
+	return found, nil
+}
+
+// loaderOf is the dynamic loader that a program names; empty for a static one.
+func loaderOf(program string) (string, error) {
+	file, err := elf.Open(program)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", program, err)
+	}
+	defer file.Close()
+	for _, p := range file.Progs {
+		if p.Type != elf.PT_INTERP {
+			continue
+		}
+		name := make([]byte, min(p.Filesz, 4096))
+		if _, err := p.ReadAt(name, 0); err != nil {
+			return "", fmt.Errorf("reading %s: %w", program, err)
+		}
+		loader := strings.TrimRight(string(name), "\x00")
+		if _, err := os.Stat(loader); err != nil {
+			return "", fmt.Errorf("%s wants the dynamic loader %s, which is not there (it needs glibc 2.17 or later): use another interpreter with --python", program, loader)
+		}
+		return loader, nil
+	}
+	return "", nil
+}
+
+// neededBy are the libraries that an object names, where the loader finds them. Those found beside the object by its own rules
+// ($ORIGIN) are part of the interpreter's folder as often as not; they are told all the same.
+func neededBy(object, loader string) ([]string, error) {
+	file, err := elf.Open(object)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", object, err)
+	}
+	defer file.Close()
+	names, err := file.ImportedLibraries()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", object, err)
+	}
+	dirs := append(ownDirs(file, object), loaderDirs(file.Machine, loader)...)
+	var found []string
+	for _, name := range names {
+		if name == filepath.Base(loader) {
+			continue
+		}
+		library, err := firstIn(dirs, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s needs %s, which is in none of %s", object, name, strings.Join(dirs, ", "))
+		}
+		found = append(found, library)
+	}
+	return found, nil
+}
+
+func firstIn(dirs []string, name string) (string, error) {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fs.ErrNotExist
+}
+
+// ownDirs are the folders that an object itself names.
+func ownDirs(file *elf.File, object string) (dirs []string) {
+	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
+		lists, err := file.DynString(tag)
+		if err != nil {
+			continue
+		}
+		for _, list := range lists {
+			for dir := range strings.SplitSeq(list, ":") {
+				origin := filepath.Dir(object)
+				dir = strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin).Replace(dir)
+				if filepath.IsAbs(dir) {
+					dirs = append(dirs, filepath.Clean(dir))
+				}
+			}
+		}
+	}
+	return dirs
+}
+
+// loaderDirs are the folders in which glibc looks without a cache (a sandbox has none): of Debian and its kin first, of the others
+// then, and /usr/local last, which the machine's cache may name.
+func loaderDirs(machine elf.Machine, loader string) []string {
+	triplet := map[elf.Machine]string{elf.EM_X86_64: "x86_64-linux-gnu", elf.EM_AARCH64: "aarch64-linux-gnu"}[machine]
+	var dirs []string
+	if triplet != "" {
+		dirs = append(dirs, "/lib/"+triplet, "/usr/lib/"+triplet)
+	}
+	return append(dirs, "/lib64", "/usr/lib64", "/lib", "/usr/lib", filepath.Dir(loader), "/usr/local/lib")
+}
