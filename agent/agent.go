@@ -47,7 +47,7 @@ type agent struct {
 // Run works until the context ends, the server says to stop, or it wants nothing to do with this agent. When the context ends it
 // takes no more work, sends what is done, returns the rest and comes back within five seconds.
 func Run(ctx context.Context, o Options) error {
-	a, err := newAgent(o)
+	a, err := newAgent(ctx, o)
 	if err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-func newAgent(o Options) (*agent, error) {
+func newAgent(ctx context.Context, o Options) (*agent, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func newAgent(o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
-	sandbox, err := openSandbox(o, dir)
+	sandbox, err := openSandbox(ctx, o, dir)
 	if err != nil {
 		dir.close()
 		return nil, err
@@ -96,9 +96,14 @@ func newAgent(o Options) (*agent, error) {
 	}, nil
 }
 
-func openSandbox(o Options, dir *dataDir) (sandbox Sandbox, err error) {
-	if sandbox = o.Sandbox; sandbox == nil {
-		if sandbox, err = newProcessSandbox(dir.work()); err != nil {
+func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) {
+	sandbox := o.Sandbox
+	if sandbox == nil {
+		tree, err := openPython(ctx, o, dir)
+		if err != nil {
+			return nil, err
+		}
+		if sandbox, err = NewSandbox(tree, dir.work()); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,9 @@ type Options struct {
 	CacheBytes int64
 	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
 	Liar *Liar
-	// Sandbox is where functions run; nil: the level `process` on the machine's own interpreter.
+	// Python is the interpreter: a path, python.UseSystem, or empty for the one that this program carries.
+	Python string
+	// Sandbox is where functions run; nil: the strongest that this machine allows, on that interpreter.
 	Sandbox Sandbox
 	// Log receives what the agent has to say; nil: slog.Default().
 	Log *slog.Logger

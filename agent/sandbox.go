@@ -1,18 +1,14 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/process"
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // Sandbox is where functions run. The levels of isolation differ behind it and nowhere else.
@@ -40,28 +36,19 @@ type Session interface {
 	Close() error
 }
 
-// processSandbox is the level `process` on the machine's own interpreter.
+// processSandbox is the level `process`.
 type processSandbox struct {
 	*process.Runner
-	interpreter string
+	python python.Tree
 }
 
-// newProcessSandbox finds the interpreter. What the sandbox writes lies below dir.
-func newProcessSandbox(dir string) (*processSandbox, error) {
-	s := &processSandbox{}
-	for _, name := range process.Interpreters() {
-		if found, err := exec.LookPath(name); err == nil {
-			if s.interpreter, err = filepath.Abs(found); err != nil {
-				return nil, fmt.Errorf("finding the interpreter: %w", err)
-			}
-			break
-		}
-	}
-	var err error
-	if s.Runner, err = process.New(process.Config{Interpreter: s.interpreter, Dir: dir}); err != nil {
+// NewSandbox gives a sandbox on that interpreter. What it writes lies below dir.
+func NewSandbox(tree python.Tree, dir string) (Sandbox, error) {
+	runner, err := process.New(process.Config{Python: tree, Dir: dir})
+	if err != nil {
 		return nil, fmt.Errorf("preparing the sandbox: %w", err)
 	}
-	return s, nil
+	return &processSandbox{Runner: runner, python: tree}, nil
 }
 
 // Open implements Sandbox.
@@ -69,30 +56,11 @@ func (s *processSandbox) Open(ctx context.Context, b *bundle.Bundle, settings ha
 	return s.Runner.Open(ctx, b, settings)
 }
 
-// describeLimit is how long the interpreter may take to say what it is.
-const describeLimit = 30 * time.Second
-
-// describe prints what the harness says of itself with every result.
-const describe = `import os, sys
-print(sys.implementation.name, ".".join(map(str, sys.version_info[:3])))
-try:
-    print(os.confstr("CS_GNU_LIBC_VERSION") or "unknown")
-except (OSError, ValueError):
-    print("unknown")
-`
-
 // Describe implements Sandbox.
 func (s *processSandbox) Describe(ctx context.Context) (interpreter, libc string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, describeLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, s.interpreter, "-I", "-S", "-B", "-c", describe)
-	cmd.Env = []string{}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	facts, err := s.python.Facts(ctx)
 	if err != nil {
-		return "", "", fmt.Errorf("asking %s what it is: %w: %s", s.interpreter, err, strings.TrimSpace(stderr.String()))
+		return "", "", err
 	}
-	interpreter, libc, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return interpreter, libc, nil
+	return facts.Interpreter + " (" + s.python.Label() + ")", facts.Libc, nil
 }

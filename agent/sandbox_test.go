@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // The whole way with a real interpreter: what the server is told at enrolment is what comes with the results.
@@ -14,13 +16,16 @@ func TestRealSandbox(t *testing.T) {
 	stop := start(t, o)
 	f.untilResults(6)
 	require.NoError(t, stop())
-	sandbox, err := newProcessSandbox(t.TempDir())
+	tree, err := python.Open(t.Context(), python.Options{})
+	require.NoError(t, err)
+	sandbox, err := NewSandbox(tree, t.TempDir())
 	require.NoError(t, err)
 	interpreter, libc, err := sandbox.Describe(t.Context())
 	require.NoError(t, err)
 	for shard, r := range f.results {
 		require.Equal(t, []string{"0", "2", "4", "6", "8", "10"}[shard], r.Output)
 		require.Equal(t, interpreter, r.Interpreter)
+		require.Contains(t, r.Interpreter, "embedded:"+tree.Digest[:16])
 		require.Equal(t, libc, r.Libc)
 		require.Equal(t, "process", r.Isolation)
 		require.Positive(t, r.WallUs)

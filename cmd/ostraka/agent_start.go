@@ -57,6 +57,7 @@ and an account that you would lend to those who write the functions.`,
 	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&o.options.DataDir, "data", "", "folder for the agent's key and cache; left out: one in the user's folder of data")
 	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
+	f.StringVar(&o.options.Python, "python", "", pythonUsage)
 	f.IntVar(&o.options.Workers, "workers", 1, "how many leases to work on at once, each with an interpreter of its own")
 	f.StringVar(&o.maxMemory, "max-memory", "", "refuse functions whose limit of memory is higher, for example 512Mi")
 	f.StringVar(&o.maxDisk, "max-disk", "", "refuse functions whose limit of disk is higher, for example 1Gi")

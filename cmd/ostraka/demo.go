@@ -31,7 +31,8 @@ const (
 var errDemo = &exitError{code: exitFailed, err: errors.New("the demo did not show what it should: see above")}
 
 func newDemo(t *terminal) *cobra.Command {
-	return &cobra.Command{
+	var python string
+	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a liar being voted out, and an answer being right",
 		Long: `Count the numbers in [2^64, 2^64+10^6) that pass the Baillie-PSW primality test, on four agents of
@@ -41,18 +42,20 @@ exits with 0 only when all of that is so, and leaves nothing behind.
 
 DEMO_FOLLOWUP_ENABLED=0 leaves the follow-up out.`,
 		Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), t) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), t, python) },
 	}
+	cmd.Flags().StringVar(&python, "python", "", pythonUsage)
+	return cmd
 }
 
-func runDemo(ctx context.Context, t *terminal) error {
+func runDemo(ctx context.Context, t *terminal, python string) error {
 	off, err := followupsOff(t)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, demoLimit, fmt.Errorf("the demo took longer than %v", demoLimit))
 	defer cancel()
-	d := &demo{t: t, followups: !off}
+	d := &demo{t: t, followups: !off, python: python}
 	err = d.run(ctx)
 	if d.dev != nil {
 		if stopErr := d.dev.stop(); stopErr != nil {
@@ -72,6 +75,7 @@ func runDemo(ctx context.Context, t *terminal) error {
 type demo struct {
 	t         *terminal
 	followups bool
+	python    string // as in agent.Options
 	dev       *dev
 	c         *connection
 }
@@ -108,7 +112,7 @@ func (d *demo) start(ctx context.Context) error {
 	began := time.Now()
 	d.dev, err = startDev(ctx, devConfig{
 		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: defaultLieProbability,
-		FollowupsOff: !d.followups, Log: log,
+		FollowupsOff: !d.followups, Log: log, Terminal: d.t, Python: d.python,
 	})
 	if err != nil {
 		return err

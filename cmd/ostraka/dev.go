@@ -41,6 +41,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.Float64Var(&o.config.LieProbability, "liar-probability", defaultLieProbability, "how often a liar lies")
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of `ostraka server`, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
+	f.StringVar(&o.config.Python, "python", "", pythonUsage)
 	f.StringVar(&o.logLevel, "log-level", "warn", "what to log: debug, info, warn or error")
 	return cmd
 }
@@ -49,6 +50,7 @@ func (o *devOptions) run(ctx context.Context) (err error) {
 	if err := o.complete(); err != nil {
 		return err
 	}
+	o.config.Terminal = o.terminal
 	d, err := startDev(ctx, o.config)
 	if err != nil {
 		return fmt.Errorf("starting: %w", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,10 +29,10 @@ func devAgents(agents, liars int) []devAgent {
 
 // child makes the process that an agent runs in. Its token travels in the environment, which other users cannot see, and the
 // environment holds nothing else that is secret.
-func (a devAgent) child(dir *devDir, info devInfo, lieProbability float64, log *slog.Logger) *child {
+func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 	return &child{
 		name: a.name,
-		log:  log,
+		log:  config.Log,
 		// Usage and authorisation do not mend themselves: a revoked agent stays away.
 		final: func(code int) bool { return code == exitOK || code == exitUsage || code == exitAuth },
 		command: func() (*exec.Cmd, error) {
@@ -45,7 +44,7 @@ func (a devAgent) child(dir *devDir, info devInfo, lieProbability float64, log *
 			if err != nil {
 				return nil, err
 			}
-			cmd := exec.Command(program, a.arguments(dir, info, lieProbability)...)
+			cmd := exec.Command(program, a.arguments(dir, info, config)...)
 			cmd.Args[0] = "ostraka"
 			cmd.Env = childEnvironment("OSTRAKA_TOKEN=" + info.EnrolmentToken)
 			cmd.Stdout, cmd.Stderr = out, out
@@ -54,10 +53,13 @@ func (a devAgent) child(dir *devDir, info devInfo, lieProbability float64, log *
 	}
 }
 
-func (a devAgent) arguments(dir *devDir, info devInfo, lieProbability float64) []string {
+func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []string {
 	args := []string{"agent", "start", "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--lease-work", devLeaseWork.String()}
 	if a.liar {
-		args = append(args, "--liar", "--liar-probability", strconv.FormatFloat(lieProbability, 'g', -1, 64))
+		args = append(args, "--liar", "--liar-probability", strconv.FormatFloat(config.LieProbability, 'g', -1, 64))
+	}
+	if config.Python != "" {
+		args = append(args, "--python", config.Python)
 	}
 	return args
 }

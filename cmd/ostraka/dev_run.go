@@ -35,6 +35,8 @@ type devConfig struct {
 	DatabaseURL    string // "": the embedded Postgres
 	Objects        objectConfig
 	FollowupsOff   bool
+	Python         string // as in agent.Options
+	Terminal       *terminal
 	Log            *slog.Logger
 }
 
@@ -82,6 +84,9 @@ func (d *dev) start(ctx context.Context) error {
 		return err
 	}
 	if err := d.dir.writeInfo(d.info); err != nil {
+		return err
+	}
+	if err := d.unpackPython(ctx); err != nil {
 		return err
 	}
 	d.startAgents(ctx)
@@ -220,12 +225,24 @@ func (d *dev) connect() (*connection, error) {
 	return c, err
 }
 
+// unpackPython does what the agents would otherwise do, while nobody sees it.
+func (d *dev) unpackPython(ctx context.Context) error {
+	if d.config.Agents == 0 {
+		return nil
+	}
+	tree, err := openPython(ctx, d.config.Terminal, d.config.Python)
+	if err != nil {
+		return err
+	}
+	return tree.Release() // each agent holds it for itself
+}
+
 func (d *dev) startAgents(ctx context.Context) {
 	d.agents = devAgents(d.config.Agents, d.config.Liars)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	for _, a := range d.agents {
-		c := a.child(d.dir, d.info, d.config.LieProbability, d.config.Log)
+		c := a.child(d.dir, d.info, d.config)
 		all.Go(func() { c.keep(running) })
 	}
 	d.onStop(func(context.Context) error {

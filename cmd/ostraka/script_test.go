@@ -23,7 +23,7 @@ import (
 // agents. The scripts share one project, so each uses names of its own.
 func TestScripts(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Agents: 3, Log: log})
+	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Agents: 3, Log: log, Terminal: systemTerminal()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.stop()) })
 	empty := emptyDatabase(t, d.info.DatabaseURL)

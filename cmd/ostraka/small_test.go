@@ -76,7 +76,7 @@ func TestAgentsGetNoKeys(t *testing.T) {
 	env := childEnvironment("OSTRAKA_TOKEN=t")
 	require.Contains(t, env, "OSTRAKA_TOKEN=t")
 	require.NotContains(t, strings.Join(env, "\n"), "secret")
-	args := devAgent{name: "a", liar: true}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", EnrolmentToken: "t0ken"}, 0.5)
+	args := devAgent{name: "a", liar: true}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", EnrolmentToken: "t0ken"}, devConfig{LieProbability: 0.5})
 	require.NotContains(t, args, "t0ken", "others can see command lines")
 	require.Contains(t, args, "--liar")
 }

@@ -48,6 +48,7 @@ const (
 // Config says what to run and where.
 type Config struct {
 	Interpreter string           // path of a Python of version 3.9 or later
+	Tree        string           // label of the interpreter's tree, told beside its name in every Result
 	BundleDir   string           // absolute; the unpacked bundle
 	Digest      string           // of the bundle; it is part of the seeds
 	Settings    Settings         // what the caller decides

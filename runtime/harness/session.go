@@ -195,7 +195,7 @@ func (s *Session) Run(ctx context.Context, shard Shard) (Result, error) {
 	}
 	r.Shard, r.InputBytes = shard.Index, int64(len(shard.Input))
 	r.Isolation = string(s.cfg.Isolation)
-	r.Interpreter, r.Platform, r.Libc = s.facts.Interpreter, s.facts.Platform, s.facts.Libc
+	r.Interpreter, r.Platform, r.Libc = s.facts.named(s.cfg.Tree), s.facts.Platform, s.facts.Libc
 	return r, nil
 }
 

@@ -42,6 +42,14 @@ type facts struct {
 	Libc        string `json:"libc,omitempty"`
 }
 
+// named is the interpreter's name for people and for the server, which tells interpreters apart by it.
+func (f *facts) named(tree string) string {
+	if tree == "" {
+		return f.Interpreter
+	}
+	return f.Interpreter + " (" + tree + ")"
+}
+
 // code is the exit code of a process, -1 when a signal ended it.
 func (m *message) code() int {
 	if m.ExitCode == nil {

@@ -5,38 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
 )
-
-// Interpreters are the names under which New looks for Python.
-func Interpreters() []string { return []string{"python3"} }
 
 // Config says where sandboxes live.
 type Config struct {
-	Interpreter string // path of Python; found on PATH when empty
-	Dir         string // where leases get their directories; the system's when empty
+	Python python.Tree // the interpreter
+	Dir    string      // where leases get their directories; the system's when empty
 }
 
 // Runner opens sandboxes of the level `process`.
 type Runner struct {
-	interpreter string
-	dir         string
+	python python.Tree
+	dir    string
 }
 
-// New finds the interpreter and makes Dir if it is missing.
+// New makes Dir if it is missing.
 func New(cfg Config) (*Runner, error) {
-	r := &Runner{interpreter: cfg.Interpreter, dir: cfg.Dir}
-	if r.interpreter == "" {
-		found, err := find()
-		if err != nil {
-			return nil, err
-		}
-		r.interpreter = found
-	}
+	r := &Runner{python: cfg.Python, dir: cfg.Dir}
 	if r.dir == "" {
 		r.dir = os.TempDir()
 	}
@@ -49,15 +39,6 @@ func New(cfg Config) (*Runner, error) {
 		return nil, fmt.Errorf("preparing the directory of sandboxes: %w", err)
 	}
 	return r, nil
-}
-
-func find() (string, error) {
-	for _, name := range Interpreters() {
-		if p, err := exec.LookPath(name); err == nil {
-			return filepath.Abs(p)
-		}
-	}
-	return "", errors.New("no python3 on PATH: install Python 3.9 or later (Debian: apt-get install python3)")
 }
 
 // Level is the isolation that sandboxes of this runner achieve.

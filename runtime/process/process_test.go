@@ -15,11 +15,15 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 func runner(t testing.TB) *Runner {
 	t.Helper()
-	r, err := New(Config{Dir: filepath.Join(t.TempDir(), "sandboxes")})
+	tree, err := python.Open(context.Background(), python.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tree.Release()) })
+	r, err := New(Config{Python: tree, Dir: filepath.Join(t.TempDir(), "sandboxes")})
 	require.NoError(t, err)
 	return r
 }
@@ -155,7 +159,7 @@ func TestVendoredPackageAndPlainScript(t *testing.T) {
 }
 
 func TestOpenFailsClean(t *testing.T) {
-	r, err := New(Config{Interpreter: "/none/python3", Dir: t.TempDir()})
+	r, err := New(Config{Python: python.Tree{Interpreter: "/none/python3"}, Dir: t.TempDir()})
 	require.NoError(t, err)
 	b, err := bundle.Pack("../../examples/prove")
 	require.NoError(t, err)

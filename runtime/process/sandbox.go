@@ -34,7 +34,7 @@ func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle, setting
 		return err
 	}
 	session, err := harness.Start(ctx, harness.Config{
-		Interpreter: r.interpreter, BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work,
+		Interpreter: r.python.Interpreter, Tree: r.python.Label(), BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work,
 		Manifest: b.Manifest, Isolation: r.Level(),
 	})
 	if err != nil {

@@ -58,7 +58,12 @@ type Tree struct {
 
 // Label is how results and the platform record name the tree: its origin and
 // enough of its digest to tell it apart.
-func (t Tree) Label() string { return t.Origin + ":" + t.Digest[:16] }
+func (t Tree) Label() string {
+	if t.Digest == "" {
+		return t.Origin
+	}
+	return t.Origin + ":" + t.Digest[:16]
+}
 
 // Release tells that the tree is not used any more: a later version of the
 // program may remove it. The end of the process does the same.

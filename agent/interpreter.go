@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/ostraka/ostraka/runtime/python"
+)
+
+// maxNamedRepairs is how many files of a tree that was put right are named in the log: the first few tell what happened.
+const maxNamedRepairs = 5
+
+// openPython gives the interpreter that the options choose and says which one it is. The embedded one is unpacked where all
+// programs of the user share it, or in the agent's own directory where the user has no cache (a service without a home).
+func openPython(ctx context.Context, o Options, dir *dataDir) (python.Tree, error) {
+	cache, err := python.DefaultDir()
+	if err != nil {
+		cache = filepath.Join(dir.path, "python")
+	}
+	unpacking := sync.OnceFunc(func() { o.Log.Info("unpacking Python; this happens once", "into", cache) })
+	tree, err := python.Open(ctx, python.Options{Python: o.Python, Dir: cache, Progress: func(int64, int64) { unpacking() }})
+	if err != nil {
+		return python.Tree{}, fmt.Errorf("preparing the interpreter: %w", err)
+	}
+	tellPython(o.Log, tree)
+	return tree, nil
+}
+
+func tellPython(log *slog.Logger, tree python.Tree) {
+	if n := len(tree.Repaired); n > 0 {
+		log.Warn("files of the unpacked interpreter were not as they should be and were put right: did somebody change them?",
+			"files", n, "first", tree.Repaired[:min(n, maxNamedRepairs)], "in", tree.Dir)
+	}
+	log.Info("interpreter", "version", tree.Version, "tree", tree.Label(), "path", tree.Interpreter)
+	if tree.Origin == python.OriginSystem {
+		log.Warn("functions run on this machine's own Python: results may differ from those of agents with the embedded one")
+	}
+}
