@@ -77,8 +77,6 @@ func TestMisbehavingModules(t *testing.T) {
 	complains.Funcs[0].Code = w.Cat(w.Write(2, 1024, 20), w.Exit(65))
 	noisy := w.Print(strings.Repeat("noise ", 1000))
 	noisy.Funcs[0].Code = w.Forever(w.Write(2, 1024, 6000))
-	outside := w.Command(nil)
-	outside.Data = [][]byte{w.Data(1<<20, "far away")}
 	hugeLine := w.Command(w.Cat(w.Const(1700), []byte{0x40, 0}, w.Drop, w.Write(1, 0, 100<<20)))
 
 	for name, c := range map[string]struct {
@@ -98,7 +96,6 @@ func TestMisbehavingModules(t *testing.T) {
 		"trap":                 {w.Command([]byte{unreachable}), wasm.ClassTrap, "unreachable"},
 		"division by zero":     {w.Command(w.Cat(w.Const(1), w.Const(0), []byte{0x6d}, w.Drop)), wasm.ClassTrap, "divide by zero"},
 		"outside memory":       {w.Command(w.Cat(w.Const(-4), []byte{0x28, 2, 0}, w.Drop)), wasm.ClassTrap, "out of bounds"},
-		"data outside":         {outside, wasm.ClassTrap, "out of bounds"},
 		"exit 1":               {w.Command(w.Exit(1)), wasm.ClassExit, "code 1"},
 		"exit 64":              {w.Command(w.Exit(64)), wasm.ClassExit, "does not support this kind"},
 		"exit 65":              {complains, wasm.ClassExit, "does not understand a record or its parameters: no[31m such field"},
@@ -143,6 +140,8 @@ func TestRefusedBeforeCompiling(t *testing.T) {
 	grows.Table = []byte{1, 0x70, 0, 1}
 	abort := w.Command(nil)
 	abort.Imports[0] = w.Import("env", "abort", 0)
+	outside := w.Command(nil)
+	outside.Data = [][]byte{w.Data(1<<20, "far away")}
 	hungry := w.Command(nil)
 	hungry.Memory = w.Cat([]byte{1, 0}, w.U(2049))
 	for name, c := range map[string]struct {
@@ -154,6 +153,7 @@ func TestRefusedBeforeCompiling(t *testing.T) {
 		"table.grow":     {grows, "table_grow"},
 		"unknown import": {abort, "import"},
 		"large minimum":  {hungry, "memory"},
+		"data outside":   {outside, "data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, e := runBytes(t, p, c.module.Bytes())

@@ -48,6 +48,7 @@ func (b *bodyChecker) check() {
 			panic(r)
 		}
 	}()
+	b.c.at = b.r
 	b.readLocals()
 	b.open = append(b.open, false) // the body itself
 	for len(b.open) > 0 {

@@ -16,7 +16,7 @@ import (
 
 // Version numbers this set of rules. It is part of the compile cache's key, so
 // that a module that was compiled under older rules is checked again.
-const Version = 1
+const Version = 2
 
 // Options are the bounds that depend on how a module will be run.
 type Options struct {
@@ -43,12 +43,14 @@ type Info struct {
 // Check reads a module and returns what it holds, or a *Refusal that names the
 // rule that was broken, what was found and where.
 func Check(module []byte, opt Options) (info Info, err error) {
+	c := &checker{opt: opt}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case *Refusal:
+			r.Offset = c.offset()
 			info, err = Info{}, r
-		case *bytecode.Malformed:
+		case *bytecode.Malformed: // which tells the offset itself
 			info, err = Info{}, &Refusal{Rule: RuleMalformed, Where: r.Where, What: r.What}
 		default:
 			panic(r)
@@ -58,9 +60,10 @@ func Check(module []byte, opt Options) (info Info, err error) {
 		refuse(RuleSize, "", "the module is %d bytes; at most %d are allowed", len(module), MaxModuleBytes)
 	}
 	checkMagic(module)
-	c := &checker{opt: opt, r: reader{bytecode.Reader{Buf: module, Pos: len(magic) + len(version)}}}
+	c.r = reader{bytecode.Reader{Buf: module, Pos: len(magic) + len(version)}}
 	c.info.Size = len(module)
 	c.readSections()
+	c.at = nil
 	c.checkContract()
 	return c.info, nil
 }
@@ -89,6 +92,7 @@ func checkMagic(module []byte) {
 type checker struct {
 	opt  Options
 	r    reader
+	at   *reader // the section or body that is being read
 	info Info
 
 	types     []funcType
@@ -99,6 +103,14 @@ type checker struct {
 	bodies    int
 	exports   map[string]export
 	elements  uint64 // entries of all element segments together
+}
+
+// offset is how far the reading came; 0 outside of the sections.
+func (c *checker) offset() int {
+	if c.at == nil {
+		return 0
+	}
+	return c.at.Pos
 }
 
 // checkContract checks what only the whole module can tell.

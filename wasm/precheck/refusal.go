@@ -34,6 +34,7 @@ const (
 	RuleData         Rule = "data"          // too many data segments
 	RuleExports      Rule = "exports"       // too many exports, or one twice
 	RuleExportStart  Rule = "export_start"  // no usable _start
+	RuleStart        Rule = "start"         // a start section that names no usable function
 	RuleExportMemory Rule = "export_memory" // no memory exported
 )
 
@@ -42,14 +43,21 @@ type Refusal struct {
 	Rule  Rule
 	Where string // the function, import or section; empty for the whole module
 	What  string // what was found, and what is allowed
+	// Offset is the place in the file, in bytes, where the reading stopped; 0
+	// if the fault is not in one place.
+	Offset int
 }
 
 // Error returns where and what in one line.
 func (r *Refusal) Error() string {
-	if r.Where == "" {
-		return r.What
+	text := r.What
+	if r.Where != "" {
+		text = r.Where + ": " + text
 	}
-	return r.Where + ": " + r.What
+	if r.Offset > 0 {
+		text = fmt.Sprintf("%s (offset %d)", text, r.Offset)
+	}
+	return text
 }
 
 // refuse ends the check; Check turns it into the error that it returns.

@@ -31,6 +31,7 @@ func (c *checker) readSections() {
 			s.Fail("the section is repeated or out of order")
 		}
 		last = sectionOrder[id]
+		c.at = &s
 		c.readSection(id, &s)
 		if !s.AtEnd() {
 			s.Fail("%d bytes are left over", s.Left())
@@ -55,7 +56,9 @@ func (c *checker) readSection(id byte, s *reader) {
 	case bytecode.SecExport:
 		c.readExports(s)
 	case bytecode.SecStart:
-		s.U32()
+		if t, ok := c.typeOf(s.U32()); !ok || len(t.params)+len(t.results) != 0 {
+			refuse(RuleStart, s.Where, "the start function must exist, take nothing and return nothing")
+		}
 	case bytecode.SecElement:
 		c.readElements(s)
 	case bytecode.SecDataCount:
@@ -106,7 +109,7 @@ func (c *checker) readImports(s *reader) {
 		t := s.U32()
 		want, ok := allowedImports[name]
 		if module != wasiModule || !ok {
-			refuse(RuleImport, where, "the host does not offer this; a module may import only %s of %s", allowedNames(), wasiModule)
+			refuse(RuleImport, where, "the host does not offer this; %s", remedy(module, name))
 		}
 		if int(t) >= len(c.types) || c.types[t] != want {
 			refuse(RuleImportType, where, "the signature is not the one of WASI preview 1")
@@ -237,29 +240,37 @@ func (c *checker) checkDataCount(s *reader, n uint32) {
 }
 
 func (c *checker) readData(s *reader) {
-	for range s.count(RuleData, MaxDataSegments, "data segments") {
+	for i := range s.count(RuleData, MaxDataSegments, "data segments") {
+		offset := int64(0)
 		switch flags := s.U32(); flags {
 		case 0:
-			constExpr(s)
+			offset = constExpr(s)
 		case 1:
 		case 2:
 			s.U32()
-			constExpr(s)
+			offset = constExpr(s)
 		default:
 			s.Fail("a data segment has flags %d", flags)
 		}
-		s.Bytes(s.U32())
+		end := int64(uint32(offset)) + int64(len(s.Bytes(s.U32())))
+		if have := int64(c.info.MemoryMinPages) * pageSize; end > have {
+			refuse(RuleData, fmt.Sprintf("data segment %d", i), "it ends at %d and the memory has %d bytes at the start", end, have)
+		}
 	}
 }
 
+// pageSize is the unit of WebAssembly's memory in bytes.
+const pageSize = 64 << 10
+
 // constExpr steps over the initial value of a global or the offset of a
-// segment: one constant instruction and an end.
-func constExpr(s *reader) {
+// segment: one constant instruction and an end. It returns the value of an
+// integer, and 0 for anything else.
+func constExpr(s *reader) (value int64) {
 	switch op := s.Byte(); op {
 	case 0x41:
-		s.Signed(32)
+		value = s.Signed(32)
 	case 0x42:
-		s.Signed(64)
+		value = s.Signed(64)
 	case 0x43:
 		s.Bytes(4)
 	case 0x44:
@@ -279,4 +290,5 @@ func constExpr(s *reader) {
 	if s.Byte() != bytecode.OpEnd {
 		refuse(RuleFeature, s.Where, "a constant expression of more than one instruction is not supported")
 	}
+	return value
 }

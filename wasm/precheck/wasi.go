@@ -1,6 +1,7 @@
 package precheck
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,6 +44,28 @@ var allowedImports = map[string]funcType{
 	"sched_yield":         {"", i32},
 }
 
-func allowedNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(allowedImports)), ", ")
+// remedies tell, by the module that is imported from, what to do about it: each
+// comes from a tool's default that the contract does not go along with.
+var remedies = map[string]string{
+	"env":                      "a C or C++ symbol is not defined anywhere: link what defines it, and build with clang --target=wasm32-wasi, not with Emscripten",
+	"gojs":                     "build with GOOS=wasip1, not GOOS=js",
+	"go":                       "build with GOOS=wasip1, not GOOS=js",
+	"wasi_unstable":            "it was built for WASI's first draft: build for WASI preview 1 (wasm32-wasi or wasm32-wasip1) with a newer tool chain",
+	"__wbindgen_placeholder__": "build a plain binary for wasm32-wasi or wasm32-wasip1, without wasm-bindgen",
+	"wbg":                      "build a plain binary for wasm32-wasi or wasm32-wasip1, without wasm-bindgen",
+	"wasi_snapshot_preview2":   "build for WASI preview 1",
+}
+
+// remedy says what to do about an import that the host does not offer.
+func remedy(module, name string) string {
+	if module == "env" && (name == "abort" || name == "trace" || name == "seed") {
+		return fmt.Sprintf("AssemblyScript imports it unless told otherwise: build with `--use %s=` and without bindings", name)
+	}
+	if strings.HasPrefix(module, "wasi:") {
+		return "it belongs to WASI preview 2: build a core module for WASI preview 1 (wasm32-wasi or wasm32-wasip1)"
+	}
+	if known, ok := remedies[module]; ok {
+		return known
+	}
+	return fmt.Sprintf("a module may import only %s of %s", strings.Join(slices.Sorted(maps.Keys(allowedImports)), ", "), wasiModule)
 }
