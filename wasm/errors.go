@@ -39,16 +39,18 @@ const (
 // find the cause. Texts in it come from the module and are cleaned of control
 // characters.
 type Error struct {
-	Class    Class         `json:"class"`
-	Rule     string        `json:"rule,omitempty"` // of the pre-check, if that refused
-	Message  string        `json:"message"`        // what happened, one line
-	Hint     string        `json:"hint,omitempty"` // what to do next
-	Digest   string        `json:"digest,omitempty"`
-	ExitCode uint32        `json:"exit_code,omitempty"`
-	Trap     string        `json:"trap,omitempty"`
-	Frames   []string      `json:"frames,omitempty"` // of the trap, innermost first
-	Stderr   string        `json:"stderr,omitempty"` // the tail
-	InLines  int64         `json:"in_lines"`         // records that were sent, the header not counted
+	Class    Class    `json:"class"`
+	Rule     string   `json:"rule,omitempty"` // of the pre-check, if that refused
+	Message  string   `json:"message"`        // what happened, one line
+	Hint     string   `json:"hint,omitempty"` // what to do next
+	Digest   string   `json:"digest,omitempty"`
+	ExitCode uint32   `json:"exit_code,omitempty"`
+	Trap     string   `json:"trap,omitempty"`
+	Frames   []string `json:"frames,omitempty"` // of the trap, innermost first
+	Stderr   string   `json:"stderr,omitempty"` // the tail
+	// Header is the batch's first line: with the records it repeats the run.
+	Header   string        `json:"header,omitempty"`
+	InLines  int64         `json:"in_lines"` // records that were sent, the header not counted
 	OutLines int64         `json:"out_lines"`
 	Memory   int64         `json:"memory"` // bytes at the end
 	Fuel     int64         `json:"fuel"`   // units that were used

@@ -32,7 +32,6 @@ func runBytes(t testing.TB, p *wasm.Pool, module []byte) (string, wasm.Stats, *w
 	return out.String(), stats, e
 }
 
-
 // tight are limits that a bad module meets soon.
 func tight(o *wasm.Options) {
 	o.Limits.Memory = 128 << 20

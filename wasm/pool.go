@@ -29,7 +29,8 @@ type Options struct {
 	// Limits of every batch; zero fields mean the defaults.
 	Limits Limits
 	// Runners is how many batches run at once; zero means one less than there
-	// are processors, so that the server itself keeps one, and at least one.
+	// are processors, so that the server itself keeps one, and at least
+	// minRunners.
 	Runners int
 	// Plain leaves the meter out. It is for measuring what the meter costs;
 	// only the clock stops a module then.
@@ -37,6 +38,14 @@ type Options struct {
 	// IdleFor is how long a runner is kept without work; zero means IdleFor.
 	IdleFor time.Duration
 }
+
+// minRunners keeps a module that burns all its fuel from holding up every other
+// project: each has one batch at a time. Runners have a low priority.
+const minRunners = 2
+
+// compilers is how many modules are compiled at once: one that takes until the
+// deadline must not keep everybody else's from being compiled.
+const compilers = 2
 
 // Pool runs modules in processes that it starts, keeps warm, shares fairly
 // between projects, and kills. It is safe for concurrent use.
@@ -71,7 +80,7 @@ func NewPool(o Options) (*Pool, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Runners == 0 {
-		o.Runners = max(1, runtime.NumCPU()-1)
+		o.Runners = max(minRunners, runtime.NumCPU()-1)
 	}
 	if o.IdleFor == 0 {
 		o.IdleFor = IdleFor
@@ -84,7 +93,7 @@ func NewPool(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{limits: limits, plain: o.Plain, log: o.Log, cache: c, spawner: runner.NewSpawner(), runs: newSchedule(o.Runners), compiles: newSchedule(1)}
+	p := &Pool{limits: limits, plain: o.Plain, log: o.Log, cache: c, spawner: runner.NewSpawner(), runs: newSchedule(o.Runners), compiles: newSchedule(compilers)}
 	p.warm.idleFor = o.IdleFor
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p, nil
@@ -183,7 +192,7 @@ func (p *Pool) load(ctx context.Context, k key, m Module) (*worker, error) {
 	if err != nil {
 		return nil, p.hostError(m, err)
 	}
-	p.log.Debug("wasm runner started", "project", k.project, "module", short(m.Digest), "pid", process.Pid())
+	p.log.Debug("wasm runner started", "project", k.project, "module", short(m.Digest), "pid", process.Pid(), "seccomp", process.Filtered)
 	return &worker{Process: process, key: k}, nil
 }
 

@@ -127,7 +127,7 @@ func (b *batch) failure(class Class, hint, format string, args ...any) *Error {
 	s := b.stats
 	return &Error{
 		Class: class, Message: fmt.Sprintf(format, args...), Hint: hint, Digest: b.module.Digest,
-		ExitCode: b.outcome.ExitCode, Stderr: s.Stderr,
+		ExitCode: b.outcome.ExitCode, Stderr: s.Stderr, Header: string(b.feed.header),
 		InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Fuel: s.Fuel, Wall: s.Wall,
 	}
 }

@@ -45,6 +45,14 @@ func serve(stdin io.Reader, stdout io.Writer) error {
 	}
 	ctx := context.Background()
 	g, answer := load(ctx, setup, module)
+	// From here on the module's own code runs.
+	switch err := restrict(runCalls); {
+	case errors.Is(err, errNoSeccomp):
+	case err != nil:
+		return err
+	default:
+		answer.Filtered = true
+	}
 	if err := errors.Join(writeJSON(out, frameReady, answer), out.Flush()); err != nil {
 		return fmt.Errorf("reporting the module: %w", err)
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,6 +27,9 @@ const (
 
 // confine takes away from this process what a runner does not need.
 func confine(s Setup) error {
+	// Privileges are given up per thread, and the filter spreads it to all.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	runtime.GOMAXPROCS(threads)
 	debug.SetTraceback("none") // a crash needs its first line only
 	unix.Umask(0o077)
@@ -54,6 +58,10 @@ func confine(s Setup) error {
 		if err := limit(l.resource, l.value); err != nil {
 			return fmt.Errorf("setting %s to %d: %w", l.name, l.value, err)
 		}
+	}
+	giveWay()
+	if err := restrict(runCalls, loadCalls); err != nil && !errors.Is(err, errNoSeccomp) {
+		return err
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type Setup struct {
 type ready struct {
 	Rejected string `json:"rejected,omitempty"` // the compiler's reason, if it refused
 	Failed   string `json:"failed,omitempty"`   // what failed in the runner itself
+	Filtered bool   `json:"filtered"`           // system calls are filtered
 }
 
 // Batch describes one run of the module, with a fresh instance.

@@ -34,7 +34,10 @@ type Process struct {
 	in    *bufio.Writer
 	out   *bufio.Reader
 	crash *tail
-	buf   []byte
+	// Filtered tells, after Load, whether the runner's system calls are
+	// filtered: not every kernel can.
+	Filtered bool
+	buf      []byte
 
 	mu     sync.Mutex
 	reaped bool
@@ -93,6 +96,7 @@ func (p *Process) Load(ctx context.Context, s Setup, module []byte) error {
 	case answer.Failed != "":
 		return fmt.Errorf("loading the module: %s", answer.Failed)
 	}
+	p.Filtered = answer.Filtered
 	return nil
 }
 

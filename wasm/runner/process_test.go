@@ -17,6 +17,10 @@ import (
 
 func TestMain(m *testing.M) {
 	MaybeRun()
+	if os.Getenv(filteredProbe) != "" {
+		runFilteredProbe()
+		return
+	}
 	goleak.VerifyTestMain(m)
 }
 
