@@ -1,5 +1,7 @@
 package harness
 
+import "fmt"
+
 // Accounting is what the kernel counts for all processes of a session together;
 // a cgroup has it.
 type Accounting interface {
@@ -16,4 +18,16 @@ type Account struct {
 	Memory      int64 // bytes held now, files of the workspace and caches included
 	MemoryPeak  int64 // the most bytes held so far
 	Processes   int64 // processes and threads now, the interpreter's own included
+}
+
+// account reads the counters, where there are any.
+func account(cfg *Config) (Account, error) {
+	if cfg.Accounting == nil {
+		return Account{}, nil
+	}
+	a, err := cfg.Accounting.Account()
+	if err != nil {
+		return Account{}, fmt.Errorf("reading the counters of the sandbox: %w", err)
+	}
+	return a, nil
 }

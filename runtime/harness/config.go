@@ -29,6 +29,9 @@ const (
 	// reservations that are never touched count as address space.
 	AddressSpaceSlack = 1 << 30
 
+	// maxInlineInput is the size up to which an input travels with its order, in
+	// one packet; the buffer of a socket holds 208 KiB.
+	maxInlineInput = 32 << 10
 	// watchEvery is how often the watchdog counts processes and memory.
 	watchEvery = 250 * time.Millisecond
 	// killGrace is how long the zygote may take to report the end of a shard
@@ -93,6 +96,9 @@ type Shard struct {
 	Input  []byte // JSON, checked by canonical.Valid
 	Home   string // absolute; an empty directory, its working directory, HOME and TMPDIR
 	Output string // absolute; an empty directory, its $OSTRAKA_OUTPUT
+	// Workspace is the folder that holds Home and Output, as this process can open
+	// it, where nobody else keeps it within limits; empty: the kernel does.
+	Workspace string
 	// OutputDir is Output as this process can open it, where a sandbox has a
 	// root of its own; empty: Output.
 	OutputDir string

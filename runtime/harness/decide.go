@@ -16,23 +16,34 @@ type stop int
 const (
 	stopNone stop = iota
 	stopWall
-	stopOutput
+	stopCPU
 	stopMemory
 	stopPids
+	stopOutput
+	stopLog
+	stopDisk
+	stopInodes
 	stopContext
 	stopOrder
+	stopChannel
 )
 
 // ending is all that decides how a shard ended.
 type ending struct {
-	stop     stop
-	reason   string // of stopOrder
-	lost     bool   // the template or the zygote died
-	exitCode int
-	signal   syscall.Signal
-	cpu      int64 // microseconds
-	frame    frame
-	limits   bundle.Limits
+	stop           stop
+	reason         string // of stopOrder
+	lost           bool   // the template or the zygote died
+	exitCode       int
+	signal         syscall.Signal
+	cpu            int64 // microseconds
+	frame          frame
+	limits         bundle.Limits
+	stdout, stderr int64 // bytes that were written
+	stdoutLimit    int64
+	workspace      space
+	oomKills       int64 // processes that the kernel killed for lack of memory
+	refused        int64 // processes that the kernel refused to start
+	quota          quota
 }
 
 // verdict is the part of a Result that is decided rather than measured.
@@ -48,26 +59,79 @@ func failed(s Status, kind, format string, args ...any) verdict {
 
 // decide is pure: what the trusted side saw, in order of what outweighs what.
 func decide(e ending) verdict {
-	l := e.limits
+	if e.stop == stopNone {
+		e.stop = e.passed()
+	}
+	if v, ended := e.stopped(); ended {
+		return v
+	}
 	switch {
-	case e.stop == stopWall:
-		return failed(StatusTimeout, ExceptionLimit, "still running after %d s: raise limits.wall_seconds, or use smaller shards", l.WallSeconds)
-	case e.stop == stopOutput || e.frame.tooLarge:
-		return failed(StatusOutputLimit, ExceptionLimit, "the output has %d bytes, at most %d are allowed: raise limits.output_bytes, or write files to $OSTRAKA_OUTPUT", e.frame.size, l.OutputBytes)
-	case e.stop == stopMemory:
-		return failed(StatusMemory, ExceptionLimit, "the processes of the shard hold more than %d bytes together: raise limits.memory_bytes", l.MemoryBytes)
-	case e.stop == stopPids:
-		return failed(StatusProcessLimit, ExceptionLimit, "more than %d processes at a time: raise limits.pids", l.Pids)
-	case e.stop == stopOrder:
-		return failed(StatusKilled, ExceptionKilled, "%s", e.reason)
 	case e.lost:
 		return failed(StatusKilled, ExceptionHarness, "the processes that run the shards were killed%s while this shard ran", by(e.signal))
-	case e.signal == unix.SIGXCPU, e.signal == unix.SIGKILL && e.cpu >= l.CPUSeconds*1_000_000:
-		return failed(StatusCPULimit, ExceptionLimit, "out of processor time after %d s: raise limits.cpu_seconds, or use smaller shards", l.CPUSeconds)
+	case e.signal == unix.SIGSYS:
+		return failed(StatusDenied, ExceptionSignal, "the process was ended%s: it made a system call that the sandbox does not allow", by(e.signal))
 	case e.signal != 0:
 		return failed(StatusKilled, ExceptionSignal, "the process was ended%s", by(e.signal))
 	}
-	return decideFrame(e)
+	v := decideFrame(e)
+	if v.status == StatusError && e.oomKills > 0 {
+		v.status = StatusMemory
+	}
+	return v
+}
+
+// passed says which limit shows only when everything has come to its end.
+func (e *ending) passed() stop {
+	switch {
+	case e.frame.tooLarge:
+		return stopOutput
+	case e.stdout > e.stdoutLimit || e.stderr > e.limits.StderrBytes:
+		return stopLog
+	case e.signal == unix.SIGXCPU || e.cpu > e.limits.CPUSeconds*1_000_000 || (e.signal == unix.SIGKILL && e.cpu >= e.limits.CPUSeconds*1_000_000):
+		return stopCPU
+	case e.signal == unix.SIGKILL && e.oomKills > 0:
+		return stopMemory
+	case e.signal == unix.SIGXFSZ:
+		return stopDisk
+	}
+	return e.workspace.over(e.limits)
+}
+
+// stopped says what a shard gets that was ended, or that has passed a limit.
+func (e *ending) stopped() (v verdict, ended bool) {
+	l := e.limits
+	switch e.stop {
+	case stopWall:
+		v = failed(StatusTimeout, ExceptionLimit, "still running after %d s: raise limits.wall_seconds, or use smaller shards", l.WallSeconds)
+	case stopCPU:
+		v = failed(StatusCPULimit, ExceptionLimit, "out of processor time after %d s: raise limits.cpu_seconds, or use smaller shards", l.CPUSeconds)
+	case stopMemory:
+		v = failed(StatusMemory, ExceptionLimit, "the processes of the shard hold more than %d bytes together: raise limits.memory_bytes", l.MemoryBytes)
+	case stopPids:
+		v = failed(StatusProcessLimit, ExceptionLimit, "more than %d processes at a time: raise limits.pids", l.Pids)
+	case stopOutput:
+		v = failed(StatusOutputLimit, ExceptionLimit, "the output has %d bytes, at most %d are allowed: raise limits.output_bytes, or write files to $OSTRAKA_OUTPUT", e.frame.size, l.OutputBytes)
+	case stopLog:
+		v = e.verbose()
+	case stopDisk:
+		v = failed(StatusDiskLimit, ExceptionLimit, "more than %d bytes in the workspace: raise limits.disk_bytes, or remove what is not needed", l.DiskBytes)
+	case stopInodes:
+		v = failed(StatusInodeLimit, ExceptionLimit, "more than %d files and folders in the workspace, or folders nested deeper than %d: raise limits.inodes, or use fewer", l.Inodes, MaxWorkspaceDepth)
+	case stopOrder:
+		v = failed(StatusKilled, ExceptionKilled, "%s", e.reason)
+	case stopChannel:
+		v = failed(StatusKilled, ExceptionHarness, "the process that was to run the shard could not be reached")
+	default: // nothing, or the context, whose end is no result
+		return v, false
+	}
+	return v, true
+}
+
+func (e *ending) verbose() verdict {
+	if e.stdout > e.stdoutLimit {
+		return failed(StatusLogLimit, ExceptionLimit, "more than %d bytes on stdout: print less, or raise limits.stdout_bytes", e.stdoutLimit)
+	}
+	return failed(StatusLogLimit, ExceptionLimit, "more than %d bytes on stderr: print less, or raise limits.stderr_bytes", e.limits.StderrBytes)
 }
 
 func by(s syscall.Signal) string {
@@ -86,11 +150,8 @@ func decideFrame(e ending) verdict {
 	case f.kind == 0:
 		return failed(StatusError, ExceptionNoResult, "the process left with exit code %d before the handler returned: return a value, and do not call os._exit or close descriptors that the function did not open", e.exitCode)
 	case f.kind == frameException:
-		exception, memory := f.exception()
-		if memory {
-			return verdict{status: StatusMemory, exception: exception}
-		}
-		return verdict{status: StatusError, exception: exception}
+		d := f.exception()
+		return verdict{status: e.raised(d.Limit), exception: d.safe()}
 	case e.exitCode != 0:
 		return failed(StatusError, ExceptionNoResult, "the process left with exit code %d after it had sent a result", e.exitCode)
 	}
@@ -98,4 +159,23 @@ func decideFrame(e ending) verdict {
 		return failed(StatusError, ExceptionOutput, "the output is not canonical JSON: %v", err)
 	}
 	return verdict{status: StatusOK, output: f.data}
+}
+
+// raised is the status of a shard that died of an exception which speaks of a
+// limit. A function that raises one without reason has harmed itself only: it
+// has no output either way.
+func (e *ending) raised(limit string) Status {
+	switch {
+	case limit == limitMemory:
+		return StatusMemory
+	case limit == limitProcesses, limit == limitAgain && e.refused > 0:
+		return StatusProcessLimit
+	case limit == limitOpenFiles:
+		return StatusFileLimit
+	case limit == limitFileSize, limit == limitDisk && e.quota.own:
+		return StatusDiskLimit
+	case limit == limitInodes && e.quota.own:
+		return StatusInodeLimit
+	}
+	return StatusError
 }

@@ -1,31 +1,36 @@
 package harness
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // flight is a shard that is running.
 type flight struct {
 	z      *zygote
-	seq    uint64
+	cfg    *Config
 	limits bundle.Limits
-	wall   time.Duration
+	shard  Shard
 	root   *os.Root // of $OSTRAKA_OUTPUT, opened before user code ran
+	before Account
 
+	seq            uint64 // 0 until a process has reported for it
 	stdout, stderr *output
 	answer         *os.File // the result pipe
 	frames         chan frame
-	full           chan struct{} // closed when the output is over its limit
+	ends           []int // of the pipes, for the shard: stdout, stderr, result and perhaps stdin
+	full, verbose  chan struct{}
+	large, talk    sync.Once
 
 	started time.Time
 }
@@ -39,76 +44,82 @@ type outcome struct {
 	err     error // the context ended
 }
 
-// pipes are the ends that the shard gets, in the order that it expects.
-type pipes struct{ stdin, stdout, stderr, result *os.File }
-
-func (p *pipes) files() []*os.File { return []*os.File{p.stdin, p.stdout, p.stderr, p.result} }
-
-func (p *pipes) close() {
-	for _, f := range p.files() {
-		if f != nil {
-			_ = f.Close() // only the shard's copies matter from now on
-		}
-	}
-}
-
-// launch hands the shard to the interpreter and starts to read what it writes.
-func launch(z *zygote, seq uint64, shard Shard, cfg *Config) (*flight, error) {
+// launch opens what the shard writes to and starts to read it. The first process
+// that reports gets the other ends.
+func launch(z *zygote, shard Shard, cfg *Config) (*flight, error) {
 	root, err := os.OpenRoot(shard.outputDir())
 	if err != nil {
 		return nil, fmt.Errorf("opening the output directory: %w", err)
 	}
 	f := &flight{
-		z: z, seq: seq, limits: cfg.Manifest.Limits, wall: cfg.wall(), root: root,
-		frames: make(chan frame, 1), full: make(chan struct{}),
+		z: z, cfg: cfg, limits: cfg.Manifest.Limits, shard: shard, root: root,
+		frames: make(chan frame, 1), full: make(chan struct{}), verbose: make(chan struct{}),
+		started: time.Now(),
 	}
-	var p pipes
-	defer p.close()
-	if err := f.open(&p, shard.Input); err != nil {
-		return nil, errors.Join(err, f.abandon())
+	if err := f.open(); err != nil {
+		f.abandon()
+		return nil, err
 	}
-	order := message{Op: "run", Seq: seq, Home: shard.Home, Output: shard.Output}
-	fds := make([]int, 0, 4)
-	for _, file := range p.files() {
-		fds = append(fds, int(file.Fd()))
-	}
-	f.started = time.Now()
-	if err := z.send(order, fds); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
-		return nil, errors.Join(err, f.abandon())
-	}
-	return f, nil // a broken pipe shows as the end of the messages
+	return f, nil
 }
 
 // open makes the pipes and starts their readers and the writer of the input.
-func (f *flight) open(p *pipes, input []byte) (err error) {
-	if f.stdout, p.stdout, err = newOutput(TailBytes); err != nil {
+func (f *flight) open() (err error) {
+	if f.before, err = account(f.cfg); err != nil {
 		return err
 	}
-	if f.stderr, p.stderr, err = newOutput(TailBytes); err != nil {
-		return err
+	for _, o := range []struct {
+		to    **output
+		limit int64
+	}{{&f.stdout, stdoutLimit(f.cfg)}, {&f.stderr, f.limits.StderrBytes}} {
+		out, end, err := newOutput(o.limit, f.chatty)
+		if err != nil {
+			return err
+		}
+		*o.to, f.ends = out, append(f.ends, end)
 	}
-	if f.answer, p.result, err = os.Pipe(); err != nil {
-		return fmt.Errorf("making a pipe: %w", err)
-	}
-	stdin, feed, err := os.Pipe()
+	answer, end, err := newPipe()
 	if err != nil {
-		return fmt.Errorf("making a pipe: %w", err)
+		return err
 	}
-	p.stdin = stdin
+	f.answer, f.ends = answer, append(f.ends, end)
+	go func() { f.frames <- readFrame(answer, f.limits.OutputBytes, f.overflow) }()
+	if f.inline() {
+		return nil
+	}
+	stdin, feed, err := newFeed()
+	if err != nil {
+		return err
+	}
+	f.ends = append(f.ends, stdin)
 	go func() {
 		defer feed.Close()
 		// A shard that does not read its input is free to; the pipe breaks
 		// when its processes are gone.
-		_, _ = io.Copy(feed, bytes.NewReader(input))
-	}()
-	go func() {
-		f.frames <- readFrame(f.answer, f.limits.OutputBytes, func() { close(f.full) })
+		_, _ = feed.Write(f.shard.Input)
 	}()
 	return nil
 }
 
+// stdoutLimit is what may come on stdout. A script's result comes there.
+func stdoutLimit(cfg *Config) int64 {
+	if cfg.Manifest.Script != "" {
+		return max(cfg.Manifest.Limits.StdoutBytes, cfg.Manifest.Limits.OutputBytes)
+	}
+	return cfg.Manifest.Limits.StdoutBytes
+}
+
+// inline says that the input travels with the order.
+func (f *flight) inline() bool {
+	return f.cfg.Manifest.Script == "" && len(f.shard.Input) <= maxInlineInput
+}
+
+func (f *flight) chatty()   { f.talk.Do(func() { close(f.verbose) }) }
+func (f *flight) overflow() { f.large.Do(func() { close(f.full) }) }
+
 // abandon closes what open has opened.
-func (f *flight) abandon() error {
+func (f *flight) abandon() {
+	f.closeEnds()
 	now := time.Now()
 	for _, o := range []*output{f.stdout, f.stderr} {
 		if o != nil {
@@ -116,33 +127,74 @@ func (f *flight) abandon() error {
 		}
 	}
 	if f.answer != nil {
-		_ = f.answer.Close()
+		_ = f.answer.Close() // nobody has written to it
 	}
-	return f.root.Close()
+	_ = f.root.Close() // it was only to be read
+}
+
+// closeEnds leaves the shard's ends to the shard.
+func (f *flight) closeEnds() {
+	for _, fd := range f.ends {
+		_ = unix.Close(fd)
+	}
+	f.ends = nil
+}
+
+// dispatch gives the shard to the process that reports for it, on a channel that
+// no other process holds. It never blocks, whatever is at the other end.
+func (f *flight) dispatch(m message) error {
+	defer m.drop()
+	f.seq = m.Seq
+	header, err := json.Marshal(order{
+		Shard: f.shard.Index, Seed: Seed(f.cfg.Digest, f.cfg.Settings.Job, f.shard.Index), Home: f.shard.Home, Output: f.shard.Output,
+	})
+	if err != nil {
+		return fmt.Errorf("encoding an order: %w", err)
+	}
+	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(header)+maxInlineInput), uint32(len(header)))
+	packet = append(packet, header...)
+	if f.inline() {
+		packet = append(packet, f.shard.Input...)
+	}
+	f.started = time.Now()
+	err = unix.Sendmsg(m.channel, packet, unix.UnixRights(f.ends...), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	f.closeEnds()
+	if err != nil {
+		return fmt.Errorf("writing to a shard's process: %w", err)
+	}
+	return nil
 }
 
 // wait waits for the shard to end and ends it when it must, or when an order
 // comes that says why.
 func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
-	wall := time.NewTimer(f.wall)
+	wall := time.NewTimer(f.cfg.wall())
 	defer wall.Stop()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
 	var o outcome
-	o.limits = f.limits
+	o.limits, o.stdoutLimit = f.limits, stdoutLimit(f.cfg)
 	var grace <-chan time.Time
-	full, done := f.full, ctx.Done()
+	full, verbose, done := f.full, f.verbose, ctx.Done()
 	end := func(why stop) {
 		if o.stop == stopNone {
 			o.stop, grace = why, time.After(killGrace)
 			// When this fails, the messages end as well, or grace does.
-			_ = f.z.send(message{Op: "kill", Seq: f.seq}, nil)
+			_ = f.z.send(message{Op: "kill", Seq: f.seq})
 		}
 	}
 	for {
 		select {
 		case m, ok := <-f.z.messages:
-			if f.landed(&o, m, ok) {
+			switch {
+			case ok && m.Op == "next" && o.stop != stopNone:
+				f.seq = m.Seq
+				m.drop() // it ends when it is not wanted
+			case ok && m.Op == "next":
+				if f.dispatch(m) != nil {
+					end(stopChannel)
+				}
+			case f.landed(&o, m, ok):
 				return o
 			}
 		case <-wall.C:
@@ -150,6 +202,9 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 		case <-full:
 			full = nil
 			end(stopOutput)
+		case <-verbose:
+			verbose = nil
+			end(stopLog)
 		case o.reason = <-orders:
 			end(stopOrder)
 		case <-done:
@@ -167,13 +222,14 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 	}
 }
 
-// inspect asks the watchdog. Without /proc there is none.
+// inspect asks the watchdogs.
 func (f *flight) inspect() stop {
-	table, err := processes()
-	if err != nil {
-		return stopNone
+	if why := f.z.inspect(f.limits); why != stopNone || f.shard.Workspace == "" {
+		return why
 	}
-	return below(table, f.z.cmd.Process.Pid, f.z.template).over(f.limits)
+	// What it cannot see now, it sees when the shard has ended.
+	use, _ := measure(f.shard.Workspace, f.limits, false)
+	return use.over(f.limits)
 }
 
 // landed takes a message and reports whether it ends the flight.
@@ -186,53 +242,4 @@ func (f *flight) landed(o *outcome, m message, ok bool) bool {
 	o.exitCode, o.signal = m.code(), syscall.Signal(m.Signal)
 	o.cpu, o.peakRSS, o.last = m.CPUMicros, m.PeakRSS, m.Last
 	return true
-}
-
-// result collects what the shard left and puts the Result together.
-func (f *flight) result(o outcome) (Result, error) {
-	deadline := time.Now().Add(drainGrace)
-	// It was opened by us and not closed yet.
-	_ = f.answer.SetReadDeadline(deadline)
-	o.frame = <-f.frames
-	_ = f.answer.Close()
-	stdout, stderr := f.stdout.finish(deadline), f.stderr.finish(deadline)
-	v := decide(o.ending)
-	files, filesErr := artifacts(f.root, f.limits)
-	if err := f.root.Close(); err != nil {
-		return Result{}, fmt.Errorf("closing the output directory: %w", err)
-	}
-	if o.err != nil {
-		return Result{}, o.err
-	}
-	if filesErr != nil && v.status == StatusOK {
-		v = badArtifacts(filesErr)
-	}
-	r := Result{
-		Status: v.status, Exception: v.exception, Files: files,
-		OutputBytes:  outputBytes(o.frame),
-		StdoutDigest: stdout.digest(), StdoutBytes: stdout.n, StdoutTail: stdout.text(), StdoutTruncated: !stdout.whole(),
-		StderrBytes: stderr.n, StderrTail: stderr.text(),
-		ExitCode: o.exitCode, Signal: signalName(o.signal),
-		StartedAt: stamp(f.started), EndedAt: stamp(o.ended),
-		CPUMicros: o.cpu, WallMicros: o.ended.Sub(f.started).Microseconds(), PeakRSSBytes: o.peakRSS,
-	}
-	if v.status == StatusOK {
-		r.Output, r.OutputDigest = string(v.output), canonical.Digest(v.output)
-	}
-	return r, nil
-}
-
-func badArtifacts(err error) verdict {
-	if errors.Is(err, errTooMuch) {
-		return failed(StatusArtifactLimit, ExceptionLimit, "%v", err)
-	}
-	return failed(StatusError, ExceptionArtifact, "%v", err)
-}
-
-// outputBytes is the size of the output, also of one that is over its limit.
-func outputBytes(f frame) int64 {
-	if f.kind != frameOutput || f.problem != "" {
-		return 0
-	}
-	return int64(min(f.size, 1<<62))
 }

@@ -58,14 +58,28 @@ func (f *frame) read(r io.Reader) {
 	}
 }
 
-// exception reads a described exception and whether it was a lack of memory.
-func (f *frame) exception() (e *Exception, memory bool) {
-	var described struct {
-		Exception
-		Memory bool `json:"memory"`
+// Limits that an exception can speak of.
+const (
+	limitMemory    = "memory"
+	limitProcesses = "processes"  // a process or thread could not be started
+	limitAgain     = "again"      // something was refused for now
+	limitOpenFiles = "open_files" // no descriptor was left
+	limitFileSize  = "file_size"  // one file was too large
+	limitDisk      = "disk"       // the file system was full
+	limitInodes    = "inodes"     // the file system had room for no more files
+)
+
+// described is an exception, and the limit that it speaks of, if any.
+type described struct {
+	Exception
+	Limit string `json:"limit"`
+}
+
+// exception reads a described exception.
+func (f *frame) exception() described {
+	var d described
+	if err := json.Unmarshal(f.data, &d); err != nil {
+		return described{Exception: Exception{Type: ExceptionProtocol, Message: "the exception on the result pipe cannot be read"}}
 	}
-	if err := json.Unmarshal(f.data, &described); err != nil {
-		return &Exception{Type: ExceptionProtocol, Message: "the exception on the result pipe cannot be read"}, false
-	}
-	return described.safe(), described.Memory
+	return d
 }

@@ -52,7 +52,7 @@ var attacks = []struct {
 	{"too many processes", "for _ in range(40):\n  if os.fork() == 0: time.sleep(1000)\ntime.sleep(1000)", StatusProcessLimit, ExceptionLimit, "SIGKILL"},
 	{"huge result", "result = 'x' * 10_000_000", StatusOutputLimit, ExceptionLimit, ""},
 	{"huge integer", "result = 1 << 20_000_000", StatusCPULimit, ExceptionLimit, ""},
-	{"prints megabytes", "print('x' * 5_000_000); os.write(2, b'y' * 5_000_000); result = 1", StatusOK, "", ""},
+	{"prints megabytes", "print('x' * 5_000_000); os.write(2, b'y' * 5_000_000); result = 1", StatusLogLimit, ExceptionLimit, ""},
 	{"closes everything", "os.closerange(0, 1000)", StatusError, ExceptionNoResult, ""},
 	{"closes stdout", "sys.stdout.close(); os.close(2)", StatusOK, "", ""},
 	{"garbage to every descriptor", "for fd in range(3, 300):\n  try: os.write(fd, b'garbage garbage')\n  except OSError: pass", StatusError, ExceptionProtocol, ""},
@@ -63,7 +63,7 @@ var attacks = []struct {
 	{"an exception that is no JSON", "for fd in range(3, 300):\n  try: os.write(fd, b'E\\0\\0\\0\\0\\0\\0\\0\\x01x')\n  except OSError: pass\nos._exit(0)", StatusError, ExceptionProtocol, ""},
 	{"a forked child returns as well", "os.fork(); result = 1", StatusOK, "", ""},
 	{"a thread that never ends", "threading.Thread(target=time.sleep, args=(1000,)).start(); result = 1", StatusOK, "", ""},
-	{"monkey patches", "json.dumps = os.write = os._exit = None; result = 1", StatusError, ExceptionNoResult, ""},
+	{"monkey patches", "json.dumps = os.write = os._exit = None; result = 1", StatusOK, "", ""},
 	{"limits are not raised", "resource.setrlimit(resource.RLIMIT_CORE, (1, 1)) if os.geteuid() else (_ for _ in ()).throw(ValueError())", StatusError, "ValueError", ""},
 }
 
@@ -104,14 +104,25 @@ func quote(source string) string {
 func children(t *testing.T, r *rig) []proc {
 	t.Helper()
 	var left []proc
+	spare := waiting(t, r)
 	table, err := processes()
 	require.NoError(t, err)
 	for _, p := range table {
-		if p.parent == r.s.z.cmd.Process.Pid && p.pid != r.s.z.template {
+		if p.parent == r.s.z.cmd.Process.Pid && p.pid != r.s.z.template && p.pid != spare {
 			left = append(left, p)
 		}
 	}
 	return left
+}
+
+// waiting is the process that waits for the next shard.
+func waiting(t *testing.T, r *rig) int {
+	t.Helper()
+	m, ok := <-r.s.z.messages
+	require.True(t, ok)
+	require.Equal(t, "next", m.Op)
+	r.s.z.messages <- m // it is of the next shard
+	return m.PID
 }
 
 // escapes start processes that try to outlive their shard. Each prints the
@@ -251,24 +262,27 @@ func TestImportThatWritesToEveryDescriptor(t *testing.T) {
 // TestImportCannotForge: code that runs at import owns the template. It can
 // choose its own results, but neither measurements nor processes.
 func TestImportCannotForge(t *testing.T) {
-	t.Run("a shard under another name", func(t *testing.T) {
-		r := start(t, `
-import gc, os, struct
-real = os.fork
-def fork():
-    pid = real()
-    return pid
-os.fork = fork
-write = os.write
-def lie(fd, data):
-    if len(data) == 8: data = struct.pack(">Q", 1)
-    return write(fd, data)
-os.write = lie
+	t.Run("a process that is none of the zygote's", func(t *testing.T) {
+		// The number of who writes comes from the kernel: a grandchild, and the template itself, are refused.
+		for _, who := range []string{"0", "os.fork()"} {
+			r := start(t, `
+import gc, os, _socket
+channel = next(o for o in gc.get_objects() if isinstance(o, _socket.socket))
+lied = False
+def lie():
+    global lied
+    if not lied:
+        lied = True
+        if `+who+` == 0:
+            a, b = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+            channel.sendmsg([b'{"op": "forked"}'], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, b.fileno().to_bytes(4, "little"))])
+os.register_at_fork(before=lie)
 def handler(x): return x
 `, nil)
-		got := r.run("1")
-		require.Equal(t, StatusKilled, got.Status, "process 1 is no child of the zygote")
-		require.Equal(t, ExceptionHarness, got.Exception.Type)
+			got := r.run("1")
+			require.Equal(t, StatusKilled, got.Status, "%+v", got.Exception)
+			require.Equal(t, ExceptionHarness, got.Exception.Type)
+		}
 	})
 	t.Run("work done elsewhere is counted", func(t *testing.T) {
 		r := start(t, `

@@ -43,10 +43,3 @@ func (s *Session) Kill(reason string) {
 	default: // it is being ended already
 	}
 }
-
-// written is how many bytes have come so far.
-func (o *output) written() int64 {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tail.n
-}

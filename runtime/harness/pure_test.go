@@ -2,10 +2,11 @@ package harness
 
 import (
 	"bytes"
-	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,7 @@ func TestDecide(t *testing.T) {
 		{"not canonical", ending{frame: outputFrame("1 ")}, StatusError},
 		{"two frames", ending{frame: frame{kind: frameOutput, problem: "more"}}, StatusError},
 		{"exception", ending{frame: frame{kind: frameException, data: []byte(`{"type":"E"}`)}}, StatusError},
-		{"lack of memory", ending{frame: frame{kind: frameException, data: []byte(`{"type":"E","memory":true}`)}}, StatusMemory},
+		{"lack of memory", ending{frame: frame{kind: frameException, data: []byte(`{"type":"E","limit":"memory"}`)}}, StatusMemory},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -102,13 +103,13 @@ func TestParseStat(t *testing.T) {
 
 func TestBelow(t *testing.T) {
 	table := []proc{
-		{1, 0, 5}, {10, 1, 5}, {11, 10, 100}, {12, 10, 110}, {13, 12, 150}, {14, 13, 90}, {20, 1, 999},
+		{1, 0, 5, 1}, {10, 1, 5, 2}, {11, 10, 100, 4}, {12, 10, 110, 8}, {13, 12, 150, 16}, {14, 13, 90, 32}, {20, 1, 999, 64},
 	}
 	u := below(table, 10, 11)
-	require.Equal(t, usage{count: 3, rss: 60}, u)
-	require.Equal(t, stopNone, u.over(bundle.Limits{Pids: 3, MemoryBytes: 60}))
-	require.Equal(t, stopPids, u.over(bundle.Limits{Pids: 2, MemoryBytes: 60}))
-	require.Equal(t, stopMemory, u.over(bundle.Limits{Pids: 3, MemoryBytes: 59}))
+	require.Equal(t, usage{count: 3, rss: 60, ticks: 56}, u)
+	require.Equal(t, stopNone, u.over(bundle.Limits{Pids: 3, MemoryBytes: 60, CPUSeconds: 1}))
+	require.Equal(t, stopPids, u.over(bundle.Limits{Pids: 2, MemoryBytes: 60, CPUSeconds: 1}))
+	require.Equal(t, stopMemory, u.over(bundle.Limits{Pids: 3, MemoryBytes: 59, CPUSeconds: 1}))
 }
 
 func FuzzReadFrame(f *testing.F) {
@@ -134,8 +135,16 @@ func FuzzReadFrame(f *testing.F) {
 	})
 }
 
-func TestDrainEndsWithItsReader(t *testing.T) {
-	tl := newTail(3)
-	drain(tl, io.MultiReader(strings.NewReader("abc"), strings.NewReader("def")))
-	require.Equal(t, "def", tl.text())
+func TestOutputCallsOnceItIsOverItsLimit(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 5: 0, 6: 1, 200_000: 1} {
+		calls := 0
+		o, w, err := newOutput(5, func() { calls++ })
+		require.NoError(t, err)
+		end := os.NewFile(uintptr(w), "end")
+		_, err = end.Write(bytes.Repeat([]byte("x"), n))
+		require.NoError(t, err)
+		require.NoError(t, end.Close())
+		require.Equal(t, int64(n), o.finish(time.Now().Add(drainGrace)).n)
+		require.Equal(t, want, calls)
+	}
 }

@@ -140,20 +140,29 @@ func (s *Session) lastWords() string {
 func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
 	timer := time.NewTimer(s.cfg.wall())
 	defer timer.Stop()
+	watch := time.NewTicker(watchEvery)
+	defer watch.Stop()
 	s.outside.forget()
-	select {
-	case m, ok := <-s.z.messages:
-		v := importVerdict(m, ok)
-		return v, nil
-	case <-timer.C:
-		v := failed(StatusTimeout, ExceptionImport, "importing the function takes longer than %d s: raise limits.wall_seconds, or do less on import", s.cfg.Manifest.Limits.WallSeconds)
-		return &v, nil
-	case reason := <-s.outside.orders:
-		v := failed(StatusKilled, ExceptionKilled, "%s", reason)
-		return &v, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	why := ending{limits: s.cfg.Manifest.Limits, stdoutLimit: s.cfg.Manifest.Limits.StdoutBytes}
+	for why.stop == stopNone {
+		select {
+		case m, ok := <-s.z.messages:
+			return importVerdict(m, ok), nil
+		case <-timer.C:
+			v := failed(StatusTimeout, ExceptionImport, "importing the function takes longer than %d s: raise limits.wall_seconds, or do less on import", why.limits.WallSeconds)
+			return &v, nil
+		case <-s.z.verbose:
+			why.stop, why.stdout = stopLog, s.z.stdout.written()
+		case <-watch.C:
+			why.stop = s.z.inspect(why.limits)
+		case why.reason = <-s.outside.orders:
+			why.stop = stopOrder
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
+	v, _ := why.stopped()
+	return &v, nil
 }
 
 // importVerdict says what the end of the import means; nil means success.
@@ -163,10 +172,7 @@ func importVerdict(m message, ok bool) *verdict {
 	case ok && m.Op == "imported" && m.Exception == nil:
 		return nil
 	case ok && m.Op == "imported":
-		v = verdict{status: StatusError, exception: m.Exception.safe()}
-		if m.Exception.Type == "MemoryError" {
-			v.status = StatusMemory
-		}
+		v = verdict{status: (&ending{}).raised(m.Exception.Limit), exception: m.Exception.safe()}
 	case ok && m.Op == "lost" && m.Signal != 0:
 		v = failed(StatusKilled, ExceptionImport, "importing the function ended the process%s", by(syscall.Signal(m.Signal)))
 	case ok && m.Op == "lost":
@@ -203,8 +209,7 @@ func (s *Session) run(ctx context.Context, shard Shard) (Result, error) {
 	if s.failure != nil {
 		return s.failedImport(), nil
 	}
-	s.seq++
-	f, err := launch(s.z, s.seq, shard, &s.cfg)
+	f, err := launch(s.z, shard, &s.cfg)
 	if err != nil {
 		return Result{}, errors.Join(err, s.discard())
 	}
@@ -214,10 +219,15 @@ func (s *Session) run(ctx context.Context, shard Shard) (Result, error) {
 	s.outside.running.Store(nil)
 	if outcome.lost || outcome.last {
 		if err := s.discard(); err != nil {
+			f.abandon()
 			return Result{}, err
 		}
 	}
-	return f.result(outcome)
+	r, held, err := f.collect(outcome)
+	if held {
+		err = errors.Join(err, s.discard())
+	}
+	return r, err
 }
 
 // failedImport is the Result of every shard when the import has failed.

@@ -170,7 +170,7 @@ func TestStdoutIsCountedHashedAndTailed(t *testing.T) {
 def handler(n):
     print("x" * n, end="")
     return 0
-`, nil)
+`, func(c *Config) { c.Manifest.Limits.StdoutBytes = 8 << 20 })
 	for _, n := range []int{TailBytes, TailBytes + 1, 8 << 20} {
 		got := r.run(strconv.Itoa(n))
 		all := strings.Repeat("x", n)
@@ -227,7 +227,7 @@ def handler(source):
 		{"as many as allowed", "[open(str(i), 'w') for i in range(3)]", StatusOK, ""},
 		{"one too many", "[open(str(i), 'w') for i in range(4)]", StatusArtifactLimit, ExceptionLimit},
 		{"too large together", "[open(str(i), 'w').write('x'*501) for i in range(2)]", StatusArtifactLimit, ExceptionLimit},
-		{"one too large", "f = open('a', 'w'); f.write('x'*1001); f.close()", StatusError, "OSError"},
+		{"one too large", "f = open('a', 'w'); f.write('x'*1001); f.close()", StatusDiskLimit, "OSError"},
 		{"link", "os.symlink('/etc/passwd', 'p')", StatusError, ExceptionArtifact},
 		{"link to a folder", "os.symlink('/etc', 'p')", StatusError, ExceptionArtifact},
 		{"fifo", "os.mkfifo('p')", StatusError, ExceptionArtifact},

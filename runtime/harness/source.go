@@ -6,6 +6,8 @@ import _ "embed"
 var (
 	//go:embed python/wire.py
 	wirePart string
+	//go:embed python/fork.py
+	forkPart string
 	//go:embed python/encode.py
 	encodePart string
 	//go:embed python/shard.py
@@ -21,5 +23,5 @@ var (
 // program is what the interpreter reads from its standard input, so that no
 // file on disk can be exchanged for it.
 func program() string {
-	return wirePart + encodePart + shardPart + templatePart + zygotePart + mainPart
+	return wirePart + forkPart + encodePart + shardPart + templatePart + zygotePart + mainPart
 }

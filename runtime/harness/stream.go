@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"io"
 )
 
 // tail counts and hashes all that is written to it and keeps the end.
@@ -35,7 +34,3 @@ func (t *tail) text() string { return end(string(t.kept), t.max) }
 
 // whole reports whether text is all that was written.
 func (t *tail) whole() bool { return t.n == int64(len(t.kept)) }
-
-// drain reads r into w to the end, or to the read deadline. The error of a
-// deadline is of no interest: what was there has been read.
-func drain(w io.Writer, r io.Reader) { _, _ = io.Copy(w, r) }

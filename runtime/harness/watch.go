@@ -13,7 +13,11 @@ import (
 type proc struct {
 	pid, parent int
 	rss         int64 // bytes
+	ticks       int64 // processor time, that of collected children included
 }
+
+// ticksPerSecond is the unit of processor time in /proc, on every architecture.
+const ticksPerSecond = 100
 
 // processes reads the table of all processes. Those that vanish meanwhile are
 // left out.
@@ -44,23 +48,32 @@ func processes() ([]proc, error) {
 	return out, nil
 }
 
-// parseStat reads parent and resident pages, which follow the name in brackets;
-// the name may hold anything.
+// parseStat reads what follows the name in brackets; the name may hold anything.
 func parseStat(pid int, stat []byte) (proc, bool) {
-	const parent, resident = 1, 21
+	const parent, firstTime, lastTime, resident = 1, 11, 14, 21
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= resident {
 		return proc{}, false
 	}
+	p := proc{pid: pid}
 	up, err := strconv.Atoi(string(fields[parent]))
 	if err != nil {
 		return proc{}, false
+	}
+	p.parent = up
+	for _, field := range fields[firstTime : lastTime+1] {
+		ticks, err := strconv.ParseInt(string(field), 10, 64)
+		if err != nil {
+			return proc{}, false
+		}
+		p.ticks += ticks
 	}
 	pages, err := strconv.ParseInt(string(fields[resident]), 10, 64)
 	if err != nil {
 		return proc{}, false
 	}
-	return proc{pid: pid, parent: up, rss: pages * int64(os.Getpagesize())}, true
+	p.rss = pages * int64(os.Getpagesize())
+	return p, true
 }
 
 // find learns which process the template is. In a namespace of its own it has
@@ -107,6 +120,7 @@ func innermost(pid int) int {
 type usage struct {
 	count int64
 	rss   int64 // beyond what each shares with the template
+	ticks int64
 }
 
 // below sums up the descendants of the zygote without the template.
@@ -127,6 +141,7 @@ func below(table []proc, zygote, template int) usage {
 		if p.pid != template {
 			u.count++
 			u.rss += max(0, p.rss-shared)
+			u.ticks += p.ticks
 		}
 	}
 	return u
@@ -139,6 +154,17 @@ func (u usage) over(l bundle.Limits) stop {
 		return stopPids
 	case u.rss > l.MemoryBytes:
 		return stopMemory
+	case u.ticks > l.CPUSeconds*ticksPerSecond:
+		return stopCPU
 	}
 	return stopNone
+}
+
+// inspect asks the watchdog for processes. Without /proc there is none.
+func (z *zygote) inspect(l bundle.Limits) stop {
+	table, err := processes()
+	if err != nil {
+		return stopNone
+	}
+	return below(table, z.cmd.Process.Pid, z.template).over(l)
 }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,17 +21,25 @@ import (
 type message struct {
 	Op        string     `json:"op"`
 	Seq       uint64     `json:"seq"`
-	Exception *Exception `json:"exception,omitempty"`
+	Exception *described `json:"exception,omitempty"`
 	ExitCode  *int       `json:"exit_code,omitempty"`
 	Signal    int        `json:"signal,omitempty"`
 	CPUMicros int64      `json:"cpu_us,omitempty"`
 	PeakRSS   int64      `json:"peak_rss_bytes,omitempty"`
 	Template  int        `json:"template,omitempty"`
+	PID       int        `json:"pid,omitempty"`  // of the process that "next" is about, in its own namespace
 	Last      bool       `json:"last,omitempty"` // the zygote leaves with this
 	facts
 
-	Home   string `json:"home,omitempty"`
-	Output string `json:"output,omitempty"`
+	channel int // descriptor that came with "next": the shard's own
+}
+
+// order is what a shard is told, beside its descriptors and its input.
+type order struct {
+	Shard  int64  `json:"shard"`
+	Seed   uint64 `json:"seed"`
+	Home   string `json:"home"`
+	Output string `json:"output"`
 }
 
 // facts are what agents report about their interpreter.
@@ -68,51 +75,16 @@ type zygote struct {
 	template  int           // as this process sees it
 	contained bool          // in a namespace of processes that ends with it
 
-	stdout, stderr *output // of the import, and of the zygote itself
+	stdout, stderr *output       // of the import, and of the zygote itself
+	verbose        chan struct{} // closed when one of them is over its limit
+	talk           sync.Once
 }
 
-// output is a pipe that is read into a tail all the time.
-type output struct {
-	file *os.File
-	done chan struct{}
-	mu   sync.Mutex
-	tail *tail
-}
-
-// Write implements io.Writer for drain.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.tail.Write(p)
-}
-
-// newOutput returns the reading side, and the end to write to.
-func newOutput(limit int64) (*output, *os.File, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a pipe: %w", err)
-	}
-	o := &output{file: r, done: make(chan struct{}), tail: newTail(limit)}
-	go func() {
-		defer close(o.done)
-		drain(o, r)
-	}()
-	return o, w, nil
-}
-
-// finish waits for the end of the stream, not longer than the deadline, and
-// closes it.
-func (o *output) finish(deadline time.Time) *tail {
-	// A pipe that cannot have a deadline would be one that is closed already.
-	_ = o.file.SetReadDeadline(deadline)
-	<-o.done
-	_ = o.file.Close()
-	return o.tail
-}
+func (z *zygote) chatty() { z.talk.Do(func() { close(z.verbose) }) }
 
 // startZygote starts the interpreter and sends it its configuration.
 func startZygote(cfg *Config) (*zygote, error) {
-	z := &zygote{mark: uuid.NewString(), contained: cfg.PIDNamespace, messages: make(chan message, 8), exited: make(chan struct{})}
+	z := &zygote{mark: uuid.NewString(), contained: cfg.PIDNamespace, messages: make(chan message, 8), exited: make(chan struct{}), verbose: make(chan struct{})}
 	ours, theirs, err := socketpair()
 	if err != nil {
 		return nil, err
@@ -123,7 +95,7 @@ func startZygote(cfg *Config) (*zygote, error) {
 		return nil, errors.Join(err, ours.Close())
 	}
 	go z.receive()
-	if err := z.send(configMessage(cfg), nil); err != nil {
+	if err := z.send(configMessage(cfg)); err != nil {
 		return nil, errors.Join(err, z.stop())
 	}
 	return z, nil
@@ -148,21 +120,22 @@ func socketpair() (*net.UnixConn, *os.File, error) {
 }
 
 func (z *zygote) start(cfg *Config, control *os.File) error {
-	stdout, stdoutW, err := newOutput(TailBytes)
+	stdout, stdoutW, err := newOutput(cfg.Manifest.Limits.StdoutBytes, z.chatty)
 	if err != nil {
 		return err
 	}
-	defer stdoutW.Close()
-	stderr, stderrW, err := newOutput(TailBytes) // the zygote's last words
+	outW := os.NewFile(uintptr(stdoutW), "stdout")
+	defer outW.Close()
+	stderr, stderrW, err := newOutput(cfg.Manifest.Limits.StderrBytes, z.chatty)
 	if err != nil {
-		_ = stdoutW.Close() // the trouble with stderr says more
 		stdout.finish(time.Now())
 		return err
 	}
-	defer stderrW.Close()
+	errW := os.NewFile(uintptr(stderrW), "stderr")
+	defer errW.Close()
 	z.stdout, z.stderr = stdout, stderr
 	z.cmd = command(cfg, z.mark)
-	z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = stdoutW, stderrW, []*os.File{control}
+	z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = outW, errW, []*os.File{control}
 	if cfg.Prepare != nil {
 		err = cfg.Prepare(z.cmd)
 	}
@@ -218,17 +191,13 @@ func configMessage(cfg *Config) any {
 	}
 }
 
-// send writes one packet, with descriptors beside it.
-func (z *zygote) send(m any, fds []int) error {
+// send writes one packet.
+func (z *zygote) send(m any) error {
 	packet, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encoding a control message: %w", err)
 	}
-	var beside []byte
-	if len(fds) > 0 {
-		beside = unix.UnixRights(fds...)
-	}
-	if _, _, err := z.conn.WriteMsgUnix(packet, beside, nil); err != nil {
+	if _, err := z.conn.Write(packet); err != nil {
 		return fmt.Errorf("writing to the interpreter: %w", err)
 	}
 	return nil
@@ -238,17 +207,39 @@ func (z *zygote) send(m any, fds []int) error {
 // Go can read; anything else is taken as its end.
 func (z *zygote) receive() {
 	defer close(z.messages)
-	packet := make([]byte, maxPacket)
+	packet, beside := make([]byte, maxPacket), make([]byte, unix.CmsgSpace(4))
 	for {
-		n, err := z.conn.Read(packet)
+		n, oob, _, _, err := z.conn.ReadMsgUnix(packet, beside)
 		if err != nil || n == 0 {
 			return
 		}
-		var m message
-		if json.NewDecoder(bytes.NewReader(packet[:n])).Decode(&m) != nil {
+		m := message{channel: descriptor(beside[:oob])}
+		if json.Unmarshal(packet[:n], &m) != nil {
+			m.drop()
 			return
 		}
 		z.messages <- m
+	}
+}
+
+// descriptor returns the one that came beside a packet, -1 when none did.
+func descriptor(beside []byte) int {
+	parts, err := unix.ParseSocketControlMessage(beside)
+	if err != nil || len(parts) == 0 {
+		return -1
+	}
+	fds, err := unix.ParseUnixRights(&parts[0])
+	if err != nil || len(fds) == 0 {
+		return -1
+	}
+	return fds[0]
+}
+
+// drop closes the descriptor that came with the message.
+func (m *message) drop() {
+	if m.channel >= 0 {
+		_ = unix.Close(m.channel) // nothing was written to it that could be lost
+		m.channel = -1
 	}
 }
 
@@ -263,7 +254,8 @@ func (z *zygote) kill() {
 func (z *zygote) stop() error {
 	closed := z.conn.Close() // the zygote sees the end and cleans up
 	go func() {
-		for range z.messages { // so that receive can leave
+		for m := range z.messages { // so that receive can leave
+			m.drop()
 		}
 	}()
 	select {

@@ -51,7 +51,7 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 	if err := s.refresh(); err != nil {
 		return harness.Result{}, fmt.Errorf("running shard %d: making its workspace: %w", index, err)
 	}
-	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.home(), Output: s.OutputDir()})
+	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.home(), Output: s.OutputDir(), Workspace: s.current})
 }
 
 // Target is where the monitor finds the sandbox. It may be called at any time.

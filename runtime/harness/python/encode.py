@@ -1,6 +1,8 @@
 """Results: what JSON can hold, in its one permitted form."""
 
+import errno
 import json
+import os
 import traceback
 
 MAX_DEPTH = 64
@@ -56,7 +58,7 @@ def members(value, depth):
         if isinstance(key, str):
             name = text(key)
         elif key is None or isinstance(key, (bool, int)):
-            name = json.dumps(key)
+            name = ENCODE(key)
         else:
             raise OutputError(f"a dict key of type {type(key).__qualname__} has no form in JSON: use str keys")
         if name in out:
@@ -65,10 +67,11 @@ def members(value, depth):
     return out
 
 
+CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def encode(value):
-    return json.dumps(
-        plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode("utf-8")
+    return CANONICAL(plain(value)).encode("utf-8")
 
 
 def clean(value, limit, keep_end=False):
@@ -95,5 +98,39 @@ def describe(error, bundle):
         "type": clean(type(error).__qualname__, 200),
         "message": clean(message, MAX_MESSAGE_TEXT),
         "traceback": clean(lines.replace(bundle + "/", ""), MAX_TRACEBACK_TEXT, keep_end=True),
-        "memory": isinstance(error, MemoryError),
+        "limit": reached(error),
     }
+
+
+def reached(error):
+    """Names the limit that an exception speaks of. Go decides what to make of it."""
+    if isinstance(error, MemoryError):
+        return "memory"
+    if isinstance(error, RuntimeError):
+        return "processes" if error.args == ("can't start new thread",) else ""
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.EAGAIN:
+        return "again" if can_fork() else "processes"
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return full()
+    return {errno.ENOMEM: "memory", errno.EMFILE: "open_files", errno.EFBIG: "file_size"}.get(number, "")
+
+
+def can_fork():
+    try:
+        pid = os.fork()
+    except OSError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
+
+
+def full():
+    """Tells what a file system that is full has run out of."""
+    try:
+        state = os.statvfs(".")
+    except OSError:
+        return "disk"
+    return "inodes" if state.f_files and not state.f_favail else "disk"

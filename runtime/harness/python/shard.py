@@ -1,86 +1,150 @@
 """The shard process: the only place where a handler runs."""
 
+import _socket
 import json
 import os
+import random
 import resource
 import signal
-import struct
 import sys
 import traceback
+from os import chdir, close, dup2, environ, getpid, getppid, read, setsid, write
+from resource import getrlimit, setrlimit
 
 # Freed when an exception arrives, so that a shard out of memory can describe it.
 MEMORY_BALLAST = 256 * 1024
 
+seed_random, print_exception, socketpair = random.seed, traceback.print_exc, _socket.socketpair
+
 
 def lower(limit, value, hard=None):
     """Sets a resource limit, never above the hard limit that is there."""
-    _, most = resource.getrlimit(limit)
+    _, most = getrlimit(limit)
     hard = value if hard is None else hard
     if most != resource.RLIM_INFINITY:
         value, hard = min(value, most), min(hard, most)
-    resource.setrlimit(limit, (value, hard))
+    setrlimit(limit, (value, hard))
 
 
 def redirect(fd, number):
     if fd != number:
-        os.dup2(fd, number, inheritable=True)
-        os.close(fd)
+        dup2(fd, number, inheritable=True)
+        close(fd)
+
+
+class Context:
+    """What a handler may know of its shard; the same for every attempt, but for output_dir."""
+
+    def __init__(self, shard, seed, output_dir):
+        self.shard = shard  # its number in the job
+        self.seed = seed  # 64 bits, the same on every machine
+        self.output_dir = output_dir  # files in it become artifacts
+
+    def __repr__(self):
+        return f"Context(shard={self.shard}, seed={self.seed}, output_dir={self.output_dir!r})"
 
 
 class Shard:
-    def __init__(self, function, config, request, result):
-        self.function, self.config, self.request, self.result = function, config, request, result
-        self.pid = os.getpid()
+    def __init__(self, config):
+        self.config = config
         self.ballast = bytearray(MEMORY_BALLAST)
 
-    def prepare(self):
+    def use(self, function):
+        self.function = function
+        self.with_context = not self.config["script"] and takes_context(function)
+
+    def main(self, sock, zygote):
+        """Asks for an order on a channel that no other process holds, and carries it out."""
+        channel = self.report(sock)
+        packet, fds, _ = receive(channel)
+        if not packet:
+            os_exit(0)  # the session is over
+        channel.close()
+        size = unpack(">I", packet[:4])[0]
+        self.request, self.input = DECODE(packet[4 : 4 + size].decode()), packet[4 + size :]
+        self.prepare(fds)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_DUMPABLE, 1)
+        if getppid() != zygote:
+            os_exit(75)
+        confine(self.config["confine"])
+        self.run()
+
+    def report(self, sock):
+        """Gives the zygote one end of a channel; the kernel tells it whose it is."""
+        ours, theirs = socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        setsid()
+        send(sock, {"op": "forked"}, [theirs.fileno()])
+        theirs.close()
+        sock.close()
+        return ours
+
+    def prepare(self, fds):
         """Everything before user code that needs no consent of the zygote."""
-        limits = self.config["limits"]
-        lower(resource.RLIMIT_CPU, limits["cpu_seconds"], limits["cpu_seconds"] + 1)
-        os.chdir(self.request["home"])
-        os.environ["HOME"] = os.environ["TMPDIR"] = self.request["home"]
-        os.environ["OSTRAKA_OUTPUT"] = self.request["output"]
+        self.pid = getpid()
+        self.result = fds[2]
+        redirect(fds[0], 1)
+        redirect(fds[1], 2)
+        if len(fds) > 3:
+            redirect(fds[3], 0)
+        seconds = self.config["limits"]["cpu_seconds"]
+        lower(resource.RLIMIT_CPU, seconds, seconds + 1)
+        request = self.request
+        chdir(request["home"])
+        environ["HOME"] = environ["TMPDIR"] = request["home"]
+        environ["OSTRAKA_OUTPUT"] = request["output"]
+        environ["OSTRAKA_SHARD"], environ["OSTRAKA_SEED"] = str(request["shard"]), str(request["seed"])
+        seed_random(request["seed"])
 
     def run(self):
         """Runs the function once and leaves; only this process may answer."""
         try:
-            kind, data = b"O", self.output()
+            kind, data = b"O", self.script() if self.config["script"] else self.output()
         except BaseException as error:
             self.ballast = None
-            kind, data = b"E", json.dumps(describe(error, self.config["bundle"])).encode()
-        if os.getpid() != self.pid:
-            os._exit(0)  # user code forked and returned in the child
+            kind, data = b"E", ENCODE(describe(error, self.config["bundle"])).encode()
+        if getpid() != self.pid:
+            os_exit(0)  # user code forked and returned in the child
+        self.flush()
+        self.frame(kind, len(data), data)
+
+    def flush(self):
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except Exception:
                 pass  # closed or replaced by user code
-        self.frame(kind, len(data), data)
 
     def frame(self, kind, size, data):
-        view = memoryview(kind + struct.pack(">Q", size) + data)
+        view = memoryview(kind + pack(">Q", size) + data)
         try:
             while view:
-                view = view[os.write(self.result, view) :]
+                view = view[write(self.result, view) :]
         except OSError:
-            os._exit(74)  # user code closed the descriptor: there is no result
-        os._exit(0)
+            os_exit(74)  # user code closed the descriptor: there is no result
+        os_exit(0)
 
     def output(self):
-        if self.config["script"]:
-            return self.script()
-        data = bytearray()
-        while chunk := os.read(0, 1 << 20):
-            data += chunk
-        redirect(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.stdin = open(0, closefd=False)
-        value = json.loads(data)
-        del data
+        value = self.value()
         try:
-            result = self.function(value)
+            if self.with_context:
+                request = self.request
+                result = self.function(value, Context(request["shard"], request["seed"], request["output"]))
+            else:
+                result = self.function(value)
         except SystemExit as error:
             raise SystemExit(f"the handler called sys.exit({error.code!r}): return a value, or raise an exception") from error
         return encode(result)
+
+    def value(self):
+        """The input; one that is too large for a packet comes on descriptor 0."""
+        data, self.input = self.input, None
+        if not data:
+            data = bytearray()
+            while chunk := read(0, 1 << 20):
+                data += chunk
+            redirect(os.open(os.devnull, os.O_RDONLY), 0)
+        return DECODE(str(data, "utf-8"))
 
     def script(self):
         """Runs a plain script: what it prints on stdout is its result."""
@@ -121,7 +185,7 @@ class Shard:
         data = os.pread(1, size, 0)
         view = memoryview(data)
         while view:
-            view = view[os.write(real, view) :]
+            view = view[write(real, view) :]
         return data
 
 

@@ -3,11 +3,10 @@
 import gc
 import linecache
 import os
+import random
 import resource
 import signal
-import struct
 import sys
-import traceback
 import types
 
 
@@ -30,6 +29,20 @@ def load(config):
     return function
 
 
+def takes_context(function):
+    """Tells whether a handler has a second positional parameter that must be
+    given, or that is called context."""
+    import inspect
+
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    if len(parameters) < 2 or parameters[1].kind not in (parameters[1].POSITIONAL_ONLY, parameters[1].POSITIONAL_OR_KEYWORD):
+        return False
+    return parameters[1].default is parameters[1].empty or parameters[1].name == "context"
+
+
 def limit_all(limits):
     """Limits that hold for the import and for every shard."""
     lower(resource.RLIMIT_CORE, 0)
@@ -42,77 +55,41 @@ def limit_all(limits):
 class Template:
     def __init__(self, sock, config, zygote):
         self.sock, self.config, self.zygote = sock, config, zygote
-        self.pid_r, self.pid_w = os.pipe()
-        self.go_r, self.go_w = os.pipe()
+        self.sibling = sibling_fork()
 
     def main(self):
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self.zygote:
-            os._exit(0)
+            os_exit(0)
         os.chdir(self.config["home"])
+        redirect(os.open(os.devnull, os.O_RDONLY), 0)
+        sys.stdin = open(0, closefd=False)
         limit_all(self.config["limits"])
         receive(self.sock)
+        random.seed(0)
+        self.shard = Shard(self.config)
         try:
-            self.function = load(self.config)
+            self.shard.use(load(self.config))
         except BaseException as error:
-            self.flush()
+            self.shard.flush()
             send(self.sock, {"op": "imported", "exception": describe(error, self.config["bundle"])})
-            os._exit(0)
+            os_exit(0)
         linecache.clearcache()
         gc.collect()
         gc.freeze()
-        self.flush()
+        self.shard.flush()
         send(self.sock, {"op": "imported"})
-        while True:
-            request, fds = receive(self.sock)
-            if request is None:
-                os._exit(0)
-            self.fork(request, fds)
+        while receive(self.sock)[0]:
+            self.fork()
+        os_exit(0)
 
-    def flush(self):
-        for stream in (sys.stdout, sys.stderr):
+    def fork(self):
+        """Forks one shard, which reports by itself."""
+        self.shard.flush()
+        fork = double_fork if self.sibling is None or thread_count() else self.sibling
+        if fork() == 0:
             try:
-                stream.flush()
-            except Exception:
-                pass
-
-    def fork(self, request, fds):
-        """Forks twice, so that the kernel makes the zygote the shard's parent."""
-        self.flush()
-        between = os.fork()
-        if between == 0:
-            pid = os.fork()
-            if pid == 0:
-                self.shard(request, fds)
-            os.write(self.pid_w, struct.pack(">Q", pid))
-            os._exit(0)
-        for fd in fds:
-            os.close(fd)
-        os.waitpid(between, 0)
-        pid = struct.unpack(">Q", os.read(self.pid_r, 8))[0]
-        send(self.sock, {"op": "forked", "seq": request["seq"], "pid": pid})
-        os.write(self.go_w, b"g")
-
-    def shard(self, request, fds):
-        try:
-            self.sock.close()
-            for fd in (self.pid_r, self.pid_w, self.go_w):
-                os.close(fd)
-            os.setsid()
-            shard = Shard(self.function, self.config, request, fds[3])
-            for number in range(3):
-                redirect(fds[number], number)
-            shard.prepare()
-            go = os.read(self.go_r, 1)
-            os.close(self.go_r)
-            # Only now is the zygote the parent: a death signal asked for
-            # earlier would come when the process between the two leaves.
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            prctl(PR_SET_DUMPABLE, 1)
-            if go != b"g" or os.getppid() != self.zygote:
-                os._exit(75)
-            confine(self.config["confine"])
-            shard.run()
-        except BaseException:
-            traceback.print_exc()
-        os._exit(76)
+                self.shard.main(self.sock, self.zygote)
+            except BaseException:
+                print_exception()
+            os_exit(76)

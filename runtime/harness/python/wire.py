@@ -1,17 +1,25 @@
 """Messages between Go, the zygote and the template, and system calls that
 Python lacks. The files of this folder are joined into one program, in the order
 of source.go; each uses the names of those before it.
+
+What is used after the function was imported is bound to names of this program
+beforehand: functions patch modules of the standard library, in good faith too.
 """
 
 import _socket
-import array
 import base64
 import ctypes
 import json
 import os
-import struct
+from _socket import SCM_CREDENTIALS, SCM_RIGHTS, SOL_SOCKET
+from array import array as array_of
+from struct import pack, unpack
 
 MAX_MESSAGE = 256 * 1024
+BESIDE = _socket.CMSG_SPACE(8 * 4) + _socket.CMSG_SPACE(12)
+CLOEXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
+ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+DECODE = json.JSONDecoder().decode
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER = 1, 4, 22, 36
 SECCOMP_MODE_FILTER = 2
 SYS_LANDLOCK_CREATE_RULESET, SYS_LANDLOCK_RESTRICT_SELF = 444, 446
@@ -33,7 +41,7 @@ def confine(how):
         os.close(ruleset)
     program = bytearray(base64.b64decode(how["filter"]))
     for offset in how["own_pid"]:
-        program[offset : offset + 4] = struct.pack("=I", os.getpid())
+        program[offset : offset + 4] = pack("=I", os.getpid())
     if program:
         filters = (ctypes.c_char * len(program)).from_buffer(program)
         fprog = SockFprog(len(program) // 8, ctypes.addressof(filters))
@@ -58,17 +66,21 @@ def trouble(what):
 
 
 def send(sock, message, fds=()):
-    data = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
-    beside = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+    data = ENCODE(message).encode("utf-8", "replace")
+    beside = [(SOL_SOCKET, SCM_RIGHTS, array_of("i", fds))] if fds else []
     sock.sendmsg([data], beside)
 
 
 def receive(sock):
-    """Returns one message and its descriptors; the message is None at the end."""
-    flags = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
-    data, beside, _, _ = sock.recvmsg(MAX_MESSAGE, _socket.CMSG_SPACE(8 * 4), flags)
-    fds = array.array("i")
+    """Returns one packet, its descriptors and the number of its sender, where
+    the kernel tells it; the packet is empty at the end."""
+    data, beside, _, _ = sock.recvmsg(MAX_MESSAGE, BESIDE, CLOEXEC)
+    fds, sender = array_of("i"), None
     for level, kind, content in beside:
-        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+        if level != SOL_SOCKET:
+            continue
+        if kind == SCM_RIGHTS:
             fds.frombytes(content[: len(content) - len(content) % fds.itemsize])
-    return (json.loads(data) if data else None), list(fds)
+        elif kind == SCM_CREDENTIALS:
+            sender = unpack("=iII", content)[0]
+    return data, list(fds), sender

@@ -11,20 +11,26 @@ import time
 SWEEP_SECONDS = 5.0
 # Above so many process ids, a look into /proc is cheaper than asking for each.
 SCAN_PIDS = 20_000
+SCAN_ALL = 100_000
+# No machine starts processes faster: sooner than this their ids cannot all have
+# been given out once.
+PIDS_A_SECOND = 100_000
+SO_PASSCRED = getattr(_socket, "SO_PASSCRED", 16)
 
 
 class Zygote:
     def __init__(self, control):
         self.control = control
-        self.seq = None  # of the shard in flight
-        self.pid = None  # of its process, once the template has named it
-        self.doomed = False  # Go asked to kill the shard in flight
+        self.seq = 0  # of the shard in flight, or of the one that waits for its order
+        self.pid = None  # of its process, once it has reported
+        self.doomed = False  # Go asked to kill it
+        self.imported = False
         self.cpu = self.rss = 0
 
     def main(self):
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)
-        config, _ = receive(self.control)
+        config = DECODE(receive(self.control)[0].decode())
         self.contained, self.last = config["contained"], False
         self.woken, wakes = os.pipe()
         for fd in (self.woken, wakes):
@@ -36,6 +42,7 @@ class Zygote:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        ours.setsockopt(_socket.SOL_SOCKET, SO_PASSCRED, 1)
         zygote = os.getpid()
         self.template = os.fork()
         if self.template == 0:
@@ -49,25 +56,27 @@ class Zygote:
             Template(theirs, config, zygote).main()
         theirs.close()
         self.socket = ours
-        self.floor = self.template
+        self.numbers = Numbers()
+        self.floor, self.since = self.template, time.monotonic()
         send(self.control, {"op": "ready", "template": self.template, **facts()})
-        send(self.socket, {"op": "import"})  # not earlier: an import may kill this process
+        self.socket.send(b"import")  # not earlier: an import may kill this process
         self.serve()
 
     def serve(self):
+        control, socket, woken = self.control.fileno(), self.socket.fileno(), self.woken
         poll = select.poll()
-        for fd in (self.control.fileno(), self.socket.fileno(), self.woken):
+        for fd in (control, socket, woken):
             poll.register(fd, select.POLLIN)
         while True:
             ready = {fd for fd, _ in poll.poll()}
-            if self.woken in ready:
-                self.drain()
-            # The template's word comes before the death of the shard it names.
-            if self.socket.fileno() in ready or self.woken in ready:
+            # The word of a process comes before its death.
+            if socket in ready or woken in ready:
                 self.hear()
-            if self.control.fileno() in ready:
+            if control in ready:
                 self.obey()
-            self.reap()
+            if woken in ready:
+                self.drain()
+                self.reap()
 
     def drain(self):
         try:
@@ -77,20 +86,13 @@ class Zygote:
             pass
 
     def obey(self):
-        order, fds = receive(self.control)
-        if order is None:
+        packet, fds, _ = receive(self.control)
+        for fd in fds:
+            os.close(fd)
+        if not packet:
             self.end()
-        if order["op"] == "run":
-            self.seq, self.pid, self.doomed = order["seq"], None, False
-            self.cpu, self.rss = 0, 0
-            self.template_cpu = self.clock()
-            try:
-                send(self.socket, order, fds)
-            except OSError:
-                pass  # the template is dead; reap says so
-            for fd in fds:
-                os.close(fd)
-        elif order["op"] == "kill" and order["seq"] == self.seq:
+        order = DECODE(packet.decode())
+        if order["op"] == "kill" and order["seq"] in (0, self.seq):
             self.doomed = True
             self.kill()
 
@@ -103,37 +105,62 @@ class Zygote:
             except ProcessLookupError:
                 pass
 
+    def next(self):
+        """Asks for the next shard. Nothing of the one before is left by now."""
+        self.seq, self.pid, self.doomed = self.seq + 1, None, False
+        self.cpu = self.rss = 0
+        self.template_cpu = self.clock()
+        try:
+            os.kill(self.template, signal.SIGCONT)  # whoever may have stopped it
+            self.socket.send(b"fork")
+        except OSError:
+            pass  # the template is dead; reap says so
+
     def hear(self):
-        """Takes what the template claims; the kernel must agree."""
-        while select.select([self.socket], [], [], 0)[0]:
+        """Takes what the template and the shard claim; the kernel must agree."""
+        while True:
             try:
-                message, fds = receive(self.socket)
-            except (OSError, ValueError):
-                message, fds = None, []
+                packet, fds, sender = self.receive_now()
+            except BlockingIOError:
+                return
+            except OSError:
+                packet, fds, sender = b"", [], None
+            try:
+                message = DECODE(packet.decode()) if packet else {}
+            except ValueError:
+                message = {}
+            known = self.accept(message if isinstance(message, dict) else {}, fds, sender)
             for fd in fds:
                 os.close(fd)
-            op = message.get("op") if isinstance(message, dict) else None
-            if op == "imported":
-                send(self.control, {"op": "imported", "exception": message.get("exception")})
-            elif op == "forked" and self.expected(message):
-                self.pid = message["pid"]
-                if self.doomed:
-                    self.kill()
-            else:
+            if not known:
                 os.kill(self.template, signal.SIGKILL)  # it closed the socket, or lies
                 return
 
-    def expected(self, message):
-        pid = message.get("pid")
-        return (
-            self.seq is not None
-            and message.get("seq") == self.seq
-            and self.pid is None
-            and isinstance(pid, int)
-            and 0 < pid < 1 << 31
-            and pid != self.template
-            and self.alive(pid) is not None
-        )
+    def receive_now(self):
+        if not select.select([self.socket], [], [], 0)[0]:
+            raise BlockingIOError
+        return receive(self.socket)
+
+    def accept(self, message, fds, sender):
+        """Acts on a message, and tells whether it is one that may come now."""
+        op = message.get("op")
+        if op == "imported" and sender == self.template and not self.imported:
+            self.imported = True
+            exception = message.get("exception")
+            send(self.control, {"op": "imported", "exception": exception})
+            if exception is None:
+                self.next()
+            return True
+        if op == "forked" and len(fds) == 1 and self.expected(sender):
+            self.pid = sender
+            send(self.control, {"op": "next", "seq": self.seq, "pid": sender}, fds)
+            if self.doomed:
+                self.kill()
+            return True
+        return False
+
+    def expected(self, pid):
+        return self.seq > 0 and self.pid is None and pid and pid != self.template and self.alive(pid) is not None
 
     def alive(self, pid):
         """Returns None if pid is no child of ours; else whether it still runs."""
@@ -143,15 +170,12 @@ class Zygote:
             return None
 
     def reap(self):
-        if self.template_ended():
+        if self.alive(self.template) is False:
             self.lost()
         if self.pid is not None and self.alive(self.pid) is False:
             self.finish()
-        if self.pid is not None:
+        else:
             self.bury()
-
-    def template_ended(self):
-        return self.alive(self.template) is False
 
     def bury(self):
         """Collects orphans of the running shard that have ended."""
@@ -178,7 +202,7 @@ class Zygote:
         send(self.control, {"op": "done", "seq": self.seq, "last": self.last, **ending(status), **self.usage()})
         if self.last:
             os._exit(0)
-        self.seq = self.pid = None
+        self.next()
 
     def usage(self):
         return {"cpu_us": int(self.cpu * 1e6), "peak_rss_bytes": self.rss * 1024}
@@ -196,26 +220,28 @@ class Zygote:
         Whatever a shard starts is, or becomes when its parent dies, a child of
         this process, and has a number given out since the last sweep.
         """
-        deadline = time.monotonic() + SWEEP_SECONDS
+        begun = time.monotonic()
+        wrapped = (begun - self.since) * PIDS_A_SECOND >= self.numbers.most
         while True:
             try:
-                last = last_pid()
+                last = self.numbers.last()
             except RuntimeError:  # there is no room for another thread
                 self.leave()
                 return
-            if self.contained and not self.floor <= last <= self.floor + SCAN_PIDS:
+            candidates = self.numbers.all() if wrapped else self.numbers.between(self.floor, last)
+            if candidates is None:
                 self.leave()
                 return
-            found = [pid for pid in between(self.floor, last) if pid != self.template and self.alive(pid) is not None]
+            found = [pid for pid in candidates if pid != self.template and self.alive(pid) is not None]
             if not found:
                 break
             for pid in found:
                 os.kill(pid, signal.SIGKILL)
                 self.collect(pid)
-            if time.monotonic() > deadline:
+            if time.monotonic() > begun + SWEEP_SECONDS:
                 self.leave()
                 return
-        self.floor = last
+        self.floor, self.since = last, time.monotonic()
 
     def leave(self):
         """Leaves the rest to the kernel, which ends a namespace with this process."""
@@ -228,7 +254,7 @@ class Zygote:
         seq, before = self.seq, self.cpu
         self.cpu = 0
         status = self.collect(self.template)
-        self.template, self.floor = 0, os.getpid()  # its children are ours now
+        self.forget_template()
         self.sweep()
         self.cpu += before
         send(self.control, {"op": "lost", "seq": seq, **ending(status), **self.usage()})
@@ -237,9 +263,13 @@ class Zygote:
     def end(self):
         os.kill(self.template, signal.SIGKILL)
         self.collect(self.template)
-        self.template, self.floor = 0, os.getpid()  # its children are ours now
+        self.forget_template()
         self.sweep()
         os._exit(0)
+
+    def forget_template(self):
+        """Its children are ours now, and may be older than the last sweep."""
+        self.template, self.floor, self.since = 0, os.getpid(), 0
 
 
 def ending(status):
@@ -248,8 +278,58 @@ def ending(status):
     return {"exit_code": os.WEXITSTATUS(status)}
 
 
-def last_pid():
-    """The process id given out last: that of a thread made to learn it."""
+class Numbers:
+    """The numbers that the kernel gives to processes, one after the other."""
+
+    def __init__(self):
+        self.most = self.read_most()
+        try:
+            self.file = os.open("/proc/sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self.file = None
+        if self.file is not None and not self.trustworthy():
+            os.close(self.file)
+            self.file = None
+
+    def read_most(self):
+        try:
+            with open("/proc/sys/kernel/pid_max", "rb") as file:
+                return int(file.read())
+        except (OSError, ValueError):
+            return 1 << 15
+
+    def trustworthy(self):
+        """Tells whether the file shows the numbers that this process sees."""
+        for _ in range(10):
+            before = thread_number()
+            shown = self.last()
+            after = thread_number()
+            if before <= after:
+                return before <= shown <= after
+        return False
+
+    def last(self):
+        """The number given out last."""
+        if self.file is None:
+            return thread_number()
+        return int(os.pread(self.file, 32, 0))
+
+    def between(self, first, last):
+        """Those given out after first up to last; they may have begun anew."""
+        if first <= last <= first + SCAN_PIDS:
+            return range(first + 1, last + 1)
+        return self.all()
+
+    def all(self):
+        """All that there may be; None if that is too many to ask for."""
+        try:
+            return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        except OSError:
+            return range(2, self.most + 1) if self.most <= SCAN_ALL else None
+
+
+def thread_number():
+    """The number of a thread made to learn it."""
     ids, done = [], _thread.allocate_lock()
     done.acquire()
 
@@ -260,16 +340,6 @@ def last_pid():
     _thread.start_new_thread(tell, ())
     done.acquire()
     return ids[0]
-
-
-def between(first, last):
-    """Process ids given out after first up to last; they may have wrapped."""
-    if first <= last <= first + SCAN_PIDS:
-        return range(first + 1, last + 1)
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return range(2, 1 << 22)
 
 
 def facts():
