@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
 )
 
@@ -33,6 +34,8 @@ type agent struct {
 	log     *slog.Logger
 	dir     *dataDir
 	key     ed25519.PrivateKey
+	token   trust.Token
+	trust   *trust.Store
 	server  *remote
 	id      uuid.UUID // as the server knows it
 	sandbox Sandbox
@@ -57,6 +60,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	err = a.join(ctx)
 	if err == nil {
+		err = a.meetProjects(ctx)
+	}
+	if err == nil {
 		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", a.options.Workers, "isolation", a.sandbox.Level())
 		err = a.work(ctx)
 	}
@@ -71,6 +77,11 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	token, err := trust.ParseToken(o.Token)
+	if err != nil {
+		return nil, err
+	}
+	o.Token = token.Secret
 	server, err := newRemote(o.URL, o.Version)
 	if err != nil {
 		return nil, err
@@ -90,7 +101,7 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		return nil, err
 	}
 	return &agent{
-		options: o, log: o.Log, dir: dir, key: key, server: server, sandbox: sandbox,
+		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server, sandbox: sandbox,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
 		outage:  outage{log: o.Log},
 	}, nil

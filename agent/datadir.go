@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/ostraka/ostraka/agent/filelock"
 )
 
 // ErrInUse says that another agent runs in the data directory.
@@ -55,18 +55,11 @@ func checkPrivate(path string) error {
 }
 
 func holdLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
+	f, err := filelock.Try(path)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, ErrInUse
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, ErrInUse
-		}
-		return nil, fmt.Errorf("locking: %w", err)
-	}
-	return f, nil
+	return f, err
 }
 
 // clearWork empties the scratch directory: the lock is ours, so whatever lies there is left over from an agent that was killed.

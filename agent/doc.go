@@ -17,6 +17,7 @@
 //
 //	agent.lock        flock held by the agent that runs here
 //	agent.key         its Ed25519 private key, PKCS #8 in PEM
+//	trust.json        the signing keys of the projects whose functions it executes (package trust)
 //	enrolment.json    the server, the agent's ID there and the key that the server gave it
 //	bundles/          functions by digest, checked at every use
 //	work/             scratch of what runs now; emptied at start

@@ -56,6 +56,10 @@ type fakeServer struct {
 	returned  []uuid.UUID
 	ended     []uuid.UUID // told with the next heartbeat
 	stop      bool
+	project   uuid.UUID
+	keys      []client.SigningKey  // of the project
+	signing   *client.LeaseSigning // of its leases
+	refusals  []client.Refusal
 	beats     []client.Heartbeat
 	changed   chan struct{}
 	intercept func(w http.ResponseWriter, r *http.Request) bool // answers instead, when it returns true
@@ -123,6 +127,10 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 		problem(w, 401, "unauthorized")
 		return
 	}
+	if path == "/v1/agent/projects" {
+		answerJSON(w, 200, client.AgentProjectList{Items: []client.AgentProject{{Project: f.project, SigningKeys: f.keys}}})
+		return
+	}
 	if path == "/v1/agent/leases" {
 		f.lease(w, r)
 		return
@@ -147,6 +155,9 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, 200, client.Object{Digest: parts[2], Size: int64(len(body))})
 	case "return":
 		f.returned = append(f.returned, id)
+		var why client.Refusal
+		_ = json.NewDecoder(r.Body).Decode(&why)
+		f.refusals = append(f.refusals, why)
 		delete(f.leases, id)
 		w.WriteHeader(http.StatusNoContent)
 	case "results":
@@ -205,7 +216,7 @@ func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) lend(w http.ResponseWriter, id uuid.UUID) {
-	answerJSON(w, 200, client.Lease{ID: id, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], TTLSeconds: f.ttl})
+	answerJSON(w, 200, client.Lease{ID: id, Project: f.project, Signing: f.signing, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], TTLSeconds: f.ttl})
 }
 
 func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID, lent []client.LeasedShard) {
@@ -360,7 +371,7 @@ func testOptions(t *testing.T, s *httptest.Server) Options {
 	t.Helper()
 	return Options{
 		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
-		Sandbox: &fakeSandbox{}, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Sandbox: &fakeSandbox{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }
 

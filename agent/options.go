@@ -30,6 +30,8 @@ type Options struct {
 	LeaseWork time.Duration
 	// CacheBytes is how much disk the bundles of earlier leases may take; 0: DefaultCacheBytes.
 	CacheBytes int64
+	// AllowUnsigned lets the agent execute functions that their project's owner has not signed.
+	AllowUnsigned bool
 	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
 	Liar *Liar
 	// Python is the interpreter: a path, python.UseSystem, or empty for the one that this program carries.

@@ -132,6 +132,14 @@ func (r *remote) returnLease(ctx context.Context, lease uuid.UUID, why client.Re
 	return err
 }
 
+// projects lists the projects whose work this agent may be lent.
+func (r *remote) projects(ctx context.Context, cursor *string) (client.AgentProjectList, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.AgentProjectList](r.client.ListAgentProjects(ctx, &client.ListAgentProjectsParams{Cursor: cursor}))
+	return doc.Value, err
+}
+
 func (r *remote) heartbeat(ctx context.Context, t client.Heartbeat) (client.Directives, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

@@ -120,8 +120,14 @@ func (w *worker) giveBack(ctx context.Context, held *heldLease, done int, why cl
 func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	ctx, cancel := both(soft, held.alive)
 	defer cancel(nil)
+	if err := w.checkOrigin(held.Lease); err != nil {
+		return nil, err
+	}
 	b, err := w.fetch(ctx, held.Lease)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkName(held.Lease, b); err != nil {
 		return nil, err
 	}
 	if err := w.options.Caps.refuse(w.sandbox.Level(), &b.Manifest); err != nil {
