@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/secretfile"
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/signing"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -80,7 +81,7 @@ func (a *agent) enrol(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	public := publicKey(a.key)
+	public := signing.Public(a.key)
 	enrolled, err := a.server.enrol(ctx, a.options.Token, client.Enrolment{
 		PublicKey: public,
 		Name:      a.options.Name,

@@ -42,8 +42,8 @@ func TestKeyThatCannotBeUsedIsNotReplaced(t *testing.T) {
 	}{
 		"readable by others": {[]byte("x"), 0o644, "chmod 600"},
 		"no PEM":             {[]byte("x"), 0o600, "no private key in PEM"},
-		"not PKCS #8":        {pem.EncodeToMemory(&pem.Block{Type: pemPrivateKey, Bytes: []byte("x")}), 0o600, "decoding it"},
-		"another kind":       {pem.EncodeToMemory(&pem.Block{Type: pemPrivateKey, Bytes: der}), 0o600, "Ed25519"},
+		"not PKCS #8":        {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("x")}), 0o600, "decoding it"},
+		"another kind":       {pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600, "Ed25519"},
 		"too large":          {make([]byte, secretfile.MaxBytes+1), 0o600, "no secret of ours"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,6 +43,9 @@ func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
 token; then its key in the data directory is enough. When it is stopped it sends what is done
 and returns the rest.
 
+It executes what the owners of its projects have signed (ostraka signing-key), and learns their keys
+when it joins: from the token, or else from the server. See ostraka agent trust.
+
 Isolation is "process" so far: functions run as the user who runs the agent. Lend a machine
 and an account that you would lend to those who write the functions.`,
 		Example: "  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent",
@@ -66,6 +69,7 @@ and an account that you would lend to those who write the functions.`,
 	f.Int64Var(&o.options.Caps.Pids, "max-pids", 0, "refuse functions whose limit of processes is higher")
 	f.DurationVar(&o.options.LeaseWork, "lease-work", agent.DefaultLeaseWork, "how much work to borrow at a time")
 	f.StringVar(&o.cacheSize, "cache", bundle.FormatBytes(agent.DefaultCacheBytes), "how much disk to keep functions on")
+	f.BoolVar(&o.options.AllowUnsigned, "allow-unsigned", false, "execute functions that their project's owner has not signed: then whoever controls the server decides what runs here")
 	f.BoolVar(&o.liar, "liar", false, "give wrong answers, for demonstrations and tests")
 	f.Float64Var(&o.liarChance, "liar-probability", defaultLieProbability, "how often to lie")
 	f.Uint64Var(&o.liarSeed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
@@ -142,14 +146,21 @@ func (o *agentStartOptions) completeNames() error {
 			o.options.Name += "-liar"
 		}
 	}
-	if o.options.DataDir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return usageError("there is no folder for the agent's data (%v): give one with --data", err)
-		}
-		o.options.DataDir = filepath.Join(home, ".local", "share", "ostraka", "agent")
+	var err error
+	o.options.DataDir, err = agentDataDir(o.options.DataDir)
+	return err
+}
+
+// agentDataDir is the agent's folder: the one that is named, or the usual one of the user.
+func agentDataDir(named string) (string, error) {
+	if named != "" {
+		return named, nil
 	}
-	return nil
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", usageError("there is no folder for the agent's data (%v): give one with --data", err)
+	}
+	return filepath.Join(home, ".local", "share", "ostraka", "agent"), nil
 }
 
 // seed decides what to lie about. Liars with different names do not agree on a wrong answer unless they are told to.

@@ -112,7 +112,7 @@ func (d *demo) start(ctx context.Context) error {
 	began := time.Now()
 	d.dev, err = startDev(ctx, devConfig{
 		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: defaultLieProbability,
-		FollowupsOff: !d.followups, Log: log, Terminal: d.t, Python: d.python,
+		FollowupsOff: !d.followups, Sign: true, Log: log, Terminal: d.t, Python: d.python,
 	})
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (d *demo) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		doc, err := pushFunction(ctx, d.c, folder)
+		doc, err := pushFunction(ctx, d.c, folder, d.dev.signer)
 		if err != nil {
 			return err
 		}

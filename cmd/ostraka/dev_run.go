@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,7 @@ type devConfig struct {
 	DatabaseURL    string // "": the embedded Postgres
 	Objects        objectConfig
 	FollowupsOff   bool
+	Sign           bool   // functions are signed with a key of this run, and agents execute no others
 	Python         string // as in agent.Options
 	Terminal       *terminal
 	Log            *slog.Logger
@@ -47,6 +49,7 @@ type dev struct {
 	info   devInfo
 	server *server
 	agents []devAgent
+	signer ed25519.PrivateKey            // nil: functions are not signed
 	stops  []func(context.Context) error // what was started, in that order
 }
 
@@ -82,6 +85,11 @@ func (d *dev) start(ctx context.Context) error {
 	}
 	if err := d.startServer(ctx, listener); err != nil {
 		return err
+	}
+	if d.config.Sign {
+		if err := d.makeSigner(ctx); err != nil {
+			return fmt.Errorf("making the signing key: %w", err)
+		}
 	}
 	if err := d.dir.writeInfo(d.info); err != nil {
 		return err

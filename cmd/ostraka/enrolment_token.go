@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/signing"
 )
 
 func newEnrolmentToken(t *terminal, server *serverFlags) *cobra.Command {
@@ -18,8 +21,14 @@ func newEnrolmentToken(t *terminal, server *serverFlags) *cobra.Command {
 func newEnrolmentTokenCreate(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var expiry expiryFlag
+	var key signingFlag
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a token and print it, once", Args: arguments(1),
+		Long: `Create a token with which agents join the project, and print it, once.
+
+Where the project signs its functions, the token carries the fingerprint of its signing key, so that
+the agents know from the project's owner, and not from the server, whose functions to execute. It is
+that of the key on this machine, or, where there is none here, of the one that the server names.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
@@ -37,15 +46,38 @@ func newEnrolmentTokenCreate(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return explain("creating the token", err)
 			}
-			if output.json() {
-				return writeJSON(t.out, doc.Raw)
+			if doc.Value.Secret, err = tokenWithKey(cmd.Context(), t, c, &key, doc.Value.Secret); err != nil {
+				return err
 			}
-			return printSecret(t, &output, "token", doc.Value.Secret, nil)
+			return printSecret(t, &output, "token", doc.Value.Secret, doc.Value)
 		},
 	}
 	output.register(cmd.Flags())
 	expiry.register(cmd.Flags())
+	key.register(cmd.Flags(), "signing-key")
 	return cmd
+}
+
+// tokenWithKey adds the project's key to a token, for agents that join with it.
+func tokenWithKey(ctx context.Context, t *terminal, c *connection, flag *signingFlag, secret string) (string, error) {
+	token := trust.Token{Secret: secret, Project: c.project}
+	key, err := flag.key(t, c.project)
+	if err != nil {
+		return "", err
+	}
+	if key != nil {
+		token.Fingerprint = signing.Fingerprint(signing.Public(key))
+		return token.String(), nil
+	}
+	keys, _, err := signingKeysOf(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if len(keys) > 0 {
+		token.Fingerprint = signing.Fingerprint(keys[len(keys)-1].PublicKey)
+		t.say("the project's signing key is not on this machine: the token carries the one that the server names, %s", token.Fingerprint)
+	}
+	return token.String(), nil
 }
 
 func newEnrolmentTokenList(t *terminal, server *serverFlags) *cobra.Command {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 
@@ -11,11 +13,13 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/signing"
 )
 
 // functionPushOptions are the flags of `ostraka function push`.
 type functionPushOptions struct {
 	outputFlag
+	signingFlag
 	terminal *terminal
 	server   *serverFlags
 	folder   string
@@ -27,7 +31,10 @@ func newFunctionPush(t *terminal, server *serverFlags) *cobra.Command {
 		Use:   "push DIR",
 		Short: "Push a function as a new version",
 		Long: `Push a function: a folder with a function.toml, or one .py file. Versions never change:
-pushing the same content again is the version that it is already.`,
+pushing the same content again is the version that it is already.
+
+Where the project has a signing key (ostraka signing-key), the function is signed with it here, and the
+signature is sent along. The key itself is not.`,
 		Example: "  ostraka function push examples/bpsw",
 		Args:    arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +42,8 @@ pushing the same content again is the version that it is already.`,
 			return o.run(cmd.Context())
 		},
 	}
-	o.register(cmd.Flags())
+	o.outputFlag.register(cmd.Flags())
+	o.signingFlag.register(cmd.Flags(), "sign-with")
 	return cmd
 }
 
@@ -47,7 +55,11 @@ func (o *functionPushOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc, err := pushFunction(ctx, c, o.folder)
+	key, err := o.key(o.terminal, c.project)
+	if err != nil {
+		return err
+	}
+	doc, err := pushFunction(ctx, c, o.folder, key)
 	if err != nil {
 		return err
 	}
@@ -62,14 +74,19 @@ func (o *functionPushOptions) run(ctx context.Context) error {
 	return err
 }
 
-// pushFunction packs a folder and pushes it.
-func pushFunction(ctx context.Context, c *connection, folder string) (answer.Document[client.FunctionVersion], error) {
+// pushFunction packs a folder, signs it where there is a key, and pushes it.
+func pushFunction(ctx context.Context, c *connection, folder string, key ed25519.PrivateKey) (answer.Document[client.FunctionVersion], error) {
 	b, err := bundle.Pack(folder)
 	if err != nil {
 		return answer.Document[client.FunctionVersion]{}, err
 	}
+	params := &client.PushFunctionParams{}
+	if key != nil {
+		signature := signing.SignBundle(key, c.project, b.Manifest.Name, b.Digest)
+		params.OstrakaSignature = new(base64.StdEncoding.EncodeToString(signature))
+	}
 	doc, err := answer.Read[client.FunctionVersion](
-		c.PushFunctionWithBody(ctx, c.project, nil, octetStream, bytes.NewReader(b.Archive())))
+		c.PushFunctionWithBody(ctx, c.project, params, octetStream, bytes.NewReader(b.Archive())))
 	return doc, explain("pushing "+b.Manifest.Name, err)
 }
 
