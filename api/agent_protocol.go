@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/google/uuid"
-
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -67,8 +65,5 @@ func (s *server) heartbeat(ctx context.Context, c *call, in *HeartbeatInput) (*d
 	if err != nil {
 		return nil, err
 	}
-	if d.EndedLeases == nil {
-		d.EndedLeases = []uuid.UUID{}
-	}
-	return &directivesOutput{Body: d}, nil
+	return directivesAnswer(d), nil
 }

@@ -90,7 +90,10 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.ruleOperations()
 	s.flagOperations()
 	s.agentOperations()
+	s.sandboxOperations()
+	s.killswitchOperations()
 	s.agentProtocol()
+	s.directiveOperations()
 	s.leaseProtocol()
 	settle(s.huma.OpenAPI())
 	return s

@@ -15,6 +15,7 @@ func namedProblems() []explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+		functions.ErrDirectivesChanged,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}
@@ -57,6 +58,8 @@ func domainProblems() []explanation {
 		{"object_too_large", http.StatusRequestEntityTooLarge, "The object is larger than an object may be.", "Split the data into several objects."},
 		{"module_too_large", http.StatusRequestEntityTooLarge, "The module has more bytes than a module may have.", "Build it for size and strip its debug sections."},
 		{"module_host", http.StatusServiceUnavailable, "The module could not be checked now. Nothing is held against it.", "Send it again in a moment."},
+		{"bad_scope", http.StatusUnprocessableEntity, "What a switch is to hold makes no sense.", "Name everything, or a project, or a function of a project and, if not all, its version."},
+		{"too_many_switches", http.StatusConflict, "As many switches are on as are kept.", "Put some off, or put one on for a whole project."},
 		{"database_unavailable", http.StatusServiceUnavailable, "The database does not answer. Nothing was changed.", "Send the same request again in a moment."},
 	}
 }

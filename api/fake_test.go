@@ -463,3 +463,41 @@ func (f *fake) ListAgentProjects(_ context.Context, _ uuid.UUID, page functions.
 		return functions.AgentProject{Project: projectID, SigningKeys: []functions.SigningKey{f.signing(1)}}
 	})
 }
+
+func (f *fake) Directives(context.Context, uuid.UUID, string, time.Duration) (functions.Directives, error) {
+	return functions.Directives{}, f.begin()
+}
+
+func (f *fake) Confirm(context.Context, uuid.UUID, string) error { return f.begin() }
+
+func (f *fake) ListSandboxes(_ context.Context, _ functions.SandboxFilter, page functions.ListPage) ([]functions.Sandbox, error) {
+	return list(f, page, func(int) functions.Sandbox { return functions.Sandbox{ID: thingID} })
+}
+
+func (f *fake) GetSandbox(context.Context, uuid.UUID, uuid.UUID) (functions.Sandbox, error) {
+	return functions.Sandbox{}, f.begin()
+}
+
+func (f *fake) SandboxSamples(context.Context, uuid.UUID, uuid.UUID, time.Time) ([]functions.SandboxSample, error) {
+	return nil, f.begin()
+}
+
+func (f *fake) TerminateSandbox(context.Context, functions.Principal, uuid.UUID, uuid.UUID, bool) (functions.Sandbox, error) {
+	return functions.Sandbox{}, f.begin()
+}
+
+func (f *fake) ListSwitches(context.Context, uuid.UUID) ([]functions.KillStatus, error) {
+	return nil, f.begin()
+}
+
+func (f *fake) WaitSilent(context.Context, uuid.UUID, uuid.UUID, time.Duration) (functions.KillStatus, error) {
+	return functions.KillStatus{}, f.begin()
+}
+
+func (f *fake) Kill(context.Context, functions.Principal, functions.KillScope, string, bool) (functions.KillStatus, error) {
+	return functions.KillStatus{}, f.begin()
+}
+
+func (f *fake) Release(context.Context, functions.Principal, functions.KillScope) (bool, error) {
+	return false, f.begin()
+}

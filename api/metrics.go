@@ -90,6 +90,8 @@ var (
 	agentsState = prometheus.NewDesc("ostraka_agents", "Agents, by state.", []string{"state"}, nil)
 	agentsSeen  = prometheus.NewDesc("ostraka_agents_seen", "Active agents that were heard of in the last minute.", nil, nil)
 	openJobs    = prometheus.NewDesc("ostraka_open_jobs", "Jobs that have, or may have, shards to lend.", nil, nil)
+	sandboxesUp = prometheus.NewDesc("ostraka_sandboxes", "Sandboxes that a heartbeat has named in the last minute.", nil, nil)
+	switchesOn  = prometheus.NewDesc("ostraka_killswitches_on", "Switches that are on, by whether they hold everything everywhere.", []string{"everything"}, nil)
 	statsUp     = prometheus.NewDesc("ostraka_stats_up", "Whether the figures of the installation could be read: 1 or 0.", nil, nil)
 )
 
@@ -102,7 +104,7 @@ type statsCollector struct {
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, statsUp} {
+	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, sandboxesUp, switchesOn, statsUp} {
 		out <- d
 	}
 }
@@ -121,6 +123,9 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(statsUp, 1)
 	gauge(openJobs, float64(stats.OpenJobs))
 	gauge(agentsSeen, float64(stats.AgentsSeen))
+	gauge(sandboxesUp, float64(stats.Sandboxes.Running))
+	gauge(switchesOn, float64(stats.Sandboxes.Everything), "true")
+	gauge(switchesOn, float64(stats.Sandboxes.Switches-stats.Sandboxes.Everything), "false")
 	for state, n := range stats.Agents {
 		gauge(agentsState, float64(n), state)
 	}

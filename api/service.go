@@ -89,6 +89,20 @@ type Service interface {
 	RefuseLease(ctx context.Context, agent, lease uuid.UUID, why functions.Refusal) error
 	ListAgentProjects(ctx context.Context, agent uuid.UUID, page functions.ListPage) ([]functions.AgentProject, error)
 	Heartbeat(ctx context.Context, agent uuid.UUID, beat functions.Heartbeat) (functions.Directives, error)
+	// Directives waits until what the server wants is something else than the agent knows.
+	Directives(ctx context.Context, agent uuid.UUID, known string, wait time.Duration) (functions.Directives, error)
+	Confirm(ctx context.Context, agent uuid.UUID, revision string) error
+
+	// The project of what follows is nil for operators, who see everything.
+	ListSandboxes(ctx context.Context, filter functions.SandboxFilter, page functions.ListPage) ([]functions.Sandbox, error)
+	GetSandbox(ctx context.Context, project, id uuid.UUID) (functions.Sandbox, error)
+	SandboxSamples(ctx context.Context, project, id uuid.UUID, after time.Time) ([]functions.SandboxSample, error)
+	TerminateSandbox(ctx context.Context, by functions.Principal, project, id uuid.UUID, force bool) (functions.Sandbox, error)
+	ListSwitches(ctx context.Context, project uuid.UUID) ([]functions.KillStatus, error)
+	// WaitSilent waits until nothing of what a switch holds runs any more.
+	WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.KillStatus, error)
+	Kill(ctx context.Context, by functions.Principal, scope functions.KillScope, reason string, force bool) (functions.KillStatus, error)
+	Release(ctx context.Context, by functions.Principal, scope functions.KillScope) (was bool, err error)
 
 	// Stats are the figures of /metrics. They name no tenant.
 	Stats(ctx context.Context) (functions.Stats, error)

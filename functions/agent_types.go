@@ -68,11 +68,13 @@ const (
 
 // Heartbeat is what an agent reports from time to time. Everything in it is a claim.
 type Heartbeat struct {
-	Leases     []uuid.UUID  `json:"leases" maxItems:"64" doc:"The leases that the agent works on. Their deadlines move."`
-	ShardsDone int64        `json:"shards_done" minimum:"0" doc:"Shards executed since the agent's start."`
-	Host       *Host        `json:"host,omitempty" doc:"How the machine is. Left out: nothing is kept."`
-	Idle       *Idle        `json:"idle,omitempty" doc:"Why the agent has no work. Left out: it works."`
-	Wishes     *AgentWishes `json:"wishes,omitempty" doc:"What the agent's owner allows now. Left out: what was said last goes on."`
+	Leases     []uuid.UUID     `json:"leases" maxItems:"64" doc:"The leases that the agent works on. Their deadlines move."`
+	ShardsDone int64           `json:"shards_done" minimum:"0" doc:"Shards executed since the agent's start."`
+	Host       *Host           `json:"host,omitempty" doc:"How the machine is. Left out: nothing is kept."`
+	Idle       *Idle           `json:"idle,omitempty" doc:"Why the agent has no work. Left out: it works."`
+	Sandboxes  []SandboxReport `json:"sandboxes,omitempty" maxItems:"64" doc:"The agent's sandboxes, and those that have ended since the last heartbeat."`
+	CarriedOut string          `json:"carried_out,omitempty" maxLength:"32" doc:"The revision of the directives that the agent has carried out."`
+	Wishes     *AgentWishes    `json:"wishes,omitempty" doc:"What the agent's owner allows now. Left out: what was said last goes on."`
 }
 
 // AgentWishes are what the owner of an agent allows. Dispatch respects them.
@@ -84,12 +86,16 @@ type AgentWishes struct {
 
 // Directives are what the server wants of an agent.
 type Directives struct {
-	EndedLeases []uuid.UUID    `json:"ended_leases" doc:"Leases that no longer count: stop working on them."`
-	Stop        bool           `json:"stop" doc:"The agent is to stop taking work."`
-	State       AgentState     `json:"state" enum:"pending,active,draining,quarantined,revoked" doc:"What the agent may do now. In every state but active, asking for work is refused."`
-	Reason      string         `json:"reason,omitempty" doc:"Why, as whoever decided it said."`
-	EULA        *EULAReference `json:"eula,omitempty" doc:"The agreement that must be accepted before there is any work. Left out: it is accepted."`
-	Duplicate   *Duplicate     `json:"duplicate,omitempty" doc:"Another process was found to use this agent's key. Left out: none was, lately."`
+	EndedLeases []uuid.UUID      `json:"ended_leases" doc:"Leases that no longer count: stop working on them."`
+	Stop        bool             `json:"stop" doc:"The agent is to stop taking work."`
+	State       AgentState       `json:"state" enum:"pending,active,draining,quarantined,revoked" doc:"What the agent may do now. In every state but active, asking for work is refused."`
+	Reason      string           `json:"reason,omitempty" doc:"Why, as whoever decided it said."`
+	EULA        *EULAReference   `json:"eula,omitempty" doc:"The agreement that must be accepted before there is any work. Left out: it is accepted."`
+	Switches    []KillOrder      `json:"switches,omitempty" doc:"The killswitch: end what of this runs, and begin nothing of it, for as long as it stands here."`
+	Terminate   []TerminateOrder `json:"terminate,omitempty" doc:"Sandboxes to end."`
+	Revision    string           `json:"revision,omitempty" doc:"What the directives are called: give it as known when asking again, and confirm it when they are carried out. Leases that have ended do not change it."`
+	At          time.Time        `json:"at" doc:"When the server looked, by its clock: do not go back to older directives."`
+	Duplicate   *Duplicate       `json:"duplicate,omitempty" doc:"Another process was found to use this agent's key. Left out: none was, lately."`
 }
 
 // EULAReference names one text of the agreement between whoever runs a server and the owner of an agent.

@@ -46,6 +46,7 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var leases leasesForJob
 	var caught, refusing []uuid.UUID
 	var refusals []agentRefusal
+	var held *KillSwitch
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
@@ -63,6 +64,9 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if err != nil {
 			return err
 		}
+		if held, err = switchOver(ctx, server, project, job); err != nil {
+			return err
+		}
 		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing)
 		return err
 	})
@@ -70,7 +74,11 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		return Explanation{}, err
 	}
 	tried, err := s.triedByAll(ctx, project, id, agents, append(caught, refusing...))
-	return explainOpen(job, agents, leases, tried, refusals), err
+	e := explainOpen(job, agents, leases, tried, refusals)
+	if held != nil { // it comes before all other reasons
+		e.Reasons = append([]Reason{held.explain()}, e.Reasons...)
+	}
+	return e, err
 }
 
 // triedByAll counts shards that wait for a further attempt though every agent that can be used has tried them.

@@ -75,7 +75,10 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 				stats.AgentsSeen = a.Seen
 			}
 		}
-		stats.OpenJobs, _, err = store.Value[int64](ctx, tx, store.CountOpenJobs)
+		if stats.OpenJobs, _, err = store.Value[int64](ctx, tx, store.CountOpenJobs); err != nil {
+			return err
+		}
+		stats.Sandboxes, _, err = store.One[SandboxStats](ctx, tx, store.SandboxStats)
 		return err
 	})
 	return stats, err

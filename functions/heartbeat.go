@@ -29,8 +29,8 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 			return orNotFound(err, "agent", agent)
 		}
 		d.State, d.Reason = now.State, now.Reason
-		if len(beat.Leases) == 0 {
-			return nil
+		if err := s.beatSandboxes(ctx, tx, agent, beat, &d); err != nil || len(beat.Leases) == 0 {
+			return err
 		}
 		alive, err := store.Values[uuid.UUID](ctx, tx, store.RenewLeases, agent, beat.Leases, s.leaseTTL)
 		d.EndedLeases = without(beat.Leases, alive)

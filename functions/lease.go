@@ -60,6 +60,15 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 }
 
 func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
+	agent, projects, err = s.seeAgent(ctx, id)
+	if err == nil && agent.State != AgentActive {
+		err = ErrNotEnrolled
+	}
+	return agent, projects, err
+}
+
+// seeAgent reads an agent that was heard of now.
+func (s *Service) seeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
 	type row struct {
 		Agent
 		Projects []uuid.UUID
@@ -67,9 +76,6 @@ func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, p
 	me, found, err := store.One[row](ctx, s.store.Pool, store.SeeAgent, id)
 	if err != nil || !found {
 		return agent, nil, translate(orNotFound(err, "agent", id), uuid.Nil)
-	}
-	if me.State != AgentActive {
-		return agent, nil, ErrNotEnrolled
 	}
 	return me.Agent, me.Projects, nil
 }
@@ -87,6 +93,9 @@ func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idem
 				continue
 			}
 			lease, err := s.leaseFrom(ctx, agent.ID, job, most, idem)
+			if errors.Is(err, errHeld) { // a switch was put on meanwhile
+				continue
+			}
 			if lease != nil || err != nil {
 				return lease, err
 			}
@@ -185,12 +194,12 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 		return err
 	}
 	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
-	n, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest)
+	n, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return ErrNotEnrolled
+		return notLent(ctx, server, agent, lease)
 	}
 	_, replayed, err := remember(ctx, server, agent, "lease", idem, lease.ID)
 	if err == nil && replayed {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,15 +17,21 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// The channels of Postgres notifications. The payload of work is a project, that of jobs a job. A notification is only a nudge:
+// The channels of Postgres notifications (see also channelAgents). The payload of work is a project, that of jobs a job. A notification is only a nudge:
 // whoever waits also looks by itself once in a while, so that a lost one costs time and nothing else.
 const (
 	channelWork = "ostraka_work"
 	channelJobs = "ostraka_jobs"
 )
 
+// channels are all that a server listens to.
+func channels() []string { return []string{channelWork, channelJobs, channelAgents} }
+
 // lookAgain is how often somebody who waits looks without having been nudged.
 const lookAgain = time.Second
+
+// lookAgainRarely is lookAgain for what every agent waits for all the time and what hardly ever changes.
+const lookAgainRarely = 10 * time.Second
 
 // Notices hands Postgres notifications to those who wait in this process.
 type Notices struct {
@@ -56,9 +65,10 @@ func (n *Notices) listen(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "listen "+channelWork+"; listen "+channelJobs); err != nil {
+	if _, err := conn.Exec(ctx, "listen "+strings.Join(channels(), "; listen ")); err != nil {
 		return err
 	}
+	n.wakeAll() // what came before was missed
 	for {
 		notice, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -76,6 +86,15 @@ func (n *Notices) wake(topic string) {
 		case c <- struct{}{}:
 		default: // it has a nudge already
 		}
+	}
+}
+
+func (n *Notices) wakeAll() {
+	n.mu.Lock()
+	topics := slices.Collect(maps.Keys(n.waiting))
+	n.mu.Unlock()
+	for _, topic := range topics {
+		n.wake(topic)
 	}
 }
 
@@ -106,9 +125,18 @@ func (n *Notices) subscribe(channel string, payloads ...uuid.UUID) (<-chan struc
 
 // waitFor calls try until it says that it is done, an error comes, or the time is up. Between two tries it waits for a nudge.
 func waitFor(ctx context.Context, nudges <-chan struct{}, wait time.Duration, try func() (done bool, err error)) error {
+	return waitLooking(ctx, nudges, wait, lookAgain, try)
+}
+
+// waitForNudge is waitFor for what hardly ever changes.
+func waitForNudge(ctx context.Context, nudges <-chan struct{}, wait time.Duration, try func() (done bool, err error)) error {
+	return waitLooking(ctx, nudges, wait, lookAgainRarely, try)
+}
+
+func waitLooking(ctx context.Context, nudges <-chan struct{}, wait, again time.Duration, try func() (done bool, err error)) error {
 	end := time.NewTimer(wait)
 	defer end.Stop()
-	tick := time.NewTicker(lookAgain)
+	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for {
 		if done, err := try(); done || err != nil {

@@ -19,14 +19,21 @@ func (RetentionArgs) Kind() string { return "retention" }
 // endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
 const endedLeaseTTL = 24 * time.Hour
 
-// Retain forgets old idempotency keys and ended leases.
+// Retain forgets old idempotency keys, ended leases, sandboxes and switches, and makes old samples coarser.
 func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	err := s.control(ctx, func(tx pgx.Tx) error {
 		if _, err := store.Exec(ctx, tx, store.ForgetIdempotency, IdempotencyTTL); err != nil {
 			return err
 		}
-		_, err := store.Exec(ctx, tx, store.ForgetLeases, endedLeaseTTL)
-		return err
+		for _, old := range []struct {
+			query store.Query
+			after time.Duration
+		}{{store.ForgetLeases, endedLeaseTTL}, {store.CoarsenSamples, FineSamples}, {store.ForgetSandboxes, SandboxTTL}, {store.ForgetSwitches, SwitchTTL}} {
+			if _, err := store.Exec(ctx, tx, old.query, old.after); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)

@@ -210,7 +210,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation); err != nil {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version); err != nil {
 		return err
 	}
 	return s.queue.Enqueue(ctx, server, SplitArgs{Project: project, Job: p.id})

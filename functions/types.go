@@ -432,4 +432,12 @@ type Stats struct {
 	Agents     map[string]int64 // by state
 	AgentsSeen int64            // active agents that were heard of in the last minute
 	OpenJobs   int64
+	Sandboxes  SandboxStats
+}
+
+// SandboxStats count sandboxes and switches.
+type SandboxStats struct {
+	Running    int64 // sandboxes that a heartbeat has named in the last minute
+	Switches   int64 // that are on
+	Everything int64 // of these, those that hold everything everywhere
 }

@@ -83,6 +83,7 @@ func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error
 
 func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error { return r.call(ctx, a) }
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }
@@ -118,7 +119,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	id := uuid.New()
 	steps := map[functions.Step]string{
 		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
-		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl,
+		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl, functions.SilenceArgs{Switch: id}: queue.QueueControl,
 		functions.VerifyArgs{Submission: id}:            queue.QueueVerify,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
 	}

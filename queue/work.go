@@ -26,6 +26,7 @@ type Steps interface {
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
+	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
 }
@@ -132,6 +133,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Revoke, shortStep)
+	add(w, working, steps.Silence, longStep)
 	add(w, working, steps.Expire, shortStep)
 	add(w, working, steps.Retain, longStep)
 	return w

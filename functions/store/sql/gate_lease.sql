@@ -14,4 +14,6 @@ join function_versions v on v.function_id = j.function_id and v.version = j.func
 left join trust t on t.agent_id = $2
 left join lease_cursors c on c.job_id = j.id and c.agent_id = $2
 cross join (select pg_advisory_xact_lock(hashtextextended($1::uuid::text || $2::uuid::text, 0))) as gate
+-- A switch that is being put on waits for this transaction, see lock_switches.
+cross join (select pg_advisory_xact_lock_shared(hashtextextended('ostraka.kill_switches', 0))) as switches
 where j.id = $1

@@ -1,0 +1,223 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// SandboxFilter narrows a list of sandboxes.
+type SandboxFilter struct {
+	Agent   PathID `query:"agent" doc:"Only those of this agent."`
+	Running bool   `query:"running" doc:"Only those that run."`
+}
+
+func (f SandboxFilter) read(project uuid.UUID) (functions.SandboxFilter, error) {
+	filter := functions.SandboxFilter{Project: project, Running: f.Running}
+	if f.Agent == "" {
+		return filter, nil
+	}
+	var err error
+	filter.Agent, err = pathID("agent", f.Agent)
+	return filter, err
+}
+
+// ListSandboxesInput asks for sandboxes of the installation.
+type ListSandboxesInput struct {
+	Paging
+	SandboxFilter
+}
+
+// ListProjectSandboxesInput asks for sandboxes of a project.
+type ListProjectSandboxesInput struct {
+	ListInProject
+	SandboxFilter
+}
+
+// SandboxPath names a sandbox.
+type SandboxPath struct {
+	Sandbox PathID `path:"sandbox"`
+}
+
+func (p SandboxPath) read() (project, id uuid.UUID, err error) {
+	id, err = pathID("sandbox", p.Sandbox)
+	return uuid.Nil, id, err
+}
+
+// ProjectSandboxPath names a sandbox that works for a project.
+type ProjectSandboxPath struct {
+	InProject
+	SandboxPath
+}
+
+func (p ProjectSandboxPath) read() (project, id uuid.UUID, err error) {
+	if project, err = p.InProject.id(); err != nil {
+		return project, id, err
+	}
+	_, id, err = p.SandboxPath.read()
+	return project, id, err
+}
+
+// Since says from when on.
+type Since struct {
+	Since time.Time `query:"since" doc:"Only what came after this time."`
+}
+
+// SandboxSamplesInput asks what a sandbox was like.
+type SandboxSamplesInput struct {
+	SandboxPath
+	Since
+}
+
+// ProjectSandboxSamplesInput asks what a sandbox of a project was like.
+type ProjectSandboxSamplesInput struct {
+	ProjectSandboxPath
+	Since
+}
+
+// Termination says how to end a sandbox.
+type Termination struct {
+	Force bool `json:"force,omitempty" doc:"End it at once. Left out: after the shard that it runs."`
+}
+
+// TerminateSandboxInput ends a sandbox.
+type TerminateSandboxInput struct {
+	SandboxPath
+	Body Termination
+}
+
+// TerminateProjectSandboxInput ends a sandbox of a project.
+type TerminateProjectSandboxInput struct {
+	ProjectSandboxPath
+	Body Termination
+}
+
+type sandboxOutput struct {
+	Body functions.Sandbox
+}
+
+type samplesOutput struct {
+	Body List[functions.SandboxSample]
+}
+
+func (s *server) sandboxOperations() {
+	const (
+		all     = "/v1/sandboxes"
+		project = "/v1/projects/{project}/sandboxes"
+		about   = "Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like."
+		ending  = "What it has not done is lent again. Ordering it again is harmless, and force may follow."
+	)
+	operators := roles(functions.RoleOperator)
+	register(s, operation{
+		id: "listSandboxes", method: http.MethodGet, path: all, tag: "agents", summary: "List sandboxes of all agents", about: about, access: operators,
+	}, s.listSandboxes)
+	register(s, operation{
+		id: "getSandbox", method: http.MethodGet, path: all + "/{sandbox}", tag: "agents", summary: "Get a sandbox", access: operators,
+	}, func(ctx context.Context, _ *call, in *SandboxPath) (*sandboxOutput, error) { return s.getSandbox(ctx, in) })
+	register(s, operation{
+		id: "listSandboxSamples", method: http.MethodGet, path: all + "/{sandbox}/samples", tag: "agents", summary: "List what a sandbox was like", access: operators,
+	}, func(ctx context.Context, _ *call, in *SandboxSamplesInput) (*samplesOutput, error) {
+		return s.sandboxSamples(ctx, in, in.Since)
+	})
+	register(s, operation{
+		id: "terminateSandbox", method: http.MethodPost, path: all + "/{sandbox}/terminate", tag: "agents", summary: "End a sandbox", about: ending,
+		access: operators, body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *TerminateSandboxInput) (*sandboxOutput, error) {
+		return s.terminateSandbox(ctx, c, in, in.Body)
+	})
+	register(s, operation{
+		id: "listProjectSandboxes", method: http.MethodGet, path: project, tag: "agents", summary: "List the sandboxes that work for the project", about: about, access: readers(),
+	}, s.listProjectSandboxes)
+	register(s, operation{
+		id: "getProjectSandbox", method: http.MethodGet, path: project + "/{sandbox}", tag: "agents", summary: "Get a sandbox that works for the project", access: readers(),
+	}, func(ctx context.Context, _ *call, in *ProjectSandboxPath) (*sandboxOutput, error) {
+		return s.getSandbox(ctx, in)
+	})
+	register(s, operation{
+		id: "listProjectSandboxSamples", method: http.MethodGet, path: project + "/{sandbox}/samples", tag: "agents", summary: "List what a sandbox of the project was like", access: readers(),
+	}, func(ctx context.Context, _ *call, in *ProjectSandboxSamplesInput) (*samplesOutput, error) {
+		return s.sandboxSamples(ctx, in, in.Since)
+	})
+	register(s, operation{
+		id: "terminateProjectSandbox", method: http.MethodPost, path: project + "/{sandbox}/terminate", tag: "agents", summary: "End a sandbox that works for the project", about: ending,
+		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *TerminateProjectSandboxInput) (*sandboxOutput, error) {
+		return s.terminateSandbox(ctx, c, in, in.Body)
+	})
+}
+
+// sandboxPath names a sandbox, of a project or of any.
+type sandboxPath interface {
+	read() (project, id uuid.UUID, err error)
+}
+
+func (s *server) listSandboxes(ctx context.Context, c *call, in *ListSandboxesInput) (*Listed[functions.Sandbox], error) {
+	page, err := in.page(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	return s.sandboxes(ctx, c, uuid.Nil, in.SandboxFilter, page)
+}
+
+func (s *server) listProjectSandboxes(ctx context.Context, c *call, in *ListProjectSandboxesInput) (*Listed[functions.Sandbox], error) {
+	project, page, err := in.ListInProject.read(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	return s.sandboxes(ctx, c, project, in.SandboxFilter, page)
+}
+
+func (s *server) sandboxes(ctx context.Context, c *call, project uuid.UUID, narrow SandboxFilter, page functions.ListPage) (*Listed[functions.Sandbox], error) {
+	filter, err := narrow.read(project)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListSandboxes(ctx, filter, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(b functions.Sandbox) string { return b.ID.String() }), nil
+}
+
+func (s *server) getSandbox(ctx context.Context, in sandboxPath) (*sandboxOutput, error) {
+	project, id, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.service.GetSandbox(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	return &sandboxOutput{Body: b}, nil
+}
+
+func (s *server) sandboxSamples(ctx context.Context, in sandboxPath, since Since) (*samplesOutput, error) {
+	project, id, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.SandboxSamples(ctx, project, id, since.Since)
+	if err != nil {
+		return nil, err
+	}
+	if items == nil {
+		items = []functions.SandboxSample{}
+	}
+	return &samplesOutput{Body: List[functions.SandboxSample]{Items: items}}, nil
+}
+
+func (s *server) terminateSandbox(ctx context.Context, c *call, in sandboxPath, how Termination) (*sandboxOutput, error) {
+	project, id, err := in.read()
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.service.TerminateSandbox(ctx, c.principal, project, id, how.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &sandboxOutput{Body: b}, nil
+}

@@ -1,0 +1,110 @@
+package functions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// channelAgents is where agents and those who wait for them are nudged: the payload is an agent, or nil for all, or a switch.
+const channelAgents = "ostraka_agents"
+
+// ErrDirectivesChanged says that an agent confirms what is not asked of it any more.
+var ErrDirectivesChanged = &Error{
+	Kind: KindConflict, Code: "directives_changed", Message: "the directives have changed since",
+	Hint: "ask for them again, carry them out, and confirm the new revision",
+}
+
+// orders are the directives that stay until they are carried out or taken back.
+type orders struct {
+	Switches  []KillOrder
+	Terminate []TerminateOrder
+}
+
+// ordersFor reads what is asked of an agent now. db need not be in any schema.
+func ordersFor(ctx context.Context, db store.DB, agent uuid.UUID) (orders, error) {
+	o, _, err := store.One[orders](ctx, db, store.AgentDirectives, agent)
+	return o, err
+}
+
+// fill puts the orders into directives, with a revision that is equal only where everything is.
+func (o orders) fill(d *Directives) error {
+	d.Switches, d.Terminate = o.Switches, o.Terminate
+	d.Revision, d.At = "", time.Time{}
+	ended := d.EndedLeases
+	d.EndedLeases = nil // it depends on what was asked
+	text, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("encoding directives: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	d.EndedLeases, d.Revision, d.At = ended, hex.EncodeToString(sum[:16]), time.Now().UTC()
+	return nil
+}
+
+// Directives answers what the server wants of an agent, as soon as it is something else than what the agent knows.
+func (s *Service) Directives(ctx context.Context, agent uuid.UUID, known string, wait time.Duration) (d Directives, err error) {
+	nudges, stop := s.notices.subscribe(channelAgents, agent, uuid.Nil)
+	defer stop()
+	err = waitForNudge(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
+		d, err = s.directivesNow(ctx, agent)
+		return d.Revision != known, err
+	})
+	return d, err
+}
+
+func (s *Service) directivesNow(ctx context.Context, agent uuid.UUID) (d Directives, err error) {
+	me, _, err := s.seeAgent(ctx, agent)
+	if err != nil {
+		return d, err
+	}
+	o, err := ordersFor(ctx, s.store.Pool, agent)
+	if err != nil {
+		return d, translate(err, uuid.Nil)
+	}
+	d.State, d.Reason, d.EndedLeases = me.State, me.StateReason, []uuid.UUID{}
+	return d, o.fill(&d)
+}
+
+// Confirm takes an agent's word that it has carried out the directives of a revision: that nothing runs on it of what they hold.
+func (s *Service) Confirm(ctx context.Context, agent uuid.UUID, revision string) error {
+	d, err := s.directivesNow(ctx, agent)
+	if err != nil {
+		return err
+	}
+	if d.Revision != revision {
+		return ErrDirectivesChanged
+	}
+	return s.confirm(ctx, s.store.Pool, agent, d.Switches)
+}
+
+// confirm notes what an agent has confirmed, and wakes those who wait for it.
+func (s *Service) confirm(ctx context.Context, db store.DB, agent uuid.UUID, switches []KillOrder) error {
+	if len(switches) == 0 {
+		return nil
+	}
+	ids := make([]uuid.UUID, len(switches))
+	for i, k := range switches {
+		ids[i] = k.ID
+	}
+	fresh, err := store.Exec(ctx, db, store.ConfirmSwitches, agent, ids)
+	if err != nil {
+		return translate(err, uuid.Nil)
+	}
+	if fresh == 0 {
+		return nil
+	}
+	for _, id := range ids {
+		if err := notify(ctx, db, channelAgents, id); err != nil {
+			return translate(err, uuid.Nil)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,357 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// The scopes of a switch.
+const (
+	ScopeEverything = "everything"
+	ScopeProject    = "project"
+	ScopeFunction   = "function"
+)
+
+// errHeld says that a switch holds what was about to be lent.
+var errHeld = errors.New("a switch holds this")
+
+type switchRow struct {
+	ID        uuid.UUID
+	Scope     string
+	AgentID   *uuid.UUID
+	ProjectID *uuid.UUID
+	Function  *string
+	Version   *int
+	Reason    string
+	OnBy      string
+	OnAt      time.Time
+	OffBy     *string
+	OffAt     *time.Time
+}
+
+func (r switchRow) kill() KillSwitch {
+	k := KillSwitch{
+		ID: r.ID, KillScope: KillScope{Scope: r.Scope, Agent: r.AgentID, Project: r.ProjectID}, Reason: r.Reason, OnBy: r.OnBy, OnAt: r.OnAt, OffAt: r.OffAt,
+	}
+	if r.Function != nil {
+		k.Function = *r.Function
+	}
+	if r.Version != nil {
+		k.Version = *r.Version
+	}
+	if r.OffBy != nil {
+		k.OffBy = *r.OffBy
+	}
+	return k
+}
+
+// args are the columns of a scope, in the order in which the queries take them.
+func (k KillScope) args() []any {
+	var function *string
+	var version *int
+	if k.Function != "" {
+		function = &k.Function
+	}
+	if k.Version != 0 {
+		version = &k.Version
+	}
+	return []any{k.Scope, k.Agent, k.Project, function, version}
+}
+
+func (k KillScope) check() error {
+	bad := func(message string) error {
+		return Invalid("bad_scope", message, "name everything, or a project, or a function of a project and, if not all, its version")
+	}
+	switch {
+	case k.Scope != ScopeEverything && k.Scope != ScopeProject && k.Scope != ScopeFunction:
+		return bad(fmt.Sprintf("there is no scope %q", k.Scope))
+	case (k.Scope == ScopeEverything) != (k.Project == nil):
+		return bad("a switch holds everything or names a project")
+	case (k.Scope == ScopeFunction) != (k.Function != ""), k.Version < 0, k.Version > 0 && k.Function == "":
+		return bad("a function belongs to the scope function, and a version to a function")
+	}
+	return nil
+}
+
+// detail is what the audit log keeps of a switch.
+func (k KillScope) detail(reason string) map[string]any {
+	return map[string]any{"scope": k.Scope, "agent": k.Agent, "project": k.Project, "function": k.Function, "version": k.Version, "reason": reason}
+}
+
+// Kill puts a switch on: from when it returns nothing that it holds is lent, and agents are told to end what of it they run. A switch
+// that is on already stays as it is. With force the server does not wait for agents to return their leases: it takes them back, and
+// results that come later are refused.
+func (s *Service) Kill(ctx context.Context, by Principal, scope KillScope, reason string, force bool) (status KillStatus, err error) {
+	if err := scope.check(); err != nil {
+		return status, err
+	}
+	if n := len([]rune(reason)); n > MaxKillReason {
+		return status, Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept", n, MaxKillReason), "say it shorter")
+	}
+	var id uuid.UUID
+	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
+		if err := s.checkKilled(ctx, tx, scope); err != nil {
+			return err
+		}
+		made, err := store.Exec(ctx, tx, store.SwitchOn, append(append([]any{newID()}, scope.args()...), reason, by.Actor())...)
+		if err != nil {
+			return err
+		}
+		row, _, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
+		if err != nil {
+			return err
+		}
+		id = row.ID
+		if force {
+			if err := s.queue.Enqueue(ctx, tx, SilenceArgs{Switch: id}); err != nil {
+				return err
+			}
+		}
+		if made == 0 {
+			return nil
+		}
+		return audit("killswitch.on", id.String())
+	}, by, reason)
+	if err != nil {
+		return status, err
+	}
+	return s.KillStatus(ctx, ofScope(scope), id)
+}
+
+// Release puts a switch off. was is false where none was on.
+func (s *Service) Release(ctx context.Context, by Principal, scope KillScope) (was bool, err error) {
+	if err := scope.check(); err != nil {
+		return false, err
+	}
+	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
+		row, found, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
+		if err != nil || !found {
+			return err
+		}
+		was = true
+		if _, err := store.Exec(ctx, tx, store.SwitchOff, append(scope.args(), by.Actor())...); err != nil {
+			return err
+		}
+		if scope.Project != nil { // agents may have been waiting for this work
+			if err := notify(ctx, tx, channelWork, *scope.Project); err != nil {
+				return err
+			}
+		}
+		return audit("killswitch.off", row.ID.String())
+	}, by, "")
+	return was, err
+}
+
+// switching runs what changes a switch: alone, with an audit record where it belongs, and with a nudge for the agents at its end.
+func (s *Service) switching(ctx context.Context, scope KillScope, change func(tx pgx.Tx, audit func(action, subject string) error) error, by Principal, reason string) error {
+	nudged := uuid.Nil
+	if scope.Agent != nil {
+		nudged = *scope.Agent
+	}
+	finish := func(tx pgx.Tx, action, subject string) error {
+		return auditServer(ctx, tx, by.Actor(), action, subject, scope.detail(reason))
+	}
+	if scope.Project == nil {
+		return s.control(ctx, func(tx pgx.Tx) error {
+			if _, err := store.Exec(ctx, tx, store.LockSwitches); err != nil {
+				return err
+			}
+			if err := change(tx, func(action, subject string) error { return finish(tx, action, subject) }); err != nil {
+				return err
+			}
+			return notify(ctx, tx, channelAgents, nudged)
+		})
+	}
+	return s.project(ctx, *scope.Project, func(tx *store.Tx) error {
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, server, store.LockSwitches); err != nil {
+			return err
+		}
+		var record func() error
+		err = change(server, func(action, subject string) error {
+			record = func() error { return audit(ctx, tx, by.Actor(), action, subject, scope.detail(reason)) }
+			return finish(server, action, subject)
+		})
+		if err != nil {
+			return err
+		}
+		if err := notify(ctx, server, channelAgents, nudged); err != nil || record == nil {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil { // what happens to a project stands in its own log too
+			return err
+		}
+		return record()
+	})
+}
+
+// checkKilled refuses a switch for an agent that does not exist, or is not the project's.
+func (s *Service) checkKilled(ctx context.Context, tx pgx.Tx, scope KillScope) error {
+	on, err := store.Many[switchRow](ctx, tx, store.ListSwitches, nil, MaxSwitches)
+	if err != nil {
+		return err
+	}
+	if len(on) >= MaxSwitches {
+		return &Error{
+			Kind: KindConflict, Code: "too_many_switches", Message: fmt.Sprintf("%d switches are on, more are not kept", MaxSwitches),
+			Hint: "put some off, or put one on for the whole project",
+		}
+	}
+	if scope.Agent == nil {
+		return nil
+	}
+	projects, err := store.Values[uuid.UUID](ctx, tx, store.AgentProjects, *scope.Agent)
+	if err != nil {
+		return err
+	}
+	if scope.Project == nil {
+		_, found, err := store.One[Agent](ctx, tx, store.GetAgent, *scope.Agent)
+		if err != nil || !found {
+			return orNotFound(err, "agent", *scope.Agent)
+		}
+		return nil
+	}
+	for _, p := range projects {
+		if p == *scope.Project {
+			return nil
+		}
+	}
+	return NotFound("agent", scope.Agent.String())
+}
+
+func ofScope(scope KillScope) uuid.UUID {
+	if scope.Project == nil {
+		return uuid.Nil
+	}
+	return *scope.Project
+}
+
+// orNil makes an argument of an ID that may be missing.
+func orNil(id uuid.UUID) *uuid.UUID {
+	if id == uuid.Nil {
+		return nil
+	}
+	return &id
+}
+
+// ListSwitches lists the switches that are on; with a project: those that hold something of it.
+func (s *Service) ListSwitches(ctx context.Context, project uuid.UUID) (list []KillStatus, err error) {
+	var rows []switchRow
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		rows, err = store.Many[switchRow](ctx, tx, store.ListSwitches, orNil(project), MaxSwitches)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list = []KillStatus{}
+	for _, row := range rows {
+		status, err := s.KillStatus(ctx, project, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, status)
+	}
+	return list, nil
+}
+
+// KillStatus says how far a switch has got; with a project: with its agents, leases and sandboxes only.
+func (s *Service) KillStatus(ctx context.Context, project, id uuid.UUID) (status KillStatus, err error) {
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		row, found, err := store.One[switchRow](ctx, tx, store.GetSwitch, id, orNil(project))
+		if err != nil || !found {
+			return orNotFound(err, "switch", id)
+		}
+		agents, err := store.Many[KilledAgent](ctx, tx, store.SwitchAgents, id, orNil(project))
+		if err != nil {
+			return err
+		}
+		status = row.kill().status(agents)
+		return nil
+	})
+	return status, err
+}
+
+// status sums up what is known of the agents that a switch concerns; those that have not confirmed come first.
+func (k KillSwitch) status(agents []KilledAgent) KillStatus {
+	st := KillStatus{KillSwitch: k, Agents: len(agents), Waiting: []KilledAgent{}}
+	for _, a := range agents {
+		st.Leases += a.Leases
+		st.Sandboxes += a.Sandboxes
+		switch {
+		case a.ConfirmedAt != nil:
+			st.Confirmed++
+		case a.Seen:
+			st.Unconfirmed++
+		default:
+			st.Offline++
+		}
+		if a.ConfirmedAt == nil && len(st.Waiting) < MaxWaitingAgents {
+			st.Waiting = append(st.Waiting, a)
+		}
+	}
+	st.Silent = k.OffAt == nil && st.Unconfirmed == 0 && st.Leases == 0
+	return st
+}
+
+// WaitSilent is KillStatus once the switch has done its work, or the wait is over.
+func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (status KillStatus, err error) {
+	nudges, stop := s.notices.subscribe(channelAgents, id)
+	defer stop()
+	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
+		status, err = s.KillStatus(ctx, project, id)
+		return status.Silent || status.OffAt != nil, err
+	})
+	return status, err
+}
+
+// notLent says why a lease was not made.
+func notLent(ctx context.Context, server pgx.Tx, agent uuid.UUID, lease *Lease) error {
+	_, held, err := store.One[switchRow](ctx, server, store.SwitchThatHolds, agent, lease.Project, lease.Function, lease.Version)
+	if err != nil {
+		return err
+	}
+	if held {
+		return errHeld
+	}
+	return ErrNotEnrolled
+}
+
+// switchOver is the switch that keeps a job from being lent to anybody; nil where there is none.
+func switchOver(ctx context.Context, server pgx.Tx, project uuid.UUID, job Job) (*KillSwitch, error) {
+	row, held, err := store.One[switchRow](ctx, server, store.SwitchThatHolds, nil, project, job.Function, job.Version)
+	if err != nil || !held {
+		return nil, err
+	}
+	k := row.kill()
+	return &k, nil
+}
+
+// explain says in the explanation of a job that the switch holds it.
+func (k KillSwitch) explain() Reason {
+	what, hint := "everything", "ask the operator; ostraka killswitch off ends it"
+	switch k.Scope {
+	case ScopeProject:
+		what, hint = "the project", "ostraka killswitch off --project "+k.Project.String()+" ends it"
+	case ScopeFunction:
+		what, hint = "the function "+k.Function, "ostraka killswitch off --function "+k.Function+" ends it"
+		if k.Version != 0 {
+			what, hint = fmt.Sprintf("%s, version %d", what, k.Version), fmt.Sprintf("ostraka killswitch off --function %s@%d ends it", k.Function, k.Version)
+		}
+	}
+	text := fmt.Sprintf("The killswitch is on for %s since %s: nothing of it is lent.", what, k.OnAt.UTC().Format(time.RFC3339))
+	if k.Reason != "" {
+		text += " Reason: " + k.Reason
+	}
+	return Reason{Code: "killswitch", Text: text, Hint: hint}
+}

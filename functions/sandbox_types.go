@@ -1,0 +1,140 @@
+package functions
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
+)
+
+// Limits of what agents report about sandboxes, and of switches.
+const (
+	MaxBeatSandboxes  = 64  // sandboxes that one heartbeat names; an agent with more sends several
+	MaxBeatAlerts     = 8   // alerts of one sandbox in a heartbeat, the latest
+	MaxEndReason      = 300 // characters with which an agent says why a sandbox ended
+	MaxKillReason     = 500 // characters of the reason for a switch
+	MaxSwitches       = 500 // switches that may be on at a time; a list of them is one page
+	MaxWaitingAgents  = 100 // agents that the status of a switch names one by one, those that have not confirmed first
+	MaxSandboxSamples = 1000
+	// FineSamples is how long every sample of a sandbox is kept; then one row of peaks for five minutes stays.
+	FineSamples = time.Hour
+	// SandboxTTL is how long a sandbox is remembered after it was last heard of, with its samples.
+	SandboxTTL = 24 * time.Hour
+	// SwitchTTL is how long a switch is remembered that was put off. The audit log keeps it for good.
+	SwitchTTL = 90 * 24 * time.Hour
+)
+
+// SandboxReport is what an agent says of one of its sandboxes. It is a claim.
+type SandboxReport struct {
+	ID        uuid.UUID         `json:"id"`
+	Lease     uuid.UUID         `json:"lease" doc:"The lease that it works on. A sandbox of another's lease is left out."`
+	Level     string            `json:"level" enum:"gvisor,container,linux,linux-nocgroup,landlock,process"`
+	Shard     *int64            `json:"shard,omitempty" minimum:"0" doc:"The shard that it runs now. Left out: none."`
+	AgeMillis int64             `json:"age_ms" minimum:"0" maximum:"31536000000" doc:"How long it runs already: clocks may differ."`
+	Sample    *threshold.Sample `json:"sample,omitempty" doc:"The latest. Left out: it was not looked at yet."`
+	Alerts    []threshold.Alert `json:"alerts,omitempty" maxItems:"8" doc:"The latest."`
+	Ended     bool              `json:"ended,omitempty"`
+	EndReason string            `json:"end_reason,omitempty" maxLength:"300"`
+}
+
+// Sandbox is one execution environment on an agent, as the agent reported it.
+type Sandbox struct {
+	ID        uuid.UUID         `json:"id"`
+	Agent     uuid.UUID         `json:"agent"`
+	AgentName string            `json:"agent_name"`
+	Lease     uuid.UUID         `json:"lease"`
+	Project   uuid.UUID         `json:"project"`
+	Job       uuid.UUID         `json:"job"`
+	Function  string            `json:"function"`
+	Version   int               `json:"version"`
+	Level     string            `json:"level" doc:"The isolation that it has, as the agent says."`
+	State     string            `json:"state" enum:"running,silent,ended" doc:"silent: no heartbeat has named it for a minute."`
+	Shard     *int64            `json:"shard,omitempty" doc:"The shard that it runs now."`
+	StartedAt time.Time         `json:"started_at"`
+	SeenAt    time.Time         `json:"seen_at" doc:"The last heartbeat that named it."`
+	Sample    *threshold.Sample `json:"sample,omitempty" doc:"The latest."`
+	Alerts    []threshold.Alert `json:"alerts"`
+	Terminate string            `json:"terminate,omitempty" enum:"soft,force" doc:"It was ordered to end: soft after its shard, force at once."`
+	EndedAt   *time.Time        `json:"ended_at,omitempty"`
+	EndReason string            `json:"end_reason,omitempty"`
+}
+
+// SandboxFilter narrows a list of sandboxes. Zero fields match everything.
+type SandboxFilter struct {
+	Project uuid.UUID
+	Agent   uuid.UUID
+	Running bool // only those that run
+}
+
+// SandboxSample is what a sandbox was like at a time, or in the five minutes from then on.
+type SandboxSample struct {
+	At             time.Time             `json:"at" doc:"By the server's clock."`
+	Coarse         bool                  `json:"coarse" doc:"Each figure is the peak of the five minutes that begin then."`
+	CPUPercent     float64               `json:"cpu_percent"`
+	MemoryBytes    int64                 `json:"memory_bytes"`
+	WorkspaceBytes int64                 `json:"workspace_bytes"`
+	NetworkBytes   int64                 `json:"network_bytes"`
+	Network        threshold.NetworkKind `json:"network" enum:"none,own,shared,unknown"`
+	Processes      int64                 `json:"processes"`
+	OutputBytes    int64                 `json:"output_bytes"`
+}
+
+// KillScope is what a switch holds.
+type KillScope struct {
+	Scope    string     `json:"scope" enum:"everything,project,function"`
+	Agent    *uuid.UUID `json:"agent,omitempty" doc:"Only on this agent. Left out: on all."`
+	Project  *uuid.UUID `json:"project,omitempty"`
+	Function string     `json:"function,omitempty"`
+	Version  int        `json:"version,omitempty" doc:"Left out: all versions."`
+}
+
+// KillSwitch is a switch: while it is on, nothing that it holds is lent, and agents end what of it they run.
+type KillSwitch struct {
+	ID uuid.UUID `json:"id"`
+	KillScope
+	Reason string     `json:"reason"`
+	OnBy   string     `json:"on_by"`
+	OnAt   time.Time  `json:"on_at"`
+	OffBy  string     `json:"off_by,omitempty"`
+	OffAt  *time.Time `json:"off_at,omitempty"`
+}
+
+// KillStatus says how far a switch has got.
+type KillStatus struct {
+	KillSwitch
+	Silent      bool          `json:"silent" doc:"No lease that it holds is open, and every agent that was heard of in the last minute has confirmed that nothing of it runs."`
+	Agents      int           `json:"agents" doc:"Agents that it concerns."`
+	Confirmed   int           `json:"confirmed" doc:"Of these, those that have confirmed that nothing of it runs."`
+	Unconfirmed int           `json:"unconfirmed" doc:"Of these, those that were heard of in the last minute and have not confirmed."`
+	Offline     int           `json:"offline" doc:"Of these, those that were not heard of in the last minute and have not confirmed. They learn of it when they come back; their leases run out."`
+	Leases      int64         `json:"leases" doc:"Open leases that it holds."`
+	Sandboxes   int64         `json:"sandboxes" doc:"Sandboxes that it holds and that run, as far as agents have reported."`
+	Waiting     []KilledAgent `json:"waiting" doc:"Agents that have not confirmed, at most 100."`
+}
+
+// KilledAgent is an agent that a switch concerns.
+type KilledAgent struct {
+	ID          uuid.UUID  `json:"id"`
+	Name        string     `json:"name"`
+	Seen        bool       `json:"seen" doc:"It was heard of in the last minute."`
+	LastSeenAt  *time.Time `json:"last_seen_at,omitempty"`
+	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"`
+	Leases      int64      `json:"leases"`
+	Sandboxes   int64      `json:"sandboxes"`
+}
+
+// KillOrder tells an agent of a switch that is on: it is to end what of it runs, and to begin nothing of it.
+type KillOrder struct {
+	ID       uuid.UUID  `json:"id"`
+	Scope    string     `json:"scope" enum:"everything,project,function"`
+	Project  *uuid.UUID `json:"project,omitempty"`
+	Function string     `json:"function,omitempty"`
+	Version  int        `json:"version,omitempty" doc:"Left out: all versions."`
+}
+
+// TerminateOrder tells an agent to end a sandbox: at once, or after the shard that it runs.
+type TerminateOrder struct {
+	Sandbox uuid.UUID `json:"sandbox"`
+	Force   bool      `json:"force"`
+}

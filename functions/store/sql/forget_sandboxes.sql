@@ -1,0 +1,1 @@
+delete from sandboxes where seen_at < now() - $1::interval

@@ -1,0 +1,1 @@
+delete from kill_switches where off_at < now() - $1::interval
