@@ -105,6 +105,57 @@ func (e AgentWishesMinIsolation) Valid() bool {
 	}
 }
 
+// Defines values for AlertLevel.
+const (
+	AlertLevelCritical  AlertLevel = "critical"
+	AlertLevelRecovered AlertLevel = "recovered"
+	AlertLevelWarning   AlertLevel = "warning"
+)
+
+// Valid indicates whether the value is a known member of the AlertLevel enum.
+func (e AlertLevel) Valid() bool {
+	switch e {
+	case AlertLevelCritical:
+		return true
+	case AlertLevelRecovered:
+		return true
+	case AlertLevelWarning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertMetric.
+const (
+	AlertMetricCPU       AlertMetric = "cpu"
+	AlertMetricMemory    AlertMetric = "memory"
+	AlertMetricNetwork   AlertMetric = "network"
+	AlertMetricOutput    AlertMetric = "output"
+	AlertMetricProcesses AlertMetric = "processes"
+	AlertMetricWorkspace AlertMetric = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the AlertMetric enum.
+func (e AlertMetric) Valid() bool {
+	switch e {
+	case AlertMetricCPU:
+		return true
+	case AlertMetricMemory:
+		return true
+	case AlertMetricNetwork:
+		return true
+	case AlertMetricOutput:
+		return true
+	case AlertMetricProcesses:
+		return true
+	case AlertMetricWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DirectivesState.
 const (
 	DirectivesStateActive      DirectivesState = "active"
@@ -213,6 +264,69 @@ func (e JobState) Valid() bool {
 	}
 }
 
+// Defines values for KillOrderScope.
+const (
+	KillOrderScopeEverything KillOrderScope = "everything"
+	KillOrderScopeFunction   KillOrderScope = "function"
+	KillOrderScopeProject    KillOrderScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the KillOrderScope enum.
+func (e KillOrderScope) Valid() bool {
+	switch e {
+	case KillOrderScopeEverything:
+		return true
+	case KillOrderScopeFunction:
+		return true
+	case KillOrderScopeProject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KillScopeScope.
+const (
+	KillScopeScopeEverything KillScopeScope = "everything"
+	KillScopeScopeFunction   KillScopeScope = "function"
+	KillScopeScopeProject    KillScopeScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the KillScopeScope enum.
+func (e KillScopeScope) Valid() bool {
+	switch e {
+	case KillScopeScopeEverything:
+		return true
+	case KillScopeScopeFunction:
+		return true
+	case KillScopeScopeProject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for KillStatusScope.
+const (
+	KillStatusScopeEverything KillStatusScope = "everything"
+	KillStatusScopeFunction   KillStatusScope = "function"
+	KillStatusScopeProject    KillStatusScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the KillStatusScope enum.
+func (e KillStatusScope) Valid() bool {
+	switch e {
+	case KillStatusScopeEverything:
+		return true
+	case KillStatusScopeFunction:
+		return true
+	case KillStatusScopeProject:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NewKeyRole.
 const (
 	NewKeyRoleOwner     NewKeyRole = "owner"
@@ -228,6 +342,45 @@ func (e NewKeyRole) Valid() bool {
 	case NewKeyRoleSubmitter:
 		return true
 	case NewKeyRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NewKillSwitchScope.
+const (
+	NewKillSwitchScopeEverything NewKillSwitchScope = "everything"
+	NewKillSwitchScopeFunction   NewKillSwitchScope = "function"
+	NewKillSwitchScopeProject    NewKillSwitchScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the NewKillSwitchScope enum.
+func (e NewKillSwitchScope) Valid() bool {
+	switch e {
+	case NewKillSwitchScopeEverything:
+		return true
+	case NewKillSwitchScopeFunction:
+		return true
+	case NewKillSwitchScopeProject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NewProjectKillSwitchScope.
+const (
+	NewProjectKillSwitchScopeFunction NewProjectKillSwitchScope = "function"
+	NewProjectKillSwitchScopeProject  NewProjectKillSwitchScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the NewProjectKillSwitchScope enum.
+func (e NewProjectKillSwitchScope) Valid() bool {
+	switch e {
+	case NewProjectKillSwitchScopeFunction:
+		return true
+	case NewProjectKillSwitchScopeProject:
 		return true
 	default:
 		return false
@@ -279,6 +432,24 @@ func (e ProjectAgentState) Valid() bool {
 	}
 }
 
+// Defines values for ProjectKillScopeScope.
+const (
+	ProjectKillScopeScopeFunction ProjectKillScopeScope = "function"
+	ProjectKillScopeScopeProject  ProjectKillScopeScope = "project"
+)
+
+// Valid indicates whether the value is a known member of the ProjectKillScopeScope enum.
+func (e ProjectKillScopeScope) Valid() bool {
+	switch e {
+	case ProjectKillScopeScopeFunction:
+		return true
+	case ProjectKillScopeScopeProject:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAgent     Role = "agent"
@@ -300,6 +471,123 @@ func (e Role) Valid() bool {
 	case RoleSubmitter:
 		return true
 	case RoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SampleNetwork.
+const (
+	SampleNetworkNone    SampleNetwork = "none"
+	SampleNetworkOwn     SampleNetwork = "own"
+	SampleNetworkShared  SampleNetwork = "shared"
+	SampleNetworkUnknown SampleNetwork = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the SampleNetwork enum.
+func (e SampleNetwork) Valid() bool {
+	switch e {
+	case SampleNetworkNone:
+		return true
+	case SampleNetworkOwn:
+		return true
+	case SampleNetworkShared:
+		return true
+	case SampleNetworkUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SandboxState.
+const (
+	SandboxStateEnded   SandboxState = "ended"
+	SandboxStateRunning SandboxState = "running"
+	SandboxStateSilent  SandboxState = "silent"
+)
+
+// Valid indicates whether the value is a known member of the SandboxState enum.
+func (e SandboxState) Valid() bool {
+	switch e {
+	case SandboxStateEnded:
+		return true
+	case SandboxStateRunning:
+		return true
+	case SandboxStateSilent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SandboxTerminate.
+const (
+	SandboxTerminateForce SandboxTerminate = "force"
+	SandboxTerminateSoft  SandboxTerminate = "soft"
+)
+
+// Valid indicates whether the value is a known member of the SandboxTerminate enum.
+func (e SandboxTerminate) Valid() bool {
+	switch e {
+	case SandboxTerminateForce:
+		return true
+	case SandboxTerminateSoft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SandboxReportLevel.
+const (
+	SandboxReportLevelContainer     SandboxReportLevel = "container"
+	SandboxReportLevelGvisor        SandboxReportLevel = "gvisor"
+	SandboxReportLevelLandlock      SandboxReportLevel = "landlock"
+	SandboxReportLevelLinux         SandboxReportLevel = "linux"
+	SandboxReportLevelLinuxNocgroup SandboxReportLevel = "linux-nocgroup"
+	SandboxReportLevelProcess       SandboxReportLevel = "process"
+)
+
+// Valid indicates whether the value is a known member of the SandboxReportLevel enum.
+func (e SandboxReportLevel) Valid() bool {
+	switch e {
+	case SandboxReportLevelContainer:
+		return true
+	case SandboxReportLevelGvisor:
+		return true
+	case SandboxReportLevelLandlock:
+		return true
+	case SandboxReportLevelLinux:
+		return true
+	case SandboxReportLevelLinuxNocgroup:
+		return true
+	case SandboxReportLevelProcess:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SandboxSampleNetwork.
+const (
+	SandboxSampleNetworkNone    SandboxSampleNetwork = "none"
+	SandboxSampleNetworkOwn     SandboxSampleNetwork = "own"
+	SandboxSampleNetworkShared  SandboxSampleNetwork = "shared"
+	SandboxSampleNetworkUnknown SandboxSampleNetwork = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the SandboxSampleNetwork enum.
+func (e SandboxSampleNetwork) Valid() bool {
+	switch e {
+	case SandboxSampleNetworkNone:
+		return true
+	case SandboxSampleNetworkOwn:
+		return true
+	case SandboxSampleNetworkShared:
+		return true
+	case SandboxSampleNetworkUnknown:
 		return true
 	default:
 		return false
@@ -523,6 +811,22 @@ type AggregatorRequest struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
+// Alert defines model for Alert.
+type Alert struct {
+	At        time.Time   `json:"at"`
+	Level     AlertLevel  `json:"level"`
+	Metric    AlertMetric `json:"metric"`
+	Text      string      `json:"text"`
+	Threshold float64     `json:"threshold"`
+	Value     float64     `json:"value"`
+}
+
+// AlertLevel defines model for Alert.Level.
+type AlertLevel string
+
+// AlertMetric defines model for Alert.Metric.
+type AlertMetric string
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Accepted    bool               `json:"accepted"`
@@ -571,6 +875,9 @@ type CreatedProject struct {
 
 // Directives defines model for Directives.
 type Directives struct {
+	// At When the server looked, by its clock: do not go back to older directives.
+	At time.Time `json:"at"`
+
 	// Duplicate Another process was found to use this agent's key. Left out: none was, lately.
 	Duplicate *Duplicate `json:"duplicate,omitempty"`
 
@@ -583,11 +890,20 @@ type Directives struct {
 	// Reason Why, as whoever decided it said.
 	Reason string `json:"reason,omitempty"`
 
+	// Revision What the directives are called: give it as known when asking again, and confirm it when they are carried out. Leases that have ended do not change it.
+	Revision string `json:"revision,omitempty"`
+
 	// State What the agent may do now. In every state but active, asking for work is refused.
 	State DirectivesState `json:"state"`
 
 	// Stop The agent is to stop taking work.
 	Stop bool `json:"stop"`
+
+	// Switches The killswitch: end what of this runs, and begin nothing of it, for as long as it stands here.
+	Switches []KillOrder `json:"switches,omitempty"`
+
+	// Terminate Sandboxes to end.
+	Terminate []TerminateOrder `json:"terminate,omitempty"`
 }
 
 // DirectivesState What the agent may do now. In every state but active, asking for work is refused.
@@ -747,6 +1063,9 @@ type HealthStatus string
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {
+	// CarriedOut The revision of the directives that the agent has carried out.
+	CarriedOut string `json:"carried_out,omitempty"`
+
 	// Host How the machine is. Left out: nothing is kept.
 	Host *Host `json:"host,omitempty"`
 
@@ -755,6 +1074,9 @@ type Heartbeat struct {
 
 	// Leases The leases that the agent works on. Their deadlines move.
 	Leases []openapi_types.UUID `json:"leases"`
+
+	// Sandboxes The agent's sandboxes, and those that have ended since the last heartbeat.
+	Sandboxes []SandboxReport `json:"sandboxes,omitempty"`
 
 	// ShardsDone Shards executed since the agent's start.
 	ShardsDone int64 `json:"shards_done"`
@@ -918,6 +1240,101 @@ type KeyList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// KillOrder defines model for KillOrder.
+type KillOrder struct {
+	Function string              `json:"function,omitempty"`
+	ID       openapi_types.UUID  `json:"id"`
+	Project  *openapi_types.UUID `json:"project,omitempty"`
+	Scope    KillOrderScope      `json:"scope"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+}
+
+// KillOrderScope defines model for KillOrder.Scope.
+type KillOrderScope string
+
+// KillScope defines model for KillScope.
+type KillScope struct {
+	// Agent Only on this agent. Left out: on all.
+	Agent    *openapi_types.UUID `json:"agent,omitempty"`
+	Function string              `json:"function,omitempty"`
+	Project  *openapi_types.UUID `json:"project,omitempty"`
+	Scope    KillScopeScope      `json:"scope"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+}
+
+// KillScopeScope defines model for KillScope.Scope.
+type KillScopeScope string
+
+// KillStatus defines model for KillStatus.
+type KillStatus struct {
+	// Agent Only on this agent. Left out: on all.
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Agents Agents that it concerns.
+	Agents int64 `json:"agents"`
+
+	// Confirmed Of these, those that have confirmed that nothing of it runs.
+	Confirmed int64              `json:"confirmed"`
+	Function  string             `json:"function,omitempty"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Leases Open leases that it holds.
+	Leases int64      `json:"leases"`
+	OffAt  *time.Time `json:"off_at,omitempty"`
+	OffBy  string     `json:"off_by,omitempty"`
+
+	// Offline Of these, those that were not heard of in the last minute and have not confirmed. They learn of it when they come back; their leases run out.
+	Offline int64               `json:"offline"`
+	OnAt    time.Time           `json:"on_at"`
+	OnBy    string              `json:"on_by"`
+	Project *openapi_types.UUID `json:"project,omitempty"`
+	Reason  string              `json:"reason"`
+
+	// Sandboxes Sandboxes that it holds and that run, as far as agents have reported.
+	Sandboxes int64           `json:"sandboxes"`
+	Scope     KillStatusScope `json:"scope"`
+
+	// Silent No lease that it holds is open, and every agent that was heard of in the last minute has confirmed that nothing of it runs.
+	Silent bool `json:"silent"`
+
+	// Unconfirmed Of these, those that were heard of in the last minute and have not confirmed.
+	Unconfirmed int64 `json:"unconfirmed"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+
+	// Waiting Agents that have not confirmed, at most 100.
+	Waiting []KilledAgent `json:"waiting"`
+}
+
+// KillStatusScope defines model for KillStatus.Scope.
+type KillStatusScope string
+
+// KillStatusList defines model for KillStatusList.
+type KillStatusList struct {
+	Items []KillStatus `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// KilledAgent defines model for KilledAgent.
+type KilledAgent struct {
+	ConfirmedAt *time.Time         `json:"confirmed_at,omitempty"`
+	ID          openapi_types.UUID `json:"id"`
+	LastSeenAt  *time.Time         `json:"last_seen_at,omitempty"`
+	Leases      int64              `json:"leases"`
+	Name        string             `json:"name"`
+	Sandboxes   int64              `json:"sandboxes"`
+
+	// Seen It was heard of in the last minute.
+	Seen bool `json:"seen"`
+}
+
 // Lease defines model for Lease.
 type Lease struct {
 	BundleDigest string `json:"bundle_digest"`
@@ -1033,6 +1450,27 @@ type NewKey struct {
 // NewKeyRole An owner may do everything in the project, a submitter may run jobs, a viewer may read.
 type NewKeyRole string
 
+// NewKillSwitch defines model for NewKillSwitch.
+type NewKillSwitch struct {
+	// Agent Only on this agent. Left out: on all.
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Force Take the leases back at once. Left out: agents return them, after they have sent what is done.
+	Force    bool                `json:"force,omitempty"`
+	Function string              `json:"function,omitempty"`
+	Project  *openapi_types.UUID `json:"project,omitempty"`
+
+	// Reason For the people who meet it; the audit log keeps it.
+	Reason string             `json:"reason,omitempty"`
+	Scope  NewKillSwitchScope `json:"scope"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+}
+
+// NewKillSwitchScope defines model for NewKillSwitch.Scope.
+type NewKillSwitchScope string
+
 // NewProject defines model for NewProject.
 type NewProject struct {
 	// Name Lower-case letters, digits and hyphens, starting with a letter.
@@ -1040,6 +1478,26 @@ type NewProject struct {
 	// Examples: number-theory
 	Name string `json:"name"`
 }
+
+// NewProjectKillSwitch defines model for NewProjectKillSwitch.
+type NewProjectKillSwitch struct {
+	// Agent Only on this agent. Left out: on all.
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Force Take the leases back at once. Left out: agents return them, after they have sent what is done.
+	Force    bool   `json:"force,omitempty"`
+	Function string `json:"function,omitempty"`
+
+	// Reason For the people who meet it; the audit log keeps it.
+	Reason string                    `json:"reason,omitempty"`
+	Scope  NewProjectKillSwitchScope `json:"scope"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+}
+
+// NewProjectKillSwitchScope defines model for NewProjectKillSwitch.Scope.
+type NewProjectKillSwitchScope string
 
 // NewSigningKey defines model for NewSigningKey.
 type NewSigningKey struct {
@@ -1217,6 +1675,20 @@ type ProjectChange struct {
 	FollowupsEnabled *bool `json:"followups_enabled,omitempty"`
 }
 
+// ProjectKillScope defines model for ProjectKillScope.
+type ProjectKillScope struct {
+	// Agent Only on this agent. Left out: on all.
+	Agent    *openapi_types.UUID   `json:"agent,omitempty"`
+	Function string                `json:"function,omitempty"`
+	Scope    ProjectKillScopeScope `json:"scope"`
+
+	// Version Left out: all versions.
+	Version int64 `json:"version,omitempty"`
+}
+
+// ProjectKillScopeScope defines model for ProjectKillScope.Scope.
+type ProjectKillScopeScope string
+
 // ProjectList defines model for ProjectList.
 type ProjectList struct {
 	Items []Project `json:"items"`
@@ -1254,6 +1726,12 @@ type Refusal struct {
 
 	// Text For people: what the function asks for and what the machine allows.
 	Text string `json:"text"`
+}
+
+// Released defines model for Released.
+type Released struct {
+	// WasOn Whether the switch was on. Putting one off that is off does no harm.
+	WasOn bool `json:"was_on"`
 }
 
 // ResultLine defines model for ResultLine.
@@ -1330,6 +1808,132 @@ type RuleThen struct {
 
 	// Version The newest when left out.
 	Version int64 `json:"version,omitempty"`
+}
+
+// Sample defines model for Sample.
+type Sample struct {
+	At time.Time `json:"at"`
+
+	// CPUPercent Of one processor, since the sample before.
+	CPUPercent  float64 `json:"cpu_percent"`
+	MemoryBytes int64   `json:"memory_bytes"`
+
+	// Network What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
+	Network SampleNetwork `json:"network"`
+
+	// NetworkBytes Sent and received.
+	NetworkBytes int64 `json:"network_bytes"`
+
+	// OutputBytes Of stdout and stderr of the running shard.
+	OutputBytes    int64 `json:"output_bytes"`
+	Processes      int64 `json:"processes"`
+	WorkspaceBytes int64 `json:"workspace_bytes"`
+
+	// WorkspacePartial The workspace holds more files than the monitor counts; it has at least that many bytes.
+	WorkspacePartial bool `json:"workspace_partial,omitempty"`
+}
+
+// SampleNetwork What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
+type SampleNetwork string
+
+// Sandbox defines model for Sandbox.
+type Sandbox struct {
+	Agent     openapi_types.UUID `json:"agent"`
+	AgentName string             `json:"agent_name"`
+	Alerts    []Alert            `json:"alerts"`
+	EndReason string             `json:"end_reason,omitempty"`
+	EndedAt   *time.Time         `json:"ended_at,omitempty"`
+	Function  string             `json:"function"`
+	ID        openapi_types.UUID `json:"id"`
+	Job       openapi_types.UUID `json:"job"`
+	Lease     openapi_types.UUID `json:"lease"`
+
+	// Level The isolation that it has, as the agent says.
+	Level   string             `json:"level"`
+	Project openapi_types.UUID `json:"project"`
+
+	// Sample The latest.
+	Sample *Sample `json:"sample,omitempty"`
+
+	// SeenAt The last heartbeat that named it.
+	SeenAt time.Time `json:"seen_at"`
+
+	// Shard The shard that it runs now.
+	Shard     *int64    `json:"shard,omitempty"`
+	StartedAt time.Time `json:"started_at"`
+
+	// State silent: no heartbeat has named it for a minute.
+	State SandboxState `json:"state"`
+
+	// Terminate It was ordered to end: soft after its shard, force at once.
+	Terminate SandboxTerminate `json:"terminate,omitempty"`
+	Version   int64            `json:"version"`
+}
+
+// SandboxState silent: no heartbeat has named it for a minute.
+type SandboxState string
+
+// SandboxTerminate It was ordered to end: soft after its shard, force at once.
+type SandboxTerminate string
+
+// SandboxList defines model for SandboxList.
+type SandboxList struct {
+	Items []Sandbox `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// SandboxReport defines model for SandboxReport.
+type SandboxReport struct {
+	// AgeMs How long it runs already: clocks may differ.
+	AgeMs int64 `json:"age_ms"`
+
+	// Alerts The latest.
+	Alerts    []Alert            `json:"alerts,omitempty"`
+	EndReason string             `json:"end_reason,omitempty"`
+	Ended     bool               `json:"ended,omitempty"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Lease The lease that it works on. A sandbox of another's lease is left out.
+	Lease openapi_types.UUID `json:"lease"`
+	Level SandboxReportLevel `json:"level"`
+
+	// Sample The latest. Left out: it was not looked at yet.
+	Sample *Sample `json:"sample,omitempty"`
+
+	// Shard The shard that it runs now. Left out: none.
+	Shard *int64 `json:"shard,omitempty"`
+}
+
+// SandboxReportLevel defines model for SandboxReport.Level.
+type SandboxReportLevel string
+
+// SandboxSample defines model for SandboxSample.
+type SandboxSample struct {
+	// At By the server's clock.
+	At time.Time `json:"at"`
+
+	// Coarse Each figure is the peak of the five minutes that begin then.
+	Coarse         bool                 `json:"coarse"`
+	CPUPercent     float64              `json:"cpu_percent"`
+	MemoryBytes    int64                `json:"memory_bytes"`
+	Network        SandboxSampleNetwork `json:"network"`
+	NetworkBytes   int64                `json:"network_bytes"`
+	OutputBytes    int64                `json:"output_bytes"`
+	Processes      int64                `json:"processes"`
+	WorkspaceBytes int64                `json:"workspace_bytes"`
+}
+
+// SandboxSampleNetwork defines model for SandboxSample.Network.
+type SandboxSampleNetwork string
+
+// SandboxSampleList defines model for SandboxSampleList.
+type SandboxSampleList struct {
+	Items []SandboxSample `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
 }
 
 // Shard defines model for Shard.
@@ -1459,6 +2063,18 @@ type SigningKeys struct {
 	Keys []SigningKey `json:"keys"`
 }
 
+// TerminateOrder defines model for TerminateOrder.
+type TerminateOrder struct {
+	Force   bool               `json:"force"`
+	Sandbox openapi_types.UUID `json:"sandbox"`
+}
+
+// Termination defines model for Termination.
+type Termination struct {
+	// Force End it at once. Left out: after the shard that it runs.
+	Force bool `json:"force,omitempty"`
+}
+
 // VerdictReason defines model for VerdictReason.
 type VerdictReason struct {
 	Code string `json:"code"`
@@ -1470,6 +2086,21 @@ type Verification struct {
 	MaxAttempts int64 `json:"max_attempts,omitempty"`
 	None        bool  `json:"none,omitempty"`
 	Quorum      int64 `json:"quorum,omitempty"`
+}
+
+// GetDirectivesParams defines parameters for GetDirectives.
+type GetDirectivesParams struct {
+	// Wait How long to wait for something to happen, 60s at most; not at all when left out.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// Known The revision of the directives that the agent knows. With wait, the answer comes when they are others.
+	Known *string `form:"known,omitempty" json:"known,omitempty"`
+}
+
+// ConfirmDirectivesParams defines parameters for ConfirmDirectives.
+type ConfirmDirectivesParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // EnrolAgentParams defines parameters for EnrolAgent.
@@ -1530,6 +2161,24 @@ type ListAgentsParams struct {
 type RevokeAgentParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ReleaseParams defines parameters for Release.
+type ReleaseParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// KillParams defines parameters for Kill.
+type KillParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetKillSwitchParams defines parameters for GetKillSwitch.
+type GetKillSwitchParams struct {
+	// Wait How long to wait for something to happen, 60s at most; not at all when left out.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
 // ListProjectsParams defines parameters for ListProjects.
@@ -1704,6 +2353,24 @@ type CreateKeyParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ReleaseInProjectParams defines parameters for ReleaseInProject.
+type ReleaseInProjectParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// KillInProjectParams defines parameters for KillInProject.
+type KillInProjectParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetProjectKillSwitchParams defines parameters for GetProjectKillSwitch.
+type GetProjectKillSwitchParams struct {
+	// Wait How long to wait for something to happen, 60s at most; not at all when left out.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
 // ListModulesParams defines parameters for ListModules.
 type ListModulesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -1767,8 +2434,62 @@ type ReplaceRuleParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// ListProjectSandboxesParams defines parameters for ListProjectSandboxes.
+type ListProjectSandboxesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *openapi_types.UUID `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Running Only those that run.
+	Running *bool `form:"running,omitempty" json:"running,omitempty"`
+}
+
+// ListProjectSandboxSamplesParams defines parameters for ListProjectSandboxSamples.
+type ListProjectSandboxSamplesParams struct {
+	// Since Only what came after this time.
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+}
+
+// TerminateProjectSandboxParams defines parameters for TerminateProjectSandbox.
+type TerminateProjectSandboxParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // RegisterSigningKeyParams defines parameters for RegisterSigningKey.
 type RegisterSigningKeyParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListSandboxesParams defines parameters for ListSandboxes.
+type ListSandboxesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *openapi_types.UUID `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Running Only those that run.
+	Running *bool `form:"running,omitempty" json:"running,omitempty"`
+}
+
+// ListSandboxSamplesParams defines parameters for ListSandboxSamples.
+type ListSandboxSamplesParams struct {
+	// Since Only what came after this time.
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+}
+
+// TerminateSandboxParams defines parameters for TerminateSandbox.
+type TerminateSandboxParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -1784,6 +2505,12 @@ type PostResultsJSONRequestBody = ResultsRequest
 
 // ReturnLeaseJSONRequestBody defines body for ReturnLease for application/json ContentType.
 type ReturnLeaseJSONRequestBody = Refusal
+
+// ReleaseJSONRequestBody defines body for Release for application/json ContentType.
+type ReleaseJSONRequestBody = KillScope
+
+// KillJSONRequestBody defines body for Kill for application/json ContentType.
+type KillJSONRequestBody = NewKillSwitch
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = NewProject
@@ -1803,14 +2530,26 @@ type ResolveShardJSONRequestBody = ShardResolution
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
+// ReleaseInProjectJSONRequestBody defines body for ReleaseInProject for application/json ContentType.
+type ReleaseInProjectJSONRequestBody = ProjectKillScope
+
+// KillInProjectJSONRequestBody defines body for KillInProject for application/json ContentType.
+type KillInProjectJSONRequestBody = NewProjectKillSwitch
+
 // CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
 type CreateRuleJSONRequestBody = RuleSpec
 
 // ReplaceRuleJSONRequestBody defines body for ReplaceRule for application/json ContentType.
 type ReplaceRuleJSONRequestBody = RuleSpec
 
+// TerminateProjectSandboxJSONRequestBody defines body for TerminateProjectSandbox for application/json ContentType.
+type TerminateProjectSandboxJSONRequestBody = Termination
+
 // RegisterSigningKeyJSONRequestBody defines body for RegisterSigningKey for application/json ContentType.
 type RegisterSigningKeyJSONRequestBody = NewSigningKey
+
+// TerminateSandboxJSONRequestBody defines body for TerminateSandbox for application/json ContentType.
+type TerminateSandboxJSONRequestBody = Termination
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -1897,6 +2636,22 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDirectives Ask what the server wants
+	//
+	// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
+	//
+	// Corresponds with GET /v1/agent/directives (the `GetDirectives` operationId).
+	GetDirectives(ctx context.Context, params *GetDirectivesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmDirectives Confirm that directives are carried out
+	//
+	// Nothing of what the switches hold runs any more, and its leases are returned.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
+	ConfirmDirectives(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// EnrolAgentWithBody Join a project
 	//
@@ -2047,6 +2802,66 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 	RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListKillSwitches List the switches that are on
+	//
+	// Corresponds with GET /v1/killswitches (the `ListKillSwitches` operationId).
+	ListKillSwitches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseWithBody Put a switch off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+	ReleaseWithBody(ctx context.Context, params *ReleaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Release Put a switch off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+	Release(ctx context.Context, params *ReleaseParams, body ReleaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KillWithBody Put a switch on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+	KillWithBody(ctx context.Context, params *KillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Kill Put a switch on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+	Kill(ctx context.Context, params *KillParams, body KillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetKillSwitch Say how far a switch has got
+	//
+	// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+	//
+	// Corresponds with GET /v1/killswitches/{switch} (the `GetKillSwitch` operationId).
+	GetKillSwitch(ctx context.Context, pSwitch openapi_types.UUID, params *GetKillSwitchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjects List projects
 	//
@@ -2310,6 +3125,66 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/keys/{key} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListProjectKillSwitches List the switches that hold something of the project
+	//
+	// Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
+	ListProjectKillSwitches(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseInProjectWithBody Put a switch of the project off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+	ReleaseInProjectWithBody(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseInProject Put a switch of the project off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+	ReleaseInProject(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, body ReleaseInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KillInProjectWithBody Put a switch of the project on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+	KillInProjectWithBody(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// KillInProject Put a switch of the project on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+	KillInProject(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, body KillInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProjectKillSwitch Say how far a switch has got in the project
+	//
+	// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+	//
+	// Corresponds with GET /v1/projects/{project}/killswitches/{switch} (the `GetProjectKillSwitch` operationId).
+	GetProjectKillSwitch(ctx context.Context, project openapi_types.UUID, pSwitch openapi_types.UUID, params *GetProjectKillSwitchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListModules List modules
 	//
 	// The newest version of each, by name.
@@ -2408,6 +3283,49 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRule(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListProjectSandboxes List the sandboxes that work for the project
+	//
+	// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes (the `ListProjectSandboxes` operationId).
+	ListProjectSandboxes(ctx context.Context, project openapi_types.UUID, params *ListProjectSandboxesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProjectSandbox Get a sandbox that works for the project
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox} (the `GetProjectSandbox` operationId).
+	GetProjectSandbox(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListProjectSandboxSamples List what a sandbox of the project was like
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox}/samples (the `ListProjectSandboxSamples` operationId).
+	ListProjectSandboxSamples(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *ListProjectSandboxSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateProjectSandboxWithBody End a sandbox that works for the project
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+	TerminateProjectSandboxWithBody(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateProjectSandbox End a sandbox that works for the project
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+	TerminateProjectSandbox(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, body TerminateProjectSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListSigningKeys List the project's signing keys
 	//
 	// Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
@@ -2438,6 +3356,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
 	RegisterSigningKey(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSandboxes List sandboxes of all agents
+	//
+	// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+	//
+	// Corresponds with GET /v1/sandboxes (the `ListSandboxes` operationId).
+	ListSandboxes(ctx context.Context, params *ListSandboxesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetSandbox Get a sandbox
+	//
+	// Corresponds with GET /v1/sandboxes/{sandbox} (the `GetSandbox` operationId).
+	GetSandbox(ctx context.Context, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListSandboxSamples List what a sandbox was like
+	//
+	// Corresponds with GET /v1/sandboxes/{sandbox}/samples (the `ListSandboxSamples` operationId).
+	ListSandboxSamples(ctx context.Context, sandbox openapi_types.UUID, params *ListSandboxSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateSandboxWithBody End a sandbox
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+	TerminateSandboxWithBody(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateSandbox End a sandbox
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+	TerminateSandbox(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, body TerminateSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // Livez Whether the server runs
@@ -2462,6 +3423,42 @@ func (c *Client) Livez(ctx context.Context, reqEditors ...RequestEditorFn) (*htt
 // Corresponds with GET /readyz (the `Readyz` operationId).
 func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReadyzRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDirectives Ask what the server wants
+//
+// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
+//
+// Corresponds with GET /v1/agent/directives (the `GetDirectives` operationId).
+func (c *Client) GetDirectives(ctx context.Context, params *GetDirectivesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDirectivesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ConfirmDirectives Confirm that directives are carried out
+//
+// Nothing of what the switches hold runs any more, and its leases are returned.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
+func (c *Client) ConfirmDirectives(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmDirectivesRequest(c.Server, revision, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2752,6 +3749,126 @@ func (c *Client) ListAgents(ctx context.Context, params *ListAgentsParams, reqEd
 // Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 func (c *Client) RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeAgentRequest(c.Server, agent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListKillSwitches List the switches that are on
+//
+// Corresponds with GET /v1/killswitches (the `ListKillSwitches` operationId).
+func (c *Client) ListKillSwitches(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListKillSwitchesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseWithBody Put a switch off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+func (c *Client) ReleaseWithBody(ctx context.Context, params *ReleaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Release Put a switch off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+func (c *Client) Release(ctx context.Context, params *ReleaseParams, body ReleaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KillWithBody Put a switch on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+func (c *Client) KillWithBody(ctx context.Context, params *KillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKillRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Kill Put a switch on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+func (c *Client) Kill(ctx context.Context, params *KillParams, body KillJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKillRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetKillSwitch Say how far a switch has got
+//
+// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+//
+// Corresponds with GET /v1/killswitches/{switch} (the `GetKillSwitch` operationId).
+func (c *Client) GetKillSwitch(ctx context.Context, pSwitch openapi_types.UUID, params *GetKillSwitchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetKillSwitchRequest(c.Server, pSwitch, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3364,6 +4481,126 @@ func (c *Client) RevokeKey(ctx context.Context, project openapi_types.UUID, key 
 	return c.Client.Do(req)
 }
 
+// ListProjectKillSwitches List the switches that hold something of the project
+//
+// Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
+func (c *Client) ListProjectKillSwitches(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectKillSwitchesRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseInProjectWithBody Put a switch of the project off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+func (c *Client) ReleaseInProjectWithBody(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseInProjectRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseInProject Put a switch of the project off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+func (c *Client) ReleaseInProject(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, body ReleaseInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseInProjectRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KillInProjectWithBody Put a switch of the project on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+func (c *Client) KillInProjectWithBody(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKillInProjectRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// KillInProject Put a switch of the project on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+func (c *Client) KillInProject(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, body KillInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewKillInProjectRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProjectKillSwitch Say how far a switch has got in the project
+//
+// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+//
+// Corresponds with GET /v1/projects/{project}/killswitches/{switch} (the `GetProjectKillSwitch` operationId).
+func (c *Client) GetProjectKillSwitch(ctx context.Context, project openapi_types.UUID, pSwitch openapi_types.UUID, params *GetProjectKillSwitchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProjectKillSwitchRequest(c.Server, project, pSwitch, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListModules List modules
 //
 // The newest version of each, by name.
@@ -3582,6 +4819,99 @@ func (c *Client) ReplaceRule(ctx context.Context, project openapi_types.UUID, ru
 	return c.Client.Do(req)
 }
 
+// ListProjectSandboxes List the sandboxes that work for the project
+//
+// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes (the `ListProjectSandboxes` operationId).
+func (c *Client) ListProjectSandboxes(ctx context.Context, project openapi_types.UUID, params *ListProjectSandboxesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectSandboxesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProjectSandbox Get a sandbox that works for the project
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox} (the `GetProjectSandbox` operationId).
+func (c *Client) GetProjectSandbox(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProjectSandboxRequest(c.Server, project, sandbox)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListProjectSandboxSamples List what a sandbox of the project was like
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox}/samples (the `ListProjectSandboxSamples` operationId).
+func (c *Client) ListProjectSandboxSamples(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *ListProjectSandboxSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectSandboxSamplesRequest(c.Server, project, sandbox, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateProjectSandboxWithBody End a sandbox that works for the project
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+func (c *Client) TerminateProjectSandboxWithBody(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateProjectSandboxRequestWithBody(c.Server, project, sandbox, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateProjectSandbox End a sandbox that works for the project
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+func (c *Client) TerminateProjectSandbox(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, body TerminateProjectSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateProjectSandboxRequest(c.Server, project, sandbox, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListSigningKeys List the project's signing keys
 //
 // Corresponds with GET /v1/projects/{project}/signing-keys (the `ListSigningKeys` operationId).
@@ -3643,6 +4973,99 @@ func (c *Client) RegisterSigningKey(ctx context.Context, project openapi_types.U
 	return c.Client.Do(req)
 }
 
+// ListSandboxes List sandboxes of all agents
+//
+// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+//
+// Corresponds with GET /v1/sandboxes (the `ListSandboxes` operationId).
+func (c *Client) ListSandboxes(ctx context.Context, params *ListSandboxesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSandboxesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetSandbox Get a sandbox
+//
+// Corresponds with GET /v1/sandboxes/{sandbox} (the `GetSandbox` operationId).
+func (c *Client) GetSandbox(ctx context.Context, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSandboxRequest(c.Server, sandbox)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListSandboxSamples List what a sandbox was like
+//
+// Corresponds with GET /v1/sandboxes/{sandbox}/samples (the `ListSandboxSamples` operationId).
+func (c *Client) ListSandboxSamples(ctx context.Context, sandbox openapi_types.UUID, params *ListSandboxSamplesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListSandboxSamplesRequest(c.Server, sandbox, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateSandboxWithBody End a sandbox
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+func (c *Client) TerminateSandboxWithBody(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateSandboxRequestWithBody(c.Server, sandbox, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateSandbox End a sandbox
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+func (c *Client) TerminateSandbox(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, body TerminateSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateSandboxRequest(c.Server, sandbox, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // NewLivezRequest constructs an http.Request for the Livez method
 func NewLivezRequest(server string) (*http.Request, error) {
 	var err error
@@ -3692,6 +5115,121 @@ func NewReadyzRequest(server string) (*http.Request, error) {
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetDirectivesRequest constructs an http.Request for the GetDirectives method
+func NewGetDirectivesRequest(server string, params *GetDirectivesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/directives")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Known != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "known", *params.Known, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewConfirmDirectivesRequest constructs an http.Request for the ConfirmDirectives method
+func NewConfirmDirectivesRequest(server string, revision string, params *ConfirmDirectivesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "revision", revision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/directives/%s/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -4265,6 +5803,204 @@ func NewRevokeAgentRequest(server string, agent openapi_types.UUID, params *Revo
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListKillSwitchesRequest constructs an http.Request for the ListKillSwitches method
+func NewListKillSwitchesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/killswitches")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReleaseRequest calls the generic Release builder with application/json body
+func NewReleaseRequest(server string, params *ReleaseParams, body ReleaseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReleaseRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewReleaseRequestWithBody constructs an http.Request for the Release method, with any body, and a specified content type
+func NewReleaseRequestWithBody(server string, params *ReleaseParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/killswitches/off")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewKillRequest calls the generic Kill builder with application/json body
+func NewKillRequest(server string, params *KillParams, body KillJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewKillRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewKillRequestWithBody constructs an http.Request for the Kill method, with any body, and a specified content type
+func NewKillRequestWithBody(server string, params *KillParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/killswitches/on")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetKillSwitchRequest constructs an http.Request for the GetKillSwitch method
+func NewGetKillSwitchRequest(server string, pSwitch openapi_types.UUID, params *GetKillSwitchParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "switch", pSwitch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/killswitches/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -6099,6 +7835,232 @@ func NewRevokeKeyRequest(server string, project openapi_types.UUID, key openapi_
 	return req, nil
 }
 
+// NewListProjectKillSwitchesRequest constructs an http.Request for the ListProjectKillSwitches method
+func NewListProjectKillSwitchesRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/killswitches", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReleaseInProjectRequest calls the generic ReleaseInProject builder with application/json body
+func NewReleaseInProjectRequest(server string, project openapi_types.UUID, params *ReleaseInProjectParams, body ReleaseInProjectJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReleaseInProjectRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewReleaseInProjectRequestWithBody constructs an http.Request for the ReleaseInProject method, with any body, and a specified content type
+func NewReleaseInProjectRequestWithBody(server string, project openapi_types.UUID, params *ReleaseInProjectParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/killswitches/off", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewKillInProjectRequest calls the generic KillInProject builder with application/json body
+func NewKillInProjectRequest(server string, project openapi_types.UUID, params *KillInProjectParams, body KillInProjectJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewKillInProjectRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewKillInProjectRequestWithBody constructs an http.Request for the KillInProject method, with any body, and a specified content type
+func NewKillInProjectRequestWithBody(server string, project openapi_types.UUID, params *KillInProjectParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/killswitches/on", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetProjectKillSwitchRequest constructs an http.Request for the GetProjectKillSwitch method
+func NewGetProjectKillSwitchRequest(server string, project openapi_types.UUID, pSwitch openapi_types.UUID, params *GetProjectKillSwitchParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "switch", pSwitch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/killswitches/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListModulesRequest constructs an http.Request for the ListModules method
 func NewListModulesRequest(server string, project openapi_types.UUID, params *ListModulesParams) (*http.Request, error) {
 	var err error
@@ -6730,6 +8692,281 @@ func NewReplaceRuleRequestWithBody(server string, project openapi_types.UUID, ru
 	return req, nil
 }
 
+// NewListProjectSandboxesRequest constructs an http.Request for the ListProjectSandboxes method
+func NewListProjectSandboxesRequest(server string, project openapi_types.UUID, params *ListProjectSandboxesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/sandboxes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Running != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "running", *params.Running, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProjectSandboxRequest constructs an http.Request for the GetProjectSandbox method
+func NewGetProjectSandboxRequest(server string, project openapi_types.UUID, sandbox openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/sandboxes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListProjectSandboxSamplesRequest constructs an http.Request for the ListProjectSandboxSamples method
+func NewListProjectSandboxSamplesRequest(server string, project openapi_types.UUID, sandbox openapi_types.UUID, params *ListProjectSandboxSamplesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/sandboxes/%s/samples", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTerminateProjectSandboxRequest calls the generic TerminateProjectSandbox builder with application/json body
+func NewTerminateProjectSandboxRequest(server string, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, body TerminateProjectSandboxJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTerminateProjectSandboxRequestWithBody(server, project, sandbox, params, "application/json", bodyReader)
+}
+
+// NewTerminateProjectSandboxRequestWithBody constructs an http.Request for the TerminateProjectSandbox method, with any body, and a specified content type
+func NewTerminateProjectSandboxRequestWithBody(server string, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/sandboxes/%s/terminate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListSigningKeysRequest constructs an http.Request for the ListSigningKeys method
 func NewListSigningKeysRequest(server string, project openapi_types.UUID) (*http.Request, error) {
 	var err error
@@ -6826,6 +9063,253 @@ func NewRegisterSigningKeyRequestWithBody(server string, project openapi_types.U
 	return req, nil
 }
 
+// NewListSandboxesRequest constructs an http.Request for the ListSandboxes method
+func NewListSandboxesRequest(server string, params *ListSandboxesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sandboxes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Running != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "running", *params.Running, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetSandboxRequest constructs an http.Request for the GetSandbox method
+func NewGetSandboxRequest(server string, sandbox openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sandboxes/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListSandboxSamplesRequest constructs an http.Request for the ListSandboxSamples method
+func NewListSandboxSamplesRequest(server string, sandbox openapi_types.UUID, params *ListSandboxSamplesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sandboxes/%s/samples", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTerminateSandboxRequest calls the generic TerminateSandbox builder with application/json body
+func NewTerminateSandboxRequest(server string, sandbox openapi_types.UUID, params *TerminateSandboxParams, body TerminateSandboxJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTerminateSandboxRequestWithBody(server, sandbox, params, "application/json", bodyReader)
+}
+
+// NewTerminateSandboxRequestWithBody constructs an http.Request for the TerminateSandbox method, with any body, and a specified content type
+func NewTerminateSandboxRequestWithBody(server string, sandbox openapi_types.UUID, params *TerminateSandboxParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "sandbox", sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sandboxes/%s/terminate", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -6885,6 +9369,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	ReadyzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyzResponse, error)
+
+	// GetDirectivesWithResponse Ask what the server wants
+	//
+	// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agent/directives (the `GetDirectives` operationId).
+	GetDirectivesWithResponse(ctx context.Context, params *GetDirectivesParams, reqEditors ...RequestEditorFn) (*GetDirectivesResponse, error)
+
+	// ConfirmDirectivesWithResponse Confirm that directives are carried out
+	//
+	// Nothing of what the switches hold runs any more, and its leases are returned.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
+	ConfirmDirectivesWithResponse(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*ConfirmDirectivesResponse, error)
 
 	// EnrolAgentWithBodyWithResponse Join a project
 	//
@@ -7045,6 +9549,70 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 	RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error)
+
+	// ListKillSwitchesWithResponse List the switches that are on
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/killswitches (the `ListKillSwitches` operationId).
+	ListKillSwitchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListKillSwitchesResponse, error)
+
+	// ReleaseWithBodyWithResponse Put a switch off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+	ReleaseWithBodyWithResponse(ctx context.Context, params *ReleaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseResponse, error)
+
+	// ReleaseWithResponse Put a switch off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+	ReleaseWithResponse(ctx context.Context, params *ReleaseParams, body ReleaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseResponse, error)
+
+	// KillWithBodyWithResponse Put a switch on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+	KillWithBodyWithResponse(ctx context.Context, params *KillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KillResponse, error)
+
+	// KillWithResponse Put a switch on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+	KillWithResponse(ctx context.Context, params *KillParams, body KillJSONRequestBody, reqEditors ...RequestEditorFn) (*KillResponse, error)
+
+	// GetKillSwitchWithResponse Say how far a switch has got
+	//
+	// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/killswitches/{switch} (the `GetKillSwitch` operationId).
+	GetKillSwitchWithResponse(ctx context.Context, pSwitch openapi_types.UUID, params *GetKillSwitchParams, reqEditors ...RequestEditorFn) (*GetKillSwitchResponse, error)
 
 	// ListProjectsWithResponse List projects
 	//
@@ -7350,6 +9918,70 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/keys/{key} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
+	// ListProjectKillSwitchesWithResponse List the switches that hold something of the project
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
+	ListProjectKillSwitchesWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListProjectKillSwitchesResponse, error)
+
+	// ReleaseInProjectWithBodyWithResponse Put a switch of the project off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+	ReleaseInProjectWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseInProjectResponse, error)
+
+	// ReleaseInProjectWithResponse Put a switch of the project off
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+	ReleaseInProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, body ReleaseInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseInProjectResponse, error)
+
+	// KillInProjectWithBodyWithResponse Put a switch of the project on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+	KillInProjectWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KillInProjectResponse, error)
+
+	// KillInProjectWithResponse Put a switch of the project on
+	//
+	// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+	KillInProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, body KillInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*KillInProjectResponse, error)
+
+	// GetProjectKillSwitchWithResponse Say how far a switch has got in the project
+	//
+	// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/killswitches/{switch} (the `GetProjectKillSwitch` operationId).
+	GetProjectKillSwitchWithResponse(ctx context.Context, project openapi_types.UUID, pSwitch openapi_types.UUID, params *GetProjectKillSwitchParams, reqEditors ...RequestEditorFn) (*GetProjectKillSwitchResponse, error)
+
 	// ListModulesWithResponse List modules
 	//
 	// The newest version of each, by name.
@@ -7460,6 +10092,55 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRuleWithResponse(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceRuleResponse, error)
 
+	// ListProjectSandboxesWithResponse List the sandboxes that work for the project
+	//
+	// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes (the `ListProjectSandboxes` operationId).
+	ListProjectSandboxesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListProjectSandboxesParams, reqEditors ...RequestEditorFn) (*ListProjectSandboxesResponse, error)
+
+	// GetProjectSandboxWithResponse Get a sandbox that works for the project
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox} (the `GetProjectSandbox` operationId).
+	GetProjectSandboxWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectSandboxResponse, error)
+
+	// ListProjectSandboxSamplesWithResponse List what a sandbox of the project was like
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox}/samples (the `ListProjectSandboxSamples` operationId).
+	ListProjectSandboxSamplesWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *ListProjectSandboxSamplesParams, reqEditors ...RequestEditorFn) (*ListProjectSandboxSamplesResponse, error)
+
+	// TerminateProjectSandboxWithBodyWithResponse End a sandbox that works for the project
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+	TerminateProjectSandboxWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TerminateProjectSandboxResponse, error)
+
+	// TerminateProjectSandboxWithResponse End a sandbox that works for the project
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+	TerminateProjectSandboxWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, body TerminateProjectSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*TerminateProjectSandboxResponse, error)
+
 	// ListSigningKeysWithResponse List the project's signing keys
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7492,6 +10173,55 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
 	RegisterSigningKeyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error)
+
+	// ListSandboxesWithResponse List sandboxes of all agents
+	//
+	// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sandboxes (the `ListSandboxes` operationId).
+	ListSandboxesWithResponse(ctx context.Context, params *ListSandboxesParams, reqEditors ...RequestEditorFn) (*ListSandboxesResponse, error)
+
+	// GetSandboxWithResponse Get a sandbox
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sandboxes/{sandbox} (the `GetSandbox` operationId).
+	GetSandboxWithResponse(ctx context.Context, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetSandboxResponse, error)
+
+	// ListSandboxSamplesWithResponse List what a sandbox was like
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sandboxes/{sandbox}/samples (the `ListSandboxSamples` operationId).
+	ListSandboxSamplesWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *ListSandboxSamplesParams, reqEditors ...RequestEditorFn) (*ListSandboxSamplesResponse, error)
+
+	// TerminateSandboxWithBodyWithResponse End a sandbox
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+	TerminateSandboxWithBodyWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TerminateSandboxResponse, error)
+
+	// TerminateSandboxWithResponse End a sandbox
+	//
+	// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+	TerminateSandboxWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, body TerminateSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*TerminateSandboxResponse, error)
 }
 
 type LivezResponse struct {
@@ -7591,6 +10321,95 @@ func (r ReadyzResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReadyzResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetDirectivesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Directives
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDirectivesResponse) GetJSON200() *Directives {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDirectivesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDirectivesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDirectivesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDirectivesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDirectivesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmDirectivesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ConfirmDirectivesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ConfirmDirectivesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmDirectivesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmDirectivesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmDirectivesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8071,6 +10890,198 @@ func (r RevokeAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListKillSwitchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatusList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListKillSwitchesResponse) GetJSON200() *KillStatusList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListKillSwitchesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListKillSwitchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListKillSwitchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListKillSwitchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListKillSwitchesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReleaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Released
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReleaseResponse) GetJSON200() *Released {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReleaseResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReleaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReleaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReleaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReleaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KillResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KillResponse) GetJSON200() *KillStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r KillResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r KillResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KillResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KillResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KillResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetKillSwitchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetKillSwitchResponse) GetJSON200() *KillStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetKillSwitchResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetKillSwitchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetKillSwitchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetKillSwitchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetKillSwitchResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9508,6 +12519,198 @@ func (r RevokeKeyResponse) ContentType() string {
 	return ""
 }
 
+type ListProjectKillSwitchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatusList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListProjectKillSwitchesResponse) GetJSON200() *KillStatusList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListProjectKillSwitchesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListProjectKillSwitchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProjectKillSwitchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProjectKillSwitchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListProjectKillSwitchesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReleaseInProjectResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Released
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReleaseInProjectResponse) GetJSON200() *Released {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReleaseInProjectResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReleaseInProjectResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReleaseInProjectResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReleaseInProjectResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReleaseInProjectResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type KillInProjectResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r KillInProjectResponse) GetJSON200() *KillStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r KillInProjectResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r KillInProjectResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r KillInProjectResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r KillInProjectResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r KillInProjectResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetProjectKillSwitchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *KillStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProjectKillSwitchResponse) GetJSON200() *KillStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetProjectKillSwitchResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProjectKillSwitchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProjectKillSwitchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProjectKillSwitchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProjectKillSwitchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListModulesResponse200Headers the declared response headers of an HTTP 200 response for ListModules
 type ListModulesResponse200Headers struct {
 	Link *string
@@ -10032,6 +13235,205 @@ func (r ReplaceRuleResponse) ContentType() string {
 	return ""
 }
 
+// ListProjectSandboxesResponse200Headers the declared response headers of an HTTP 200 response for ListProjectSandboxes
+type ListProjectSandboxesResponse200Headers struct {
+	Link *string
+}
+
+type ListProjectSandboxesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SandboxList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListProjectSandboxesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListProjectSandboxesResponse) GetJSON200() *SandboxList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListProjectSandboxesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListProjectSandboxesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProjectSandboxesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProjectSandboxesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListProjectSandboxesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetProjectSandboxResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sandbox
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProjectSandboxResponse) GetJSON200() *Sandbox {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetProjectSandboxResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProjectSandboxResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProjectSandboxResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProjectSandboxResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProjectSandboxResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListProjectSandboxSamplesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SandboxSampleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListProjectSandboxSamplesResponse) GetJSON200() *SandboxSampleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListProjectSandboxSamplesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListProjectSandboxSamplesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProjectSandboxSamplesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProjectSandboxSamplesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListProjectSandboxSamplesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TerminateProjectSandboxResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sandbox
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TerminateProjectSandboxResponse) GetJSON200() *Sandbox {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TerminateProjectSandboxResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TerminateProjectSandboxResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TerminateProjectSandboxResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TerminateProjectSandboxResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TerminateProjectSandboxResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListSigningKeysResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10135,6 +13537,205 @@ func (r RegisterSigningKeyResponse) ContentType() string {
 	return ""
 }
 
+// ListSandboxesResponse200Headers the declared response headers of an HTTP 200 response for ListSandboxes
+type ListSandboxesResponse200Headers struct {
+	Link *string
+}
+
+type ListSandboxesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SandboxList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListSandboxesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSandboxesResponse) GetJSON200() *SandboxList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSandboxesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSandboxesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSandboxesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSandboxesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSandboxesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetSandboxResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sandbox
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSandboxResponse) GetJSON200() *Sandbox {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSandboxResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSandboxResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSandboxResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSandboxResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSandboxResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListSandboxSamplesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SandboxSampleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListSandboxSamplesResponse) GetJSON200() *SandboxSampleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListSandboxSamplesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListSandboxSamplesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListSandboxSamplesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListSandboxSamplesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListSandboxSamplesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TerminateSandboxResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Sandbox
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TerminateSandboxResponse) GetJSON200() *Sandbox {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TerminateSandboxResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TerminateSandboxResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TerminateSandboxResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TerminateSandboxResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TerminateSandboxResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LivezWithResponse Whether the server runs
 //
 // Returns a wrapper object for the known response body format(s).
@@ -10161,6 +13762,38 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseReadyzResponse(rsp)
+}
+
+// GetDirectivesWithResponse Ask what the server wants
+//
+// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agent/directives (the `GetDirectives` operationId).
+func (c *ClientWithResponses) GetDirectivesWithResponse(ctx context.Context, params *GetDirectivesParams, reqEditors ...RequestEditorFn) (*GetDirectivesResponse, error) {
+	rsp, err := c.GetDirectives(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDirectivesResponse(rsp)
+}
+
+// ConfirmDirectivesWithResponse Confirm that directives are carried out
+//
+// Nothing of what the switches hold runs any more, and its leases are returned.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
+func (c *ClientWithResponses) ConfirmDirectivesWithResponse(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*ConfirmDirectivesResponse, error) {
+	rsp, err := c.ConfirmDirectives(ctx, revision, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmDirectivesResponse(rsp)
 }
 
 // EnrolAgentWithBodyWithResponse Join a project
@@ -10405,6 +14038,106 @@ func (c *ClientWithResponses) RevokeAgentWithResponse(ctx context.Context, agent
 		return nil, err
 	}
 	return ParseRevokeAgentResponse(rsp)
+}
+
+// ListKillSwitchesWithResponse List the switches that are on
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/killswitches (the `ListKillSwitches` operationId).
+func (c *ClientWithResponses) ListKillSwitchesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListKillSwitchesResponse, error) {
+	rsp, err := c.ListKillSwitches(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListKillSwitchesResponse(rsp)
+}
+
+// ReleaseWithBodyWithResponse Put a switch off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+func (c *ClientWithResponses) ReleaseWithBodyWithResponse(ctx context.Context, params *ReleaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseResponse, error) {
+	rsp, err := c.ReleaseWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseResponse(rsp)
+}
+
+// ReleaseWithResponse Put a switch off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/killswitches/off (the `Release` operationId).
+func (c *ClientWithResponses) ReleaseWithResponse(ctx context.Context, params *ReleaseParams, body ReleaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseResponse, error) {
+	rsp, err := c.Release(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseResponse(rsp)
+}
+
+// KillWithBodyWithResponse Put a switch on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+func (c *ClientWithResponses) KillWithBodyWithResponse(ctx context.Context, params *KillParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KillResponse, error) {
+	rsp, err := c.KillWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKillResponse(rsp)
+}
+
+// KillWithResponse Put a switch on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/killswitches/on (the `Kill` operationId).
+func (c *ClientWithResponses) KillWithResponse(ctx context.Context, params *KillParams, body KillJSONRequestBody, reqEditors ...RequestEditorFn) (*KillResponse, error) {
+	rsp, err := c.Kill(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKillResponse(rsp)
+}
+
+// GetKillSwitchWithResponse Say how far a switch has got
+//
+// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/killswitches/{switch} (the `GetKillSwitch` operationId).
+func (c *ClientWithResponses) GetKillSwitchWithResponse(ctx context.Context, pSwitch openapi_types.UUID, params *GetKillSwitchParams, reqEditors ...RequestEditorFn) (*GetKillSwitchResponse, error) {
+	rsp, err := c.GetKillSwitch(ctx, pSwitch, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetKillSwitchResponse(rsp)
 }
 
 // ListProjectsWithResponse List projects
@@ -10915,6 +14648,106 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, project
 	return ParseRevokeKeyResponse(rsp)
 }
 
+// ListProjectKillSwitchesWithResponse List the switches that hold something of the project
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
+func (c *ClientWithResponses) ListProjectKillSwitchesWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListProjectKillSwitchesResponse, error) {
+	rsp, err := c.ListProjectKillSwitches(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProjectKillSwitchesResponse(rsp)
+}
+
+// ReleaseInProjectWithBodyWithResponse Put a switch of the project off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+func (c *ClientWithResponses) ReleaseInProjectWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReleaseInProjectResponse, error) {
+	rsp, err := c.ReleaseInProjectWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseInProjectResponse(rsp)
+}
+
+// ReleaseInProjectWithResponse Put a switch of the project off
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/off (the `ReleaseInProject` operationId).
+func (c *ClientWithResponses) ReleaseInProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *ReleaseInProjectParams, body ReleaseInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*ReleaseInProjectResponse, error) {
+	rsp, err := c.ReleaseInProject(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReleaseInProjectResponse(rsp)
+}
+
+// KillInProjectWithBodyWithResponse Put a switch of the project on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+func (c *ClientWithResponses) KillInProjectWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*KillInProjectResponse, error) {
+	rsp, err := c.KillInProjectWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKillInProjectResponse(rsp)
+}
+
+// KillInProjectWithResponse Put a switch of the project on
+//
+// While it is on, nothing of what it holds is lent, and agents end what of it they run: those that hold a poll for directives within moments, others with their next heartbeat. A switch that is on already stays as it is.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/killswitches/on (the `KillInProject` operationId).
+func (c *ClientWithResponses) KillInProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *KillInProjectParams, body KillInProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*KillInProjectResponse, error) {
+	rsp, err := c.KillInProject(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKillInProjectResponse(rsp)
+}
+
+// GetProjectKillSwitchWithResponse Say how far a switch has got in the project
+//
+// With `wait` it answers as soon as nothing of what the switch holds runs any more, or the time is up.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/killswitches/{switch} (the `GetProjectKillSwitch` operationId).
+func (c *ClientWithResponses) GetProjectKillSwitchWithResponse(ctx context.Context, project openapi_types.UUID, pSwitch openapi_types.UUID, params *GetProjectKillSwitchParams, reqEditors ...RequestEditorFn) (*GetProjectKillSwitchResponse, error) {
+	rsp, err := c.GetProjectKillSwitch(ctx, project, pSwitch, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProjectKillSwitchResponse(rsp)
+}
+
 // ListModulesWithResponse List modules
 //
 // The newest version of each, by name.
@@ -11097,6 +14930,85 @@ func (c *ClientWithResponses) ReplaceRuleWithResponse(ctx context.Context, proje
 	return ParseReplaceRuleResponse(rsp)
 }
 
+// ListProjectSandboxesWithResponse List the sandboxes that work for the project
+//
+// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes (the `ListProjectSandboxes` operationId).
+func (c *ClientWithResponses) ListProjectSandboxesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListProjectSandboxesParams, reqEditors ...RequestEditorFn) (*ListProjectSandboxesResponse, error) {
+	rsp, err := c.ListProjectSandboxes(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProjectSandboxesResponse(rsp)
+}
+
+// GetProjectSandboxWithResponse Get a sandbox that works for the project
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox} (the `GetProjectSandbox` operationId).
+func (c *ClientWithResponses) GetProjectSandboxWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectSandboxResponse, error) {
+	rsp, err := c.GetProjectSandbox(ctx, project, sandbox, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProjectSandboxResponse(rsp)
+}
+
+// ListProjectSandboxSamplesWithResponse List what a sandbox of the project was like
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/sandboxes/{sandbox}/samples (the `ListProjectSandboxSamples` operationId).
+func (c *ClientWithResponses) ListProjectSandboxSamplesWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *ListProjectSandboxSamplesParams, reqEditors ...RequestEditorFn) (*ListProjectSandboxSamplesResponse, error) {
+	rsp, err := c.ListProjectSandboxSamples(ctx, project, sandbox, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProjectSandboxSamplesResponse(rsp)
+}
+
+// TerminateProjectSandboxWithBodyWithResponse End a sandbox that works for the project
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+func (c *ClientWithResponses) TerminateProjectSandboxWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TerminateProjectSandboxResponse, error) {
+	rsp, err := c.TerminateProjectSandboxWithBody(ctx, project, sandbox, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTerminateProjectSandboxResponse(rsp)
+}
+
+// TerminateProjectSandboxWithResponse End a sandbox that works for the project
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/sandboxes/{sandbox}/terminate (the `TerminateProjectSandbox` operationId).
+func (c *ClientWithResponses) TerminateProjectSandboxWithResponse(ctx context.Context, project openapi_types.UUID, sandbox openapi_types.UUID, params *TerminateProjectSandboxParams, body TerminateProjectSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*TerminateProjectSandboxResponse, error) {
+	rsp, err := c.TerminateProjectSandbox(ctx, project, sandbox, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTerminateProjectSandboxResponse(rsp)
+}
+
 // ListSigningKeysWithResponse List the project's signing keys
 //
 // Returns a wrapper object for the known response body format(s).
@@ -11146,6 +15058,85 @@ func (c *ClientWithResponses) RegisterSigningKeyWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseRegisterSigningKeyResponse(rsp)
+}
+
+// ListSandboxesWithResponse List sandboxes of all agents
+//
+// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sandboxes (the `ListSandboxes` operationId).
+func (c *ClientWithResponses) ListSandboxesWithResponse(ctx context.Context, params *ListSandboxesParams, reqEditors ...RequestEditorFn) (*ListSandboxesResponse, error) {
+	rsp, err := c.ListSandboxes(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSandboxesResponse(rsp)
+}
+
+// GetSandboxWithResponse Get a sandbox
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sandboxes/{sandbox} (the `GetSandbox` operationId).
+func (c *ClientWithResponses) GetSandboxWithResponse(ctx context.Context, sandbox openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetSandboxResponse, error) {
+	rsp, err := c.GetSandbox(ctx, sandbox, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSandboxResponse(rsp)
+}
+
+// ListSandboxSamplesWithResponse List what a sandbox was like
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sandboxes/{sandbox}/samples (the `ListSandboxSamples` operationId).
+func (c *ClientWithResponses) ListSandboxSamplesWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *ListSandboxSamplesParams, reqEditors ...RequestEditorFn) (*ListSandboxSamplesResponse, error) {
+	rsp, err := c.ListSandboxSamples(ctx, sandbox, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListSandboxSamplesResponse(rsp)
+}
+
+// TerminateSandboxWithBodyWithResponse End a sandbox
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+func (c *ClientWithResponses) TerminateSandboxWithBodyWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TerminateSandboxResponse, error) {
+	rsp, err := c.TerminateSandboxWithBody(ctx, sandbox, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTerminateSandboxResponse(rsp)
+}
+
+// TerminateSandboxWithResponse End a sandbox
+//
+// What it has not done is lent again. Ordering it again is harmless, and force may follow.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sandboxes/{sandbox}/terminate (the `TerminateSandbox` operationId).
+func (c *ClientWithResponses) TerminateSandboxWithResponse(ctx context.Context, sandbox openapi_types.UUID, params *TerminateSandboxParams, body TerminateSandboxJSONRequestBody, reqEditors ...RequestEditorFn) (*TerminateSandboxResponse, error) {
+	rsp, err := c.TerminateSandbox(ctx, sandbox, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTerminateSandboxResponse(rsp)
 }
 
 // ParseLivezResponse parses an HTTP response from a LivezWithResponse call
@@ -11208,6 +15199,68 @@ func ParseReadyzResponse(rsp *http.Response) (*ReadyzResponse, error) {
 			return nil, err
 		}
 		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDirectivesResponse parses an HTTP response from a GetDirectivesWithResponse call
+func ParseGetDirectivesResponse(rsp *http.Response) (*GetDirectivesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDirectivesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Directives
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmDirectivesResponse parses an HTTP response from a ConfirmDirectivesWithResponse call
+func ParseConfirmDirectivesResponse(rsp *http.Response) (*ConfirmDirectivesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmDirectivesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -11552,6 +15605,138 @@ func ParseRevokeAgentResponse(rsp *http.Response) (*RevokeAgentResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListKillSwitchesResponse parses an HTTP response from a ListKillSwitchesWithResponse call
+func ParseListKillSwitchesResponse(rsp *http.Response) (*ListKillSwitchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListKillSwitchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatusList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReleaseResponse parses an HTTP response from a ReleaseWithResponse call
+func ParseReleaseResponse(rsp *http.Response) (*ReleaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReleaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Released
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKillResponse parses an HTTP response from a KillWithResponse call
+func ParseKillResponse(rsp *http.Response) (*KillResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KillResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetKillSwitchResponse parses an HTTP response from a GetKillSwitchWithResponse call
+func ParseGetKillSwitchResponse(rsp *http.Response) (*GetKillSwitchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetKillSwitchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatus
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -12697,6 +16882,138 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 	return response, nil
 }
 
+// ParseListProjectKillSwitchesResponse parses an HTTP response from a ListProjectKillSwitchesWithResponse call
+func ParseListProjectKillSwitchesResponse(rsp *http.Response) (*ListProjectKillSwitchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProjectKillSwitchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatusList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReleaseInProjectResponse parses an HTTP response from a ReleaseInProjectWithResponse call
+func ParseReleaseInProjectResponse(rsp *http.Response) (*ReleaseInProjectResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReleaseInProjectResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Released
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseKillInProjectResponse parses an HTTP response from a KillInProjectWithResponse call
+func ParseKillInProjectResponse(rsp *http.Response) (*KillInProjectResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &KillInProjectResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetProjectKillSwitchResponse parses an HTTP response from a GetProjectKillSwitchWithResponse call
+func ParseGetProjectKillSwitchResponse(rsp *http.Response) (*GetProjectKillSwitchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProjectKillSwitchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest KillStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListModulesResponse parses an HTTP response from a ListModulesWithResponse call
 func ParseListModulesResponse(rsp *http.Response) (*ListModulesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13128,6 +17445,151 @@ func ParseReplaceRuleResponse(rsp *http.Response) (*ReplaceRuleResponse, error) 
 	return response, nil
 }
 
+// ParseListProjectSandboxesResponse parses an HTTP response from a ListProjectSandboxesWithResponse call
+func ParseListProjectSandboxesResponse(rsp *http.Response) (*ListProjectSandboxesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProjectSandboxesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SandboxList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListProjectSandboxesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetProjectSandboxResponse parses an HTTP response from a GetProjectSandboxWithResponse call
+func ParseGetProjectSandboxResponse(rsp *http.Response) (*GetProjectSandboxResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProjectSandboxResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sandbox
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListProjectSandboxSamplesResponse parses an HTTP response from a ListProjectSandboxSamplesWithResponse call
+func ParseListProjectSandboxSamplesResponse(rsp *http.Response) (*ListProjectSandboxSamplesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProjectSandboxSamplesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SandboxSampleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTerminateProjectSandboxResponse parses an HTTP response from a TerminateProjectSandboxWithResponse call
+func ParseTerminateProjectSandboxResponse(rsp *http.Response) (*TerminateProjectSandboxResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TerminateProjectSandboxResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sandbox
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListSigningKeysResponse parses an HTTP response from a ListSigningKeysWithResponse call
 func ParseListSigningKeysResponse(rsp *http.Response) (*ListSigningKeysResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13188,6 +17650,151 @@ func ParseRegisterSigningKeyResponse(rsp *http.Response) (*RegisterSigningKeyRes
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSandboxesResponse parses an HTTP response from a ListSandboxesWithResponse call
+func ParseListSandboxesResponse(rsp *http.Response) (*ListSandboxesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSandboxesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SandboxList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListSandboxesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSandboxResponse parses an HTTP response from a GetSandboxWithResponse call
+func ParseGetSandboxResponse(rsp *http.Response) (*GetSandboxResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSandboxResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sandbox
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListSandboxSamplesResponse parses an HTTP response from a ListSandboxSamplesWithResponse call
+func ParseListSandboxSamplesResponse(rsp *http.Response) (*ListSandboxSamplesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListSandboxSamplesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SandboxSampleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTerminateSandboxResponse parses an HTTP response from a TerminateSandboxWithResponse call
+func ParseTerminateSandboxResponse(rsp *http.Response) (*TerminateSandboxResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TerminateSandboxResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Sandbox
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
