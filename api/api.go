@@ -85,6 +85,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.moduleOperations()
 	s.objectOperations()
 	s.jobOperations()
+	s.aggregationOperations()
 	s.shardOperations()
 	s.eventOperations()
 	s.ruleOperations()

@@ -293,6 +293,16 @@ func (f *fake) Explain(context.Context, uuid.UUID, uuid.UUID) (functions.Explana
 	return functions.Explanation{State: functions.JobRunning, Summary: "waits for agents"}, f.begin()
 }
 
+func (f *fake) Reaggregate(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ functions.NewAggregation, _ functions.Idempotency) (functions.Job, bool, error) {
+	return f.job, false, f.begin()
+}
+
+func (f *fake) ListAggregations(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]functions.Aggregation, error) {
+	return list(f, page, func(i int) functions.Aggregation {
+		return functions.Aggregation{Run: i + 1, State: functions.AggregationFinished}
+	})
+}
+
 func (f *fake) ListShards(_ context.Context, _, _ uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) {
 	f.shardState = state
 	return list(f, page, func(i int) functions.Shard {

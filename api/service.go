@@ -56,6 +56,9 @@ type Service interface {
 	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
 	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // cancelling twice is harmless
 	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
+	// Reaggregate folds the accepted results again; no shard runs.
+	Reaggregate(ctx context.Context, by functions.Principal, project, job uuid.UUID, want functions.NewAggregation, idem functions.Idempotency) (j functions.Job, replayed bool, err error)
+	ListAggregations(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.Aggregation, error)                 // After: a run
 	ListShards(ctx context.Context, project, job uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) // After: a shard number
 	GetShard(ctx context.Context, project, job uuid.UUID, number int64) (functions.ShardDetail, error)
 	ResolveShard(ctx context.Context, by functions.Principal, project, job uuid.UUID, number int64, r functions.Resolution) (functions.ShardDetail, error)

@@ -49,7 +49,7 @@ func (s *server) shardOperations() {
 		id: "getShard", method: http.MethodGet, path: shardsPath + "/{number}", tag: "jobs", summary: "Get a shard with its attempts", access: readers(),
 	}, s.getShard)
 	register(s, operation{
-		id: "resolveShard", method: http.MethodPost, path: shardsPath + "/{number}/resolve", tag: "jobs", summary: "Decide about a shard in review",
+		id: "resolveShard", method: http.MethodPost, path: shardsPath + "/{number}/resolve", tag: "jobs", summary: "Decide about a shard in review, or have an accepted one run again",
 		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
 	}, s.resolveShard)
 	register(s, operation{

@@ -34,6 +34,13 @@ type JobProgress struct {
 	State    functions.JobState    `json:"state"`
 	Shards   functions.ShardCounts `json:"shards"`
 	Attempts int64                 `json:"attempts"`
+	Preview  *functions.Preview    `json:"preview,omitempty"`
+}
+
+// same says whether nothing that is shown has changed.
+func (p JobProgress) same(other JobProgress) bool {
+	previewed := p.Preview != nil && other.Preview != nil && p.Preview.At.Equal(other.Preview.At) || p.Preview == nil && other.Preview == nil
+	return previewed && p.State == other.State && p.Shards == other.Shards && p.Attempts == other.Attempts
 }
 
 // watch is one stream of events.
@@ -120,7 +127,10 @@ func (w *watch) gather(ctx context.Context, later *time.Timer) (ended bool, err 
 
 func (w *watch) gatherProgress(j functions.Job, later *time.Timer) error {
 	now := JobProgress{State: j.State, Shards: j.Shards, Attempts: j.Attempts}
-	if w.shown != nil && now == *w.shown {
+	if j.Aggregate != nil {
+		now.Preview = j.Aggregate.Preview
+	}
+	if w.shown != nil && now.same(*w.shown) {
 		return nil
 	}
 	if wait := progressEvery - time.Since(w.shownAt); wait > 0 && !j.State.Ended() {

@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,6 +18,7 @@ type AggregateArgs struct {
 	Project uuid.UUID `json:"project"`
 	Job     uuid.UUID `json:"job"`
 	Page    int64     `json:"page"`
+	Run     int       `json:"run,omitempty"` // of the aggregations of the job; 0: the current one
 }
 
 // Kind names the step.
@@ -35,51 +35,71 @@ type foldRow struct {
 	OutputBytes  int64
 }
 
+// pageToFold is a settled page as it was read.
+type pageToFold struct {
+	foldingRow
+	rows     []foldRow
+	reopened int // how often its shards were opened again before it was read
+}
+
 // Aggregate folds the accepted results of a page into a partial. The fold runs between two transactions, so that none is open while
 // a module works; running it twice makes the same partial, and only the first one counts.
 func (s *Service) Aggregate(ctx context.Context, args AggregateArgs) error {
-	job, rows, err := s.pageResults(ctx, args)
-	if err != nil || job == nil {
+	page, err := s.readPage(ctx, args)
+	if err != nil || page == nil {
 		return err
 	}
 	var partial wasm.Partial
-	if job.Aggregator != nil && len(rows) > 0 {
-		if shard, large := tooLargeToFold(*job.Aggregator, rows); large {
-			return s.failJob(ctx, args.Project, args.Job, fmt.Sprintf("the output of shard %d is larger than the %d bytes that the built-in aggregators read: "+
-				"return less, use a module of your own, which is passed a reference, or the aggregator %q", shard, maxFoldedInline, NoAggregator))
+	if page.Aggregator != nil && len(page.rows) > 0 {
+		if shard, large := tooLargeToFold(*page.Aggregator, page.rows); large {
+			return s.failAggregation(ctx, args.Project, args.Job, page.foldingRow, fmt.Sprintf("the output of shard %d is larger than the %d bytes that the built-in aggregators read: "+
+				"aggregate again with a module of your own, which is passed a reference, or with the aggregator %q", shard, maxFoldedInline, NoAggregator))
 		}
-		fold := s.aggregation(args.Project, args.Job, *job.Aggregator)
-		partial, _, err = fold.Fold(ctx, s.items(ctx, args.Project, rows))
+		fold := s.aggregation(args.Project, args.Job, *page.Aggregator)
+		partial, _, err = fold.Fold(ctx, s.items(ctx, args.Project, page.rows))
 	}
 	if err != nil {
-		return s.moduleFailed(ctx, args.Project, args.Job, fmt.Errorf("folding page %d: %w", args.Page, err))
+		return s.moduleFailed(ctx, args.Project, args.Job, page.foldingRow, fmt.Errorf("folding page %d: %w", args.Page, err))
 	}
-	return s.keepPartial(ctx, args, partial, int64(len(rows)))
+	return s.keepPartial(ctx, args, page, partial)
 }
 
-// pageResults reads what is to be folded. The job is nil when there is nothing to do any more.
-func (s *Service) pageResults(ctx context.Context, args AggregateArgs) (job *jobRow, rows []foldRow, err error) {
+// readPage reads what is to be folded. It is nil when there is nothing to do any more.
+func (s *Service) readPage(ctx context.Context, args AggregateArgs) (page *pageToFold, err error) {
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
-		row, found, err := store.One[jobRow](ctx, tx, store.GetJob, args.Job)
-		if err != nil || !found || row.State.Ended() {
+		f, found, err := store.One[foldingRow](ctx, tx, store.GetFolding, args.Job, args.Run)
+		if err != nil || !found || !f.goesOn() {
 			return err
 		}
-		if _, done, err := store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, 0, args.Page); err != nil || done {
+		if _, done, err := store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, 0, args.Page); err != nil || done {
 			return err
 		}
-		job = &row
-		first, last := partition.PageBounds(args.Page, row.ShardsTotal)
-		rows, err = store.Many[foldRow](ctx, tx, store.PageResults, args.Job, first, last)
+		settled, err := pageSettled(ctx, tx, args.Job, args.Page)
+		if err != nil || !settled.Settled {
+			return err // it was opened again, and comes here once more when it is settled
+		}
+		first, last := partition.PageBounds(args.Page, f.ShardsTotal)
+		page = &pageToFold{foldingRow: f, reopened: settled.Reopened}
+		page.rows, err = store.Many[foldRow](ctx, tx, store.PageResults, args.Job, first, last)
 		return err
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading page %d of job %s: %w", args.Page, args.Job, err)
+		return nil, fmt.Errorf("reading page %d of job %s: %w", args.Page, args.Job, err)
 	}
-	return job, rows, nil
+	return page, nil
 }
 
-func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Aggregation {
-	return wasm.Aggregation{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.aggregatorModule(project, ref), Params: ref.Params}
+type settledPage struct {
+	Reopened int
+	Settled  bool
+}
+
+func pageSettled(ctx context.Context, tx *store.Tx, job uuid.UUID, page int64) (settledPage, error) {
+	p, found, err := store.One[settledPage](ctx, tx, store.PageSettled, job, page)
+	if err == nil && !found {
+		err = fmt.Errorf("job %s has no page %d", job, page)
+	}
+	return p, err
 }
 
 // tooLargeToFold finds a result that a built-in module would leave out: an answer that silently lacks it would be wrong. Modules of
@@ -124,45 +144,52 @@ func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.
 	return item, nil
 }
 
-// keepPartial stores a page's fold and, when it was the last page, has the partials merged.
-func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, partial wasm.Partial, count int64) error {
+// keepPartial stores a page's fold and enqueues what follows from it: the merge that it completes, the answer when it was the last
+// page, and a preview from time to time.
+func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pageToFold, partial wasm.Partial) error {
+	count := int64(len(page.rows))
 	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
-		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
-		if err != nil || !found || state.Ended() {
+		f, on, err := lockFolding(ctx, tx, args.Job, page.Run)
+		if err != nil || !on {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.AddPartial, args.Job, 0, args.Page, count, []byte(partial))
+		settled, err := pageSettled(ctx, tx, args.Job, args.Page)
+		if err != nil || !settled.Settled || settled.Reopened != page.reopened {
+			return err // what was folded does not hold any more
+		}
+		n, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, 0, args.Page, count, []byte(partial))
 		if err != nil || n == 0 {
 			return err
 		}
-		type progress struct{ Folded, Total int64 }
-		p, _, err := store.One[progress](ctx, tx, store.CountFolded, args.Job)
+		folded, _, err := store.Value[int64](ctx, tx, store.CountFolded, args.Job, f.Run)
 		if err != nil {
 			return err
 		}
-		if err := addEvent(ctx, tx, args.Job, EventPage, map[string]any{"page": args.Page, "results": count, "folded": p.Folded, "pages": p.Total}); err != nil {
+		detail := map[string]any{"run": f.Run, "page": args.Page, "results": count, "folded": folded, "pages": f.PagesTotal}
+		if err := addEvent(ctx, tx, args.Job, EventPage, detail); err != nil {
 			return err
 		}
-		if p.Folded < p.Total {
-			return nil
+		if folded == f.PagesTotal {
+			if err := addEvent(ctx, tx, args.Job, EventAggregating, map[string]any{"run": f.Run, "pages": f.PagesTotal}); err != nil {
+				return err
+			}
+			return s.enqueue(ctx, tx, MergeArgs{Project: args.Project, Job: args.Job, Run: f.Run})
 		}
-		if err := addEvent(ctx, tx, args.Job, EventAggregating, map[string]any{"pages": p.Total}); err != nil {
+		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, node{0, args.Page})
+		if err != nil {
 			return err
 		}
-		return s.enqueue(ctx, tx, MergeArgs{Project: args.Project, Job: args.Job})
+		due, err := store.Exec(ctx, tx, store.AskPreview, args.Job, f.Run, PreviewEvery)
+		if err != nil {
+			return err
+		}
+		if due > 0 {
+			steps = append(steps, PreviewArgs{Project: args.Project, Job: args.Job, Run: f.Run})
+		}
+		return s.enqueue(ctx, tx, steps...)
 	})
 	if err != nil {
 		return fmt.Errorf("keeping the fold of page %d of job %s: %w", args.Page, args.Job, err)
 	}
 	return nil
-}
-
-// moduleFailed ends a job whose aggregator is at fault. Everything else is tried again by the queue.
-func (s *Service) moduleFailed(ctx context.Context, project, job uuid.UUID, err error) error {
-	var module *wasm.Error
-	if !errors.As(err, &module) || module.Operational() {
-		return fmt.Errorf("job %s: %w", job, err)
-	}
-	s.log.Info("the aggregator of a job failed", "project", project, "job", job, "class", module.Class)
-	return s.failJob(ctx, project, job, "the aggregator failed: "+err.Error())
 }

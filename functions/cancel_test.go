@@ -161,30 +161,6 @@ func TestAnEndedJobCannotBeCancelled(t *testing.T) {
 	requireCode(t, err, "not_found")
 }
 
-// TestABrokenAggregatorFailsTheJob settles what is still open.
-func TestABrokenAggregatorFailsTheJob(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	job := w.submit(1025, func(j *functions.NewJob) { j.Quorum = 1 })
-	w.settleAll()
-	// A submit tries the parameters: only a module that changes its mind gets this far.
-	require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {
-		_, err := tx.Exec(t.Context(), `update jobs set aggregator = jsonb_set(aggregator, '{params}', '{"op":"sum","nonsense":true}')`)
-		return err
-	}))
-	a := w.agent(honest)
-	require.Equal(t, 1024, a.do(1024), "the first page is folded, and the module refuses its parameters")
-	held := a.lease(1)
-	w.settleAll()
-	done := w.job(job.ID)
-	require.Equal(t, functions.JobFailed, done.State)
-	require.Contains(t, done.Error, "aggregator")
-	require.Equal(t, functions.ShardCounts{Total: 1025, Accepted: 1024, Cancelled: 1}, done.Shards)
-	_, err := a.post(held.ID, a.results(held.Shards)...)
-	require.ErrorIs(t, err, functions.ErrLeaseEnded)
-	w.check(job.ID)
-}
-
 // controlCount runs a query for one number on the control schema.
 func (w *world) controlCount(sql string, args ...any) (n int64) {
 	w.t.Helper()

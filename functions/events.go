@@ -13,16 +13,21 @@ import (
 
 // The types of a job's events.
 const (
-	EventSubmitted   = "submitted"
-	EventRunning     = "running" // every shard exists
-	EventPage        = "page"    // a page is settled and folded
-	EventAgentCaught = "agent_caught"
-	EventReview      = "review" // a shard needs a person
-	EventShardFailed = "shard_failed"
-	EventAggregating = "aggregating"
-	EventEnded       = "ended" // the last one, but for follow-ups
-	EventFollowUp    = "follow_up"
-	EventSkipped     = "follow_up_skipped"
+	EventSubmitted         = "submitted"
+	EventRunning           = "running" // every shard exists
+	EventPage              = "page"    // a page is settled and folded
+	EventAgentCaught       = "agent_caught"
+	EventReview            = "review" // a shard needs a person
+	EventShardFailed       = "shard_failed"
+	EventAggregating       = "aggregating"
+	EventAggregationFailed = "aggregation_failed" // the module of an aggregation is at fault
+	EventHeld              = "held"               // nothing is left to do but to aggregate with a module that works
+	EventReaggregating     = "reaggregating"      // a further aggregation was asked for
+	EventReaggregated      = "reaggregated"       // its answer stands, after the job had ended
+	EventReopened          = "reopened"           // an accepted shard is lent again
+	EventEnded             = "ended"              // the last one, but for follow-ups
+	EventFollowUp          = "follow_up"
+	EventSkipped           = "follow_up_skipped"
 )
 
 // MaxEvents is the largest page of events.
@@ -60,13 +65,13 @@ func orNotFound(err error, what string, id fmt.Stringer) error {
 	return NotFound(what, id.String())
 }
 
-// WaitJob returns when the job has ended, is in review, or has waited that long.
+// WaitJob returns when the job has ended, waits for people, or has waited that long.
 func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
 	nudges, stop := s.notices.subscribe(channelJobs, id)
 	defer stop()
 	err = waitFor(ctx, nudges, wait, func() (bool, error) {
 		job, err = s.GetJob(ctx, project, id)
-		return job.State.Ended() || job.State == JobReview, err
+		return job.State.Ended() || job.State.Waits(), err
 	})
 	return job, err
 }

@@ -123,6 +123,10 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 	if job.State == JobAggregating {
 		add("aggregating", "", "All shards are settled; their results are being folded into the answer.")
 	}
+	if job.AggregationError != "" {
+		add("aggregation_failed", "mend the module, push it, and fold the results again with ostraka job reaggregate "+job.ID.String()+"; no shard runs again",
+			"%s", job.AggregationError)
+	}
 	if job.Shards.Review > 0 {
 		add("review", "ostraka job shards "+job.ID.String()+" --state review, then ostraka job resolve", "%d shards wait for a person: the agents do not agree on them, or they died with too many leases.", job.Shards.Review)
 	}

@@ -157,6 +157,10 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Aggregate)
 	case functions.MergeArgs{}.Kind():
 		return run(ctx, s, w.Merge)
+	case functions.PreviewArgs{}.Kind():
+		return run(ctx, s, w.Preview)
+	case functions.RefoldArgs{}.Kind():
+		return run(ctx, s, w.Refold)
 	case functions.FinishArgs{}.Kind():
 		return run(ctx, s, w.Finish)
 	case functions.FollowUpArgs{}.Kind():

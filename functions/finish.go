@@ -50,14 +50,3 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 	}
 	return nil
 }
-
-// failJob ends a job that can get no answer.
-func (s *Service) failJob(ctx context.Context, project, job uuid.UUID, why string) error {
-	return s.project(ctx, project, func(tx *store.Tx) error {
-		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, job)
-		if err != nil || !found || state.Ended() {
-			return err
-		}
-		return s.endJob(ctx, tx, job, JobFailed, why, nil, CancelArgs{Project: project, Job: job})
-	})
-}

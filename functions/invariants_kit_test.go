@@ -26,7 +26,7 @@ var sound = map[string]string{
 		where job_id = $1 and ((state = 'open' and wanted + lent = 0) or (state <> 'open' and wanted > 0))`,
 	"lent counts what is out and what is not weighed": `
 		select s.number, s.state, s.lent, o.n as outstanding, u.n as unweighed from shards s
-		join jobs j on j.id = s.job_id and j.state in ('splitting', 'running', 'review', 'aggregating')
+		join jobs j on j.id = s.job_id and j.state in ('splitting', 'running', 'review', 'held', 'aggregating')
 		cross join lateral (select count(*) as n from leases l where l.job_id = s.job_id and l.state = 'open' and s.number = any (l.shards)
 			and not exists (select from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = l.agent_id)) o
 		cross join lateral (select count(*) as n from attempts a join submissions b on b.id = a.submission_id
@@ -41,6 +41,14 @@ var sound = map[string]string{
 	"a fold counts the accepted shards of its page": `
 		select f.number, f.count, p.accepted from partials f join pages p on p.job_id = f.job_id and p.number = f.number
 		where f.job_id = $1 and f.level = 0 and f.count <> p.accepted`,
+	"an aggregation counts the pages that it holds": `
+		select a.run, a.pages_folded, n from aggregations a cross join lateral (
+			select count(*) as n from partials p where p.job_id = a.job_id and p.run = a.run and p.level = 0) f
+		where a.job_id = $1 and a.pages_folded <> n`,
+	"a merge counts what is below it": `
+		select m.run, m.level, m.number, m.count, b.count from partials m cross join lateral (
+			select sum(count) as count from partials p where p.job_id = m.job_id and p.run = m.run and p.level = m.level - 1 and p.number / 100 = m.number) b
+		where m.job_id = $1 and m.level > 0 and m.count is distinct from b.count`,
 	"no attempt is evidence twice": `
 		select t.* from trust t where $1::uuid is not null and t.passed + t.failed > (
 			select count(*) from attempts a join submissions b on b.id = a.submission_id

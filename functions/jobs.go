@@ -19,7 +19,6 @@ type jobRow struct {
 	FunctionVersion  int
 	Partition        partition.Spec
 	Policy           verify.Policy
-	Aggregator       *AggregatorRef
 	State            JobState
 	Error            string
 	ShardsTotal      int64
@@ -33,15 +32,17 @@ type jobRow struct {
 	ParentJob        *uuid.UUID
 	RootJob          uuid.UUID
 	Depth            int
-	AggregateValue   []byte
-	AggregateObject  *string
-	AggregateCount   *int64
-	AggregateSummary string
 	CreatedBy        string
 	CreatedAt        time.Time
 	StartedAt        *time.Time
 	FinishedAt       *time.Time
 	EventSeq         int64
+	Run              int
+	Aggregator       *AggregatorRef
+	AggregationState AggregationState
+	AggregationError string
+	PagesFolded      int64
+	answerRow
 }
 
 func (r jobRow) job() Job {
@@ -51,6 +52,7 @@ func (r jobRow) job() Job {
 		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, Root: r.RootJob, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
+		Run: r.Run, AggregationError: r.AggregationError,
 	}
 	// A shard that the split has not made yet is as open as any other, unless the job has ended before it came to it.
 	missing := r.ShardsTotal - (r.Open + r.Accepted + r.Review + r.Failed + r.Cancelled)
@@ -59,14 +61,8 @@ func (r jobRow) job() Job {
 	} else {
 		j.Shards.Open += missing
 	}
-	if r.AggregateCount != nil {
-		j.Aggregate = &Aggregate{Value: json.RawMessage(r.AggregateValue), Count: *r.AggregateCount, Summary: r.AggregateSummary}
-		if r.AggregateValue == nil {
-			j.Aggregate.Value = json.RawMessage("null")
-		}
-		if r.AggregateObject != nil {
-			j.Aggregate.Object = *r.AggregateObject
-		}
+	if r.AggregateCount != nil || !r.State.Ended() { // what is left of a preview is no answer
+		j.Aggregate = r.aggregate(r.PagesTotal)
 	}
 	return j
 }

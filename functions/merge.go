@@ -3,6 +3,7 @@ package functions
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -12,108 +13,152 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// MergeArgs is the step that merges the folds of all pages into the answer.
+// MergeArgs is the step that merges the partials below a node of the merge tree, or makes the answer.
 type MergeArgs struct {
 	Project uuid.UUID `json:"project"`
 	Job     uuid.UUID `json:"job"`
+	Run     int       `json:"run,omitempty"`   // of the aggregations of the job; 0: the current one
+	Level   int       `json:"level,omitempty"` // of the node; 0: the answer
+	Number  int64     `json:"number,omitempty"`
 }
 
 // Kind names the step.
 func (MergeArgs) Kind() string { return "merge" }
 
-// MaxInlineAggregate is the largest answer that is kept in the job's row, in bytes; a larger one is an object.
+// MaxInlineAggregate is the largest answer that is kept in the database, in bytes; a larger one is an object.
 const MaxInlineAggregate = 64 << 10
 
 type partialRow struct {
 	Number int64
 	Count  int64
 	Data   []byte
+	Digest []byte
 }
 
-// Merge merges partials level by level, in fixed order, wasm.MergeFanIn at a time. Each merged partial is stored, so that a merge
-// that was killed goes on where it was.
+// Merge merges the partials below one node in fixed order, or makes the answer out of those at the top. Each node is stored, so that
+// a merge that was killed goes on where it was.
 func (s *Service) Merge(ctx context.Context, args MergeArgs) error {
-	var row jobRow
+	var f foldingRow
 	var found bool
 	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		row, found, err = store.One[jobRow](ctx, tx, store.GetJob, args.Job)
+		f, found, err = store.One[foldingRow](ctx, tx, store.GetFolding, args.Job, args.Run)
 		return err
 	})
-	if err != nil || !found || row.State != JobAggregating {
+	if err != nil || !found || !f.goesOn() {
 		return err
 	}
-	answer := wasm.Final{}
-	if row.Aggregator != nil {
-		fold := s.aggregation(args.Project, args.Job, *row.Aggregator)
-		if answer, err = s.mergeAll(ctx, args, fold, row); err != nil {
-			return s.moduleFailed(ctx, args.Project, args.Job, err)
-		}
+	if args.Level > 0 {
+		err = s.mergeNode(ctx, args, f, node{args.Level, args.Number})
+	} else if f.PagesFolded == f.PagesTotal {
+		err = s.makeAnswer(ctx, args, f)
 	}
-	if row.Aggregator != nil && answer.N != row.Accepted {
-		return fmt.Errorf("job %s: the answer folds %d results, but %d were accepted", args.Job, answer.N, row.Accepted)
+	if err != nil {
+		return s.moduleFailed(ctx, args.Project, args.Job, f, err)
 	}
-	return s.keepAnswer(ctx, args, row.Aggregator != nil, answer)
+	return nil
 }
 
-// mergeAll brings the partials of the pages down to at most one batch, and makes the answer of those.
-func (s *Service) mergeAll(ctx context.Context, args MergeArgs, fold wasm.Aggregation, row jobRow) (wasm.Final, error) {
-	level, width := 0, row.PagesTotal
-	for width > wasm.MergeFanIn {
-		above := (width + wasm.MergeFanIn - 1) / wasm.MergeFanIn
-		for n := range above {
-			if err := s.mergeOne(ctx, args, fold, level, n); err != nil {
-				return wasm.Final{}, err
-			}
-		}
-		level, width = level+1, above
+// afterPartial returns the merge that a stored partial completes, if it does. The caller holds the job's lock, so that of two
+// partials that complete a node together the second one sees both.
+func (s *Service) afterPartial(ctx context.Context, tx *store.Tx, project, job uuid.UUID, f foldingRow, n node) ([]Step, error) {
+	top, _ := treeTop(f.PagesTotal)
+	if n.level >= top || f.Aggregator == nil {
+		return nil, nil
 	}
-	rows, err := s.partials(ctx, args, level, 0, width)
-	if err != nil {
-		return wasm.Final{}, err
+	parent := n.parent()
+	from, to := parent.children(f.PagesTotal)
+	below, err := store.Many[partialDigest](ctx, tx, store.PartialDigests, job, f.Run, n.level, from, to)
+	if err != nil || int64(len(below)) < to-from {
+		return nil, err
 	}
-	answer, _, err := fold.Final(ctx, wasm.Each(partialsOf(rows)))
-	if err != nil {
-		return wasm.Final{}, fmt.Errorf("making the answer: %w", err)
-	}
-	return answer, nil
+	return []Step{MergeArgs{Project: project, Job: job, Run: f.Run, Level: parent.level, Number: parent.number}}, nil
 }
 
-// mergeOne merges one batch of a level into one partial of the level above, unless that is there already.
-func (s *Service) mergeOne(ctx context.Context, args MergeArgs, fold wasm.Aggregation, level int, n int64) error {
-	var done bool
-	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		_, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, level+1, n)
-		return err
-	})
-	if err != nil || done {
-		return err
-	}
-	rows, err := s.partials(ctx, args, level, n*wasm.MergeFanIn, (n+1)*wasm.MergeFanIn)
-	if err != nil {
-		return err
+// mergeNode merges what is below a node, unless that was done already.
+func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n node) error {
+	from, to := n.children(f.PagesTotal)
+	rows, done, err := s.below(ctx, args, f, n, from, to)
+	if err != nil || done || int64(len(rows)) < to-from {
+		return err // a node below was opened again: its merge comes again as well
 	}
 	var merged wasm.Partial
 	if parts := partialsOf(rows); len(parts) > 0 {
+		fold := s.aggregation(args.Project, args.Job, *f.Aggregator)
 		if merged, _, err = fold.Merge(ctx, wasm.Each(parts)); err != nil {
-			return fmt.Errorf("merging partials %d to %d of level %d: %w", n*wasm.MergeFanIn, (n+1)*wasm.MergeFanIn-1, level, err)
+			return fmt.Errorf("merging partials %d to %d of level %d: %w", from, to-1, n.level-1, err)
 		}
 	}
-	var count int64
-	for _, r := range rows {
-		count += r.Count
-	}
 	return s.project(ctx, args.Project, func(tx *store.Tx) error {
-		_, err := store.Exec(ctx, tx, store.AddPartial, args.Job, level+1, n, count, []byte(merged))
-		return err
+		f, on, err := lockFolding(ctx, tx, args.Job, f.Run)
+		if err != nil || !on {
+			return err
+		}
+		if same, err := unchanged(ctx, tx, args.Job, f.Run, n.level-1, from, to, rows); err != nil || !same {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, n.level, n.number, countOf(rows), []byte(merged)); err != nil {
+			return err
+		}
+		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, n)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, steps...)
 	})
 }
 
-func (s *Service) partials(ctx context.Context, args MergeArgs, level int, from, to int64) (rows []partialRow, err error) {
-	err = s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, level, from, to)
+func (s *Service) below(ctx context.Context, args MergeArgs, f foldingRow, n node, from, to int64) (rows []partialRow, done bool, err error) {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		if _, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
+			return err
+		}
+		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, f.Run, n.level-1, from, to)
 		return err
 	})
-	return rows, err
+	return rows, done, err
+}
+
+type partialDigest struct {
+	Number int64
+	Count  int64
+	Digest []byte
+}
+
+// unchanged says whether the partials are still those that were read: a shard that is opened again takes them away. The caller holds
+// the job's lock.
+func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int, from, to int64, rows []partialRow) (bool, error) {
+	now, err := store.Many[partialDigest](ctx, tx, store.PartialDigests, job, run, level, from, to)
+	if err != nil {
+		return false, err
+	}
+	return slices.EqualFunc(now, rows, func(d partialDigest, r partialRow) bool {
+		return d.Number == r.Number && d.Count == r.Count && bytes.Equal(d.Digest, r.Digest)
+	}), nil
+}
+
+// makeAnswer merges the nodes that are missing, which are few when the last page came, and makes the answer out of the top.
+func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) error {
+	if f.Aggregator == nil {
+		return s.keepAnswer(ctx, args, f, nil, wasm.Final{})
+	}
+	top, width := treeTop(f.PagesTotal)
+	for level := 1; level <= top; level++ {
+		for n := range treeWidth(f.PagesTotal, level) {
+			if err := s.mergeNode(ctx, args, f, node{level, n}); err != nil {
+				return err
+			}
+		}
+	}
+	rows, _, err := s.below(ctx, args, f, node{top + 1, 0}, 0, width)
+	if err != nil || int64(len(rows)) < width {
+		return err
+	}
+	fold := s.aggregation(args.Project, args.Job, *f.Aggregator)
+	answer, _, err := fold.Final(ctx, wasm.Each(partialsOf(rows)))
+	if err != nil {
+		return fmt.Errorf("making the answer: %w", err)
+	}
+	return s.keepAnswer(ctx, args, f, rows, answer)
 }
 
 // partialsOf drops the folds of pages in which nothing was accepted: modules see only partials that they made.
@@ -127,31 +172,71 @@ func partialsOf(rows []partialRow) []wasm.Partial {
 	return slices.Clip(parts)
 }
 
-// keepAnswer stores the answer and has the job ended.
-func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, folded bool, answer wasm.Final) error {
-	var object *string
-	value := []byte(answer.Value)
-	if len(value) > MaxInlineAggregate {
-		digest, _, err := s.blobs.Put(ctx, args.Project, bytes.NewReader(value), int64(len(value)))
-		if err != nil {
-			return fmt.Errorf("storing the answer of job %s: %w", args.Job, err)
-		}
-		object, value = &digest, nil
+func countOf(rows []partialRow) (n int64) {
+	for _, r := range rows {
+		n += r.Count
 	}
-	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
-		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, args.Job)
-		if err != nil || !found || state != JobAggregating {
+	return n
+}
+
+// keepAnswer stores the answer. It ends the job, or, where the job has ended already, becomes the answer that the job shows.
+func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, rows []partialRow, answer wasm.Final) error {
+	value, object, err := s.inlineOrObject(ctx, args.Project, answer.Value)
+	if err != nil {
+		return fmt.Errorf("storing the answer of job %s: %w", args.Job, err)
+	}
+	var further []byte
+	if len(answer.Rows) > 0 {
+		if further, err = json.Marshal(answer.Rows); err != nil {
+			return fmt.Errorf("encoding the rows of the answer of job %s: %w", args.Job, err)
+		}
+	}
+	further, furtherObject, err := s.inlineOrObject(ctx, args.Project, further)
+	if err != nil {
+		return fmt.Errorf("storing the rows of the answer of job %s: %w", args.Job, err)
+	}
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		now, on, err := lockFolding(ctx, tx, args.Job, f.Run)
+		if err != nil || !on || now.PagesFolded != now.PagesTotal {
 			return err
 		}
-		if folded {
-			if _, err := store.Exec(ctx, tx, store.KeepAnswer, args.Job, value, object, answer.N, answer.Summary); err != nil {
+		var count *int64
+		if f.Aggregator != nil {
+			top, width := treeTop(f.PagesTotal)
+			if same, err := unchanged(ctx, tx, args.Job, f.Run, top, 0, width, rows); err != nil || !same {
+				return err // a shard was opened again meanwhile; the answer comes again as well
+			}
+			row, _, err := store.One[jobRow](ctx, tx, store.GetJob, args.Job)
+			if err != nil {
 				return err
 			}
+			if answer.N != row.Accepted || countOf(rows) != row.Accepted {
+				return fmt.Errorf("the answer folds %d results, but %d were accepted", answer.N, row.Accepted)
+			}
+			count = &answer.N
 		}
-		return s.enqueue(ctx, tx, FinishArgs(args))
+		if _, err := store.Exec(ctx, tx, store.KeepAnswer, args.Job, f.Run, value, object, count, answer.Summary, answer.Truncated, further, furtherObject); err != nil {
+			return err
+		}
+		if f.Current {
+			return s.enqueue(ctx, tx, FinishArgs{Project: args.Project, Job: args.Job})
+		}
+		if _, err := store.Exec(ctx, tx, store.ChooseRun, args.Job, f.Run); err != nil {
+			return err
+		}
+		return addEvent(ctx, tx, args.Job, EventReaggregated, map[string]any{"run": f.Run})
 	})
 	if err != nil {
 		return fmt.Errorf("keeping the answer of job %s: %w", args.Job, err)
 	}
 	return nil
+}
+
+// inlineOrObject keeps small values in the database and stores large ones.
+func (s *Service) inlineOrObject(ctx context.Context, project uuid.UUID, value []byte) (inline []byte, object *string, err error) {
+	if len(value) <= MaxInlineAggregate {
+		return value, nil, nil
+	}
+	digest, _, err := s.blobs.Put(ctx, project, bytes.NewReader(value), int64(len(value)))
+	return nil, &digest, err
 }

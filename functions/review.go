@@ -15,7 +15,7 @@ import (
 // The decisions that a person can take about a shard in review.
 const (
 	ResolveAccept = "accept" // one of the outputs, named by its digest
-	ResolveRetry  = "retry"  // lend it once more
+	ResolveRetry  = "retry"  // lend it once more; also an accepted shard, as long as the job has not ended
 	ResolveFail   = "fail"
 )
 
@@ -37,12 +37,14 @@ func (s *Service) ResolveShard(ctx context.Context, by Principal, project, job u
 		if err != nil {
 			return err
 		}
-		if rows[0].State != ShardReview {
-			return &Error{Kind: KindConflict, Code: "not_in_review", Message: fmt.Sprintf("shard %d is %s", number, rows[0].State), Hint: "only shards in review can be resolved"}
-		}
 		change, err := resolve(d, r)
 		if err != nil {
 			return err
+		}
+		if change.was = rows[0].State; change.was != ShardReview {
+			if err := mayReopen(ctx, tx, job, change); err != nil {
+				return err
+			}
 		}
 		if err := audit(ctx, tx, by.Actor(), "shard.resolve", fmt.Sprintf("%s/%d", job, number), map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
 			return err
@@ -84,6 +86,11 @@ func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, jo
 	counted, err := countPages(ctx, tx, project, job, pageDeltas([]shardChange{c}, false))
 	if err != nil {
 		return err
+	}
+	if c.was == ShardAccepted {
+		if err := reopen(ctx, tx, job, c.number, text); err != nil {
+			return err
+		}
 	}
 	if err := placeJob(ctx, tx, job); err != nil {
 		return err

@@ -141,16 +141,23 @@ func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, delta
 	return c, nil
 }
 
-// placeJob moves a job that waits for nothing but people to the state that says so, and back.
+// placeJob moves a job that waits for nothing but people to the state that says for what, and back.
 func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
 		return err
 	}
 	state, changed, err := store.Value[JobState](ctx, tx, store.PlaceJob, job)
-	if err != nil || !changed || state != JobReview {
+	if err != nil || !changed {
 		return err
 	}
-	return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
+	switch state {
+	case JobReview:
+		return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
+	case JobHeld:
+		return addEvent(ctx, tx, job, EventHeld, map[string]any{"job": "waits for an aggregator that works: aggregate it again"})
+	default:
+		return nil
+	}
 }
 
 // reportUnusual makes flags and events for what a person may want to see.

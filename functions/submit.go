@@ -197,9 +197,12 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the aggregator: %w", err)
 		}
 	}
-	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy, aggregator,
+	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
 		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy)
 	if err != nil {
+		return err
+	}
+	if _, _, err := store.Value[int](ctx, tx, store.AddAggregation, p.id, aggregator, p.createdBy); err != nil {
 		return err
 	}
 	if err := addEvent(ctx, tx, p.id, EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {

@@ -145,6 +145,7 @@ const (
 	JobSplitting   JobState = "splitting"   // shards are being made; those that exist are lent already
 	JobRunning     JobState = "running"     // all shards exist, some are open
 	JobReview      JobState = "review"      // nothing is open, but a person must look at some shards
+	JobHeld        JobState = "held"        // every shard is settled, but the aggregator has failed: the job goes on with another
 	JobAggregating JobState = "aggregating" // every shard is settled; partials are being merged
 	JobFinished    JobState = "finished"    // every shard was accepted and the answer stands
 	JobFailed      JobState = "failed"      // some shard failed, or the answer could not be made; error says why
@@ -155,6 +156,9 @@ const (
 func (s JobState) Ended() bool {
 	return s == JobFinished || s == JobFailed || s == JobCancelled
 }
+
+// Waits says whether nothing goes on until a person has decided something.
+func (s JobState) Waits() bool { return s == JobReview || s == JobHeld }
 
 // AggregatorRef is the module that folds a job's results. The digest pins it.
 type AggregatorRef struct {
@@ -179,6 +183,11 @@ type Aggregate struct {
 	Object  string          `json:"object,omitempty" doc:"Digest of the stored object that holds the answer, when it is larger than 64 KiB."`
 	Count   int64           `json:"count" doc:"How many accepted results the answer folds."`
 	Summary string          `json:"summary,omitempty" doc:"What the aggregator has to say about it."`
+	LeftOut int64           `json:"left_out,omitempty" doc:"How many values a limit of the aggregator kept out of the answer, by its own word."`
+	Rows    json.RawMessage `json:"rows,omitempty" doc:"Further results of the aggregator: a list of objects with name and data."`
+	// RowsObject holds the rows where they are larger than MaxInlineAggregate.
+	RowsObject string   `json:"rows_object,omitempty" doc:"Digest of the stored object that holds the rows, when they are larger than 64 KiB."`
+	Preview    *Preview `json:"preview,omitempty" doc:"The answer over the results that are folded so far; value is null and count 0 until the answer stands."`
 }
 
 // Job is one run of a function version over a partitioned input.
@@ -194,14 +203,17 @@ type Job struct {
 	Shards     ShardCounts    `json:"shards"`
 	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
 	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
-	Parent     *uuid.UUID     `json:"parent,omitempty" doc:"The job that this one follows up."`
-	Root       uuid.UUID      `json:"root"`
-	Depth      int            `json:"depth"`
-	CreatedBy  string         `json:"created_by"`
-	CreatedAt  time.Time      `json:"created_at"`
-	StartedAt  *time.Time     `json:"started_at,omitempty"`
-	FinishedAt *time.Time     `json:"finished_at,omitempty"`
-	EventSeq   int64          `json:"event_seq" doc:"The number of the job's last event."`
+	Run        int            `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
+	// AggregationError is why the aggregation failed.
+	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
+	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
+	Root             uuid.UUID  `json:"root"`
+	Depth            int        `json:"depth"`
+	CreatedBy        string     `json:"created_by"`
+	CreatedAt        time.Time  `json:"created_at"`
+	StartedAt        *time.Time `json:"started_at,omitempty"`
+	FinishedAt       *time.Time `json:"finished_at,omitempty"`
+	EventSeq         int64      `json:"event_seq" doc:"The number of the job's last event."`
 }
 
 // NewJob asks for a job. Zero fields take the function's manifest, then the defaults.

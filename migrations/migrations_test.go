@@ -101,7 +101,7 @@ func dropTables(t *testing.T, pool *pgxpool.Pool, schema, except string) {
 	for i := range tables {
 		tables[i] = pgx.Identifier{schema, tables[i]}.Sanitize()
 	}
-	_, err = pool.Exec(t.Context(), "drop table "+strings.Join(tables, ", "))
+	_, err = pool.Exec(t.Context(), "drop table "+strings.Join(tables, ", ")+" cascade")
 	require.NoError(t, err)
 }
 

@@ -73,7 +73,10 @@ func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) err
 	return r.call(ctx, a)
 }
 
-func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error { return r.call(ctx, a) }
+func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error     { return r.call(ctx, a) }
+func (r *recorder) Preview(ctx context.Context, a functions.PreviewArgs) error { return r.call(ctx, a) }
+
+func (r *recorder) Refold(ctx context.Context, a functions.RefoldArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Finish(ctx context.Context, a functions.FinishArgs) error { return r.call(ctx, a) }
 

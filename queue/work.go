@@ -22,6 +22,8 @@ type Steps interface {
 	Verify(ctx context.Context, args functions.VerifyArgs) error
 	Aggregate(ctx context.Context, args functions.AggregateArgs) error
 	Merge(ctx context.Context, args functions.MergeArgs) error
+	Preview(ctx context.Context, args functions.PreviewArgs) error
+	Refold(ctx context.Context, args functions.RefoldArgs) error
 	Finish(ctx context.Context, args functions.FinishArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
@@ -129,6 +131,8 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Verify, shortStep)
 	add(w, working, steps.Aggregate, longStep)
 	add(w, working, steps.Merge, longStep)
+	add(w, working, steps.Preview, longStep)
+	add(w, working, steps.Refold, shortStep)
 	add(w, working, steps.Finish, shortStep)
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)

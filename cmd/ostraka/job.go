@@ -14,13 +14,16 @@ func newJob(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("job", "Run functions over partitioned inputs",
 		newJobRun(t, server), newJobList(t, server), newJobGet(t, server), newJobWatch(t, server), newJobExplain(t, server),
 		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobEvents(t, server),
-		newJobResolve(t, server), newJobCancel(t, server))
+		newJobResolve(t, server), newJobReaggregate(t, server), newJobAggregations(t, server), newJobCancel(t, server))
 }
 
 // ended says whether a job's state is final.
 func ended(s client.JobState) bool {
 	return s == client.JobStateFinished || s == client.JobStateFailed || s == client.JobStateCancelled
 }
+
+// waits says whether a job goes on only when a person has decided something.
+func waits(s client.JobState) bool { return s == client.JobStateReview || s == client.JobStateHeld }
 
 // outcome turns the state that a job has come to into the command's error.
 func outcome(j client.Job) error {
@@ -33,6 +36,11 @@ func outcome(j client.Job) error {
 		return &exitError{
 			code: exitFailed, err: fmt.Errorf("agents do not agree on %s: a person must decide", count(j.Shards.Review, "shard")),
 			hint: fmt.Sprintf("ostraka job shards %s --state review lists what to decide with ostraka job resolve", j.ID),
+		}
+	case client.JobStateHeld:
+		return &exitError{
+			code: exitFailed, err: fmt.Errorf("every shard is settled, but %s", plain(j.AggregationError)),
+			hint: fmt.Sprintf("mend the module, push it, and run ostraka job reaggregate %s: no shard runs again", j.ID),
 		}
 	default:
 		return nil

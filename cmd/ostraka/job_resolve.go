@@ -35,7 +35,7 @@ func newJobResolve(t *terminal, server *serverFlags) *cobra.Command {
 		Use:   "resolve JOB SHARD {--accept DIGEST | --retry | --fail} --reason TEXT",
 		Short: "Decide about a shard that waits for a person; takes an owner's key",
 		Long: `Decide about a shard in review: take one of its outputs as the result, lend it once more, or give it
-up. "ostraka job shard" shows the outputs with their digests. The reason goes into the audit log.`,
+up. With --retry a shard that was accepted is lent again too, as long as the job has not ended. "ostraka job shard" shows the outputs with their digests. The reason goes into the audit log.`,
 		Example: `  ostraka job shards JOB --state review
   ostraka job shard JOB 17
   ostraka job resolve JOB 17 --accept 32039837fe56 --reason "checked by hand"`,

@@ -22,6 +22,7 @@ func jobFields(j client.Job) [][2]string {
 		{"function", fmt.Sprintf("%s version %d", j.Function, j.Version)},
 		{"state", string(j.State)},
 		{"error", j.Error},
+		{"aggregator", j.AggregationError},
 		{"shards", shardsText(j.Shards)},
 		{"attempts", attemptsText(j)},
 		{"input", partitionText(j.Partition)},
@@ -35,6 +36,9 @@ func jobFields(j client.Job) [][2]string {
 	if a := j.Aggregate; a != nil {
 		fields = append(fields, [2]string{"summary", a.Summary})
 		fields = append(fields, answerFields(a)...)
+		if j.Run > 1 {
+			fields = append(fields, [2]string{"aggregation", fmt.Sprintf("%d; ostraka job aggregations %s lists the earlier ones", j.Run, j.ID)})
+		}
 	}
 	return fields
 }
@@ -86,16 +90,32 @@ func tookText(j client.Job) string {
 
 // answerFields shows an answer: an object by its fields, each cut to what a line holds; -o json shows all.
 func answerFields(a *client.Aggregate) [][2]string {
+	if a.Preview != nil {
+		fields := jsonFields("so far", a.Preview.Value)
+		return append(fields, [2]string{"covers", fmt.Sprintf("%.0f %% of the pages, %s", 100*a.Preview.Share, count(a.Preview.Count, "result"))})
+	}
 	if a.Object != "" {
 		return [][2]string{{"answer", "in object " + a.Object + ": ostraka object get " + a.Object}}
 	}
+	fields := jsonFields("answer", a.Value)
+	switch {
+	case a.RowsObject != "":
+		fields = append(fields, [2]string{"rows", "in object " + a.RowsObject + ": ostraka object get " + a.RowsObject})
+	case a.Rows != nil:
+		fields = append(fields, [2]string{"rows", cut(string(a.Rows))})
+	}
+	return fields
+}
+
+// jsonFields shows the members of an object a line each, and any other value as it is.
+func jsonFields(name string, value json.RawMessage) [][2]string {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(a.Value, &members) != nil || len(members) == 0 {
-		return [][2]string{{"answer", cut(string(a.Value))}}
+	if json.Unmarshal(value, &members) != nil || len(members) == 0 {
+		return [][2]string{{name, cut(string(value))}}
 	}
 	var fields [][2]string
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		fields = append(fields, [2]string{"answer." + name, cut(string(members[name]))})
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		fields = append(fields, [2]string{name + "." + member, cut(string(members[member]))})
 	}
 	return fields
 }

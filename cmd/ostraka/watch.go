@@ -116,7 +116,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 		var p client.JobProgress
 		if json.Unmarshal([]byte(e.Data), &p) == nil {
 			w.progress.update(p.Shards.Total-p.Shards.Open, p.Shards.Total)
-			w.settled = ended(p.State) || w.stopAtReview && p.State == client.JobStateReview
+			w.settled = ended(p.State) || w.stopAtReview && waits(p.State)
 		}
 		return
 	}

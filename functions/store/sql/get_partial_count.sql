@@ -1,1 +1,1 @@
-select count from partials where job_id = $1 and level = $2 and number = $3
+select count from partials where job_id = $1 and run = $2 and level = $3 and number = $4

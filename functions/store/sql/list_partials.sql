@@ -1,1 +1,2 @@
-select number, count, data from partials where job_id = $1 and level = $2 and number >= $3 and number < $4 order by number
+select number, count, data, sha256(coalesce(data, '')) as digest from partials
+where job_id = $1 and run = $2 and level = $3 and number >= $4 and number < $5 order by number

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// AggregationRequest asks for a further aggregation of a job.
+type AggregationRequest struct {
+	Module string          `json:"module,omitempty" maxLength:"63" doc:"A module of the project, in its newest version, or a built-in one; the current one when left out." example:"sum"`
+	Params json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object; those of the current aggregation when left out and the module is the same."`
+}
+
+// ReaggregateInput asks for a further aggregation of a job.
+type ReaggregateInput struct {
+	JobPath
+	Body AggregationRequest
+}
+
+// ListAggregationsInput asks for the aggregations of a job.
+type ListAggregationsInput struct {
+	JobPath
+	Paging
+}
+
+type reaggregatedOutput struct {
+	Replayed
+	Body functions.Job
+}
+
+func (s *server) aggregationOperations() {
+	register(s, operation{
+		id: "reaggregateJob", method: http.MethodPost, path: jobsPath + "/{job}/aggregations", tag: "jobs", summary: "Fold a job's results again",
+		about:  "With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.",
+		access: runners(), status: http.StatusAccepted, retry: retryWithKey,
+	}, s.reaggregate)
+	register(s, operation{
+		id: "listAggregations", method: http.MethodGet, path: jobsPath + "/{job}/aggregations", tag: "jobs", summary: "List the aggregations of a job", access: readers(),
+	}, s.listAggregations)
+}
+
+func (s *server) reaggregate(ctx context.Context, c *call, in *ReaggregateInput) (*reaggregatedOutput, error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	want := functions.NewAggregation{Module: in.Body.Module, Params: in.Body.Params}
+	j, again, err := s.service.Reaggregate(ctx, c.principal, project, job, want, c.idem)
+	if err != nil {
+		return nil, err
+	}
+	return &reaggregatedOutput{Replayed: replayed(again), Body: j}, nil
+}
+
+func (s *server) listAggregations(ctx context.Context, c *call, in *ListAggregationsInput) (*Listed[functions.Aggregation], error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	page, err := in.page(cursorOfNumber)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListAggregations(ctx, project, job, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfNumber, func(a functions.Aggregation) string { return strconv.Itoa(a.Run) }), nil
+}

@@ -1,0 +1,289 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// spoil gives the job's aggregator parameters that it does not take: a submit would have refused them.
+func (w *world) spoil(job uuid.UUID) {
+	w.t.Helper()
+	w.exec(`update aggregations set aggregator = jsonb_set(aggregator, '{params}', '{"op":"sum","nonsense":true}') where job_id = $1`, job)
+}
+
+// exec changes the project's tables behind the back of the steps.
+func (w *world) exec(sql string, args ...any) {
+	w.t.Helper()
+	require.NoError(w.t, w.store.Project(w.t.Context(), w.project, func(tx *store.Tx) error {
+		_, err := tx.Exec(w.t.Context(), sql, args...)
+		return err
+	}))
+}
+
+func (w *world) reaggregate(job uuid.UUID, want functions.NewAggregation, idem functions.Idempotency) (functions.Job, error) {
+	w.t.Helper()
+	j, _, err := w.Reaggregate(w.t.Context(), w.by, w.project, job, want, idem)
+	return j, err
+}
+
+func (w *world) aggregations(job uuid.UUID) []functions.Aggregation {
+	w.t.Helper()
+	list, err := w.ListAggregations(w.t.Context(), w.project, job, functions.ListPage{Limit: functions.MaxListLimit})
+	require.NoError(w.t, err)
+	return list
+}
+
+// TestAJobIsHeldUntilItsAggregatorWorks loses nothing to a module at fault: the shards go on, and run once.
+func TestAJobIsHeldUntilItsAggregatorWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(1025, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	w.spoil(job.ID)
+	a := w.agent(honest)
+	require.Equal(t, 1024, a.do(1024))
+	w.settleAll()
+	now := w.job(job.ID)
+	require.Equal(t, functions.JobRunning, now.State, "there are shards to run")
+	require.Contains(t, now.AggregationError, "aggregator")
+	require.Len(t, w.events(job.ID, functions.EventAggregationFailed), 1)
+	require.Equal(t, 1, a.do(1))
+	w.settleAll()
+	now = w.job(job.ID)
+	require.Equal(t, functions.JobHeld, now.State)
+	require.Len(t, w.events(job.ID, functions.EventHeld), 1)
+	waited, err := w.WaitJob(t.Context(), w.project, job.ID, functions.MaxLeaseWait)
+	require.NoError(t, err)
+	require.Equal(t, functions.JobHeld, waited.State, "nobody waits for what only a person can mend")
+	e, err := w.Explain(t.Context(), w.project, job.ID)
+	require.NoError(t, err)
+	require.Equal(t, "aggregation_failed", e.Reasons[0].Code)
+	require.Contains(t, e.Reasons[0].Hint, "reaggregate")
+	w.check(job.ID)
+
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{}, functions.Idempotency{})
+	requireCode(t, err, "bad_params") // the same module with the same parameters
+	now, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "sum", Params: json.RawMessage(`{}`)}, functions.Idempotency{})
+	require.NoError(t, err)
+	require.Equal(t, functions.JobRunning, now.State)
+	require.Empty(t, now.AggregationError)
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	requireTruth(t, done, truth(rangeOf(1025)))
+	require.Equal(t, int64(1025), done.Attempts, "no shard ran again")
+	require.Equal(t, 2, done.Run)
+	require.Len(t, w.events(job.ID, functions.EventEnded), 1)
+	w.check(job.ID)
+}
+
+// TestAnEndedJobIsAggregatedAgain keeps the old answer.
+func TestAnEndedJobIsAggregatedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(1030, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	a := w.agent(honest)
+	_, err := w.reaggregate(job.ID, functions.NewAggregation{Module: "count"}, functions.Idempotency{})
+	requireCode(t, err, "aggregating")
+	for a.do(1024) > 0 {
+		w.settleAll()
+	}
+	w.settleAll()
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+
+	key := functions.Idempotency{Key: "again"}
+	now, err := w.reaggregate(job.ID, functions.NewAggregation{Module: "count"}, key)
+	require.NoError(t, err)
+	require.Equal(t, functions.JobFinished, now.State)
+	requireTruth(t, now, truth(rangeOf(1030))) // until the new one stands
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "count"}, key)
+	require.NoError(t, err)
+	require.Len(t, w.aggregations(job.ID), 2, "the same request makes nothing twice")
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, "1030", string(done.Aggregate.Value))
+	require.Equal(t, 2, done.Run)
+	require.Len(t, w.events(job.ID, functions.EventReaggregated), 1)
+	require.Len(t, w.events(job.ID, functions.EventEnded), 1)
+	list := w.aggregations(job.ID)
+	require.Equal(t, truth(rangeOf(1030)), string(list[0].Aggregate.Value))
+	require.False(t, list[0].Current)
+	require.True(t, list[1].Current)
+	w.check(job.ID)
+
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "missing"}, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+	_, err = w.reaggregate(uuid.New(), functions.NewAggregation{Module: "sum"}, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+	require.Len(t, w.aggregations(job.ID), 2)
+
+	w.exec("insert into aggregations (job_id, run, created_by) select $1, n, '' from generate_series(3, $2::int) n", job.ID, functions.MaxAggregations)
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "count"}, functions.Idempotency{})
+	requireCode(t, err, "too_many_aggregations")
+}
+
+func TestACancelledJobIsNotAggregatedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(3)
+	w.settleAll()
+	_, err := w.cancel(job.ID)
+	require.NoError(t, err)
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "count"}, functions.Idempotency{})
+	requireCode(t, err, "not_settled")
+}
+
+// accepted makes a job whose shards were all accepted, each with the output 1, without running any.
+func (w *world) accepted(shards int64) functions.Job {
+	w.t.Helper()
+	job := w.submit(shards, func(j *functions.NewJob) { j.Quorum = 1; j.Aggregator = "sum" })
+	w.settleAll()
+	agent := uuid.New()
+	digest := []byte("0123456789abcdef0123456789abcdef")
+	w.exec(`insert into attempts (job_id, shard, agent_id, lease_id, submission_id, status, output, output_digest, outcome, output_bytes)
+		select $1, n, $2, $2, $2, 'ok', '1', $3, $3, 1 from generate_series(0, $4::bigint - 1) n`, job.ID, agent, digest, shards)
+	w.exec("update shards set state = 'accepted', wanted = 0, agent_id = $2 where job_id = $1", job.ID, agent)
+	w.exec("update pages set accepted = open, open = 0 where job_id = $1", job.ID)
+	return w.job(job.ID)
+}
+
+// treePages is the smallest number of pages whose tree has a level above them.
+const treePages = 101
+
+// foldAll folds the pages of a job of which nothing was folded yet, but for those that are left out.
+func (w *world) foldAll(job functions.Job, except ...int64) {
+	w.t.Helper()
+	left := map[int64]bool{}
+	for _, page := range except {
+		left[page] = true
+	}
+	for page := range job.Shards.Total/1024 + 1 {
+		if !left[page] {
+			require.NoError(w.t, w.Aggregate(w.t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
+		}
+	}
+}
+
+// TestTheTreeIsMergedAsItGrows folds a job of 101 pages, the last one late.
+func TestTheTreeIsMergedAsItGrows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.accepted((treePages-1)*1024 + 5)
+	require.Nil(t, job.Aggregate)
+	w.foldAll(job, 0, 100)
+	w.settleAll()
+	require.Zero(t, w.count("select count(*) from partials where level = 1"), "both nodes lack a page")
+	preview := w.job(job.ID).Aggregate.Preview
+	require.NotNil(t, preview)
+	require.Equal(t, fmt.Sprint(preview.Count), string(preview.Value))
+	require.Greater(t, preview.Share, 0.0)
+	require.Less(t, preview.Share, 1.0)
+	w.check(job.ID)
+
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
+	w.settleAll()
+	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"), "the first node is whole")
+	w.exec("update aggregations set preview_asked_at = null")
+	require.NoError(t, w.Preview(t.Context(), functions.PreviewArgs{Project: w.project, Job: job.ID, Run: 1}))
+	preview = w.job(job.ID).Aggregate.Preview
+	require.Equal(t, int64(102400), preview.Count)
+	require.Equal(t, "102400", string(preview.Value))
+	require.InDelta(t, 100.0/101, preview.Share, 1e-9)
+
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, "102405", string(done.Aggregate.Value))
+	require.Nil(t, done.Aggregate.Preview)
+	w.check(job.ID)
+}
+
+// TestAReopenedShardTakesBackItsPath and nothing else, and the answer has it once.
+func TestAReopenedShardTakesBackItsPath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.accepted((treePages-1)*1024 + 5)
+	w.foldAll(job, 100)
+	w.settleAll()
+	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"))
+
+	shard, err := w.resolve(job, 2048, functions.Resolution{Decision: "retry", Reason: "its agent was caught"})
+	require.NoError(t, err)
+	require.Equal(t, functions.ShardOpen, shard.State)
+	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"), "page 2 is gone")
+	require.Zero(t, w.count("select count(*) from partials where level = 1"), "and what it was in")
+	require.Len(t, w.events(job.ID, functions.EventReopened), 1)
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 2}), "a step that comes too early folds nothing")
+	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"))
+	w.check(job.ID)
+
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	w.settleAll()
+	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
+	w.exec("delete from attempts where job_id = $1 and shard = 2048", job.ID)
+	require.Equal(t, 1, w.agent(says("1")).do(5))
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, "102405", string(done.Aggregate.Value))
+	w.check(job.ID)
+	_, err = w.resolve(job, 2048, functions.Resolution{Decision: "retry", Reason: "too late"})
+	require.ErrorIs(t, err, functions.ErrJobEnded)
+}
+
+// TestWhatWasReadBeforeAShardWasReopenedDoesNotCount opens a shard again between the reading of a fold or merge and its keeping.
+func TestWhatWasReadBeforeAShardWasReopenedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.accepted((treePages-1)*1024 + 5)
+	// Each first opens a shard of page 1 again, then accepts it with another output: all counts are as before.
+	reopen := func() {
+		_, err := w.resolve(job, 1024, functions.Resolution{Decision: "retry", Reason: "r"})
+		require.NoError(t, err)
+		w.exec("update attempts set output = '3' where job_id = $1 and shard = 1024", job.ID)
+		w.exec("update shards s set state = 'accepted', wanted = 0, agent_id = (select agent_id from attempts where shard = 1024) where number = 1024")
+		w.exec("update pages set accepted = accepted + 1, open = open - 1 where number = 1")
+	}
+	during := func(step func() error) {
+		held, release := w.holdUp(store.LockJob)
+		done := make(chan error, 1)
+		go func() { done <- step() }()
+		<-held
+		reopen()
+		release()
+		require.NoError(t, <-done)
+	}
+	fold := func() error {
+		return w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 1})
+	}
+	w.foldAll(job, 1, 100)
+	during(fold)
+	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"), "the fold of what was accepted before is dropped")
+	require.NoError(t, fold())
+	merge := functions.MergeArgs{Project: w.project, Job: job.ID, Run: 1, Level: 1}
+	during(func() error { return w.Merge(t.Context(), merge) })
+	require.Zero(t, w.count("select count(*) from partials where level = 1"), "so is the merge of a page that was taken back")
+	require.NoError(t, fold())
+	require.NoError(t, w.Merge(t.Context(), merge))
+	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"))
+	w.check(job.ID)
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	during(func() error { return w.Merge(t.Context(), functions.MergeArgs{Project: w.project, Job: job.ID}) })
+	require.Equal(t, functions.JobRunning, w.job(job.ID).State, "and the answer")
+	require.NoError(t, fold())
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, "102407", string(done.Aggregate.Value), "the last output of the shard")
+	w.check(job.ID)
+}

@@ -1,0 +1,106 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/wasm"
+)
+
+// PreviewArgs is the step that makes an answer out of what is folded so far.
+type PreviewArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+	Run     int       `json:"run"`
+}
+
+// Kind names the step.
+func (PreviewArgs) Kind() string { return "preview" }
+
+const (
+	// PreviewEvery is how long a preview stands before the next page that is folded has a new one made.
+	PreviewEvery = 3 * time.Second
+	// MaxPreviewBytes is the size of all partials that a preview is made of, in bytes: they are held in memory. Where it is more, there
+	// is no preview.
+	MaxPreviewBytes = 16 << 20
+)
+
+// Preview is the answer over a part of the results.
+type Preview struct {
+	Value json.RawMessage `json:"value"`
+	Count int64           `json:"count" doc:"How many accepted results it folds."`
+	Share float64         `json:"share" doc:"The share of the job's pages that it covers, from 0 to 1."`
+	At    time.Time       `json:"at"`
+}
+
+// Preview folds the partials that no other has taken in yet. A module that fails here is told of by the steps that need it.
+func (s *Service) Preview(ctx context.Context, args PreviewArgs) error {
+	f, rows, err := s.frontier(ctx, args)
+	if err != nil {
+		return fmt.Errorf("previewing job %s: %w", args.Job, err)
+	}
+	parts := partialsOf(rows)
+	if len(parts) == 0 {
+		return nil
+	}
+	answer, err := s.foldAll(ctx, s.aggregation(args.Project, args.Job, *f.Aggregator), parts)
+	if err != nil {
+		s.log.Info("a preview could not be made", "project", args.Project, "job", args.Job, "run", args.Run, "error", err)
+		return nil
+	}
+	if len(answer.Value) > MaxInlineAggregate {
+		return nil
+	}
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		if _, on, err := lockFolding(ctx, tx, args.Job, args.Run); err != nil || !on {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.KeepPreview, args.Job, args.Run, []byte(answer.Value), answer.N, f.PagesFolded); err != nil {
+			return err
+		}
+		return notify(ctx, tx, channelJobs, args.Job)
+	})
+	if err != nil {
+		return fmt.Errorf("keeping the preview of job %s: %w", args.Job, err)
+	}
+	return nil
+}
+
+func (s *Service) frontier(ctx context.Context, args PreviewArgs) (f foldingRow, rows []partialRow, err error) {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		var found bool
+		if f, found, err = store.One[foldingRow](ctx, tx, store.GetFolding, args.Job, args.Run); err != nil || !found || !f.goesOn() || f.Aggregator == nil {
+			return err
+		}
+		type size struct{ Partials, Bytes int64 }
+		total, _, err := store.One[size](ctx, tx, store.FrontierSize, args.Job, args.Run, int64(wasm.MergeFanIn))
+		if err != nil || total.Bytes > MaxPreviewBytes {
+			return err
+		}
+		rows, err = store.Many[partialRow](ctx, tx, store.ListFrontier, args.Job, args.Run, int64(wasm.MergeFanIn))
+		return err
+	})
+	return f, rows, err
+}
+
+// foldAll makes the answer out of any number of partials, in their order.
+func (s *Service) foldAll(ctx context.Context, fold wasm.Aggregation, parts []wasm.Partial) (wasm.Final, error) {
+	for len(parts) > wasm.MergeFanIn {
+		var merged []wasm.Partial
+		for first := 0; first < len(parts); first += wasm.MergeFanIn {
+			p, _, err := fold.Merge(ctx, wasm.Each(parts[first:min(first+wasm.MergeFanIn, len(parts))]))
+			if err != nil {
+				return wasm.Final{}, err
+			}
+			merged = append(merged, p)
+		}
+		parts = merged
+	}
+	answer, _, err := fold.Final(ctx, wasm.Each(parts))
+	return answer, err
+}

@@ -1,0 +1,1 @@
+update jobs set run = $2 where id = $1

@@ -1,0 +1,1 @@
+update aggregations set preview_value = $3, preview_count = $4, preview_pages = $5, preview_at = now() where job_id = $1 and run = $2 and state = 'folding'

@@ -1,0 +1,61 @@
+package functions
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ostraka/ostraka/wasm"
+)
+
+func TestTreeTop(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pages int64
+		level int
+		width int64
+	}{{1, 0, 1}, {100, 0, 100}, {101, 1, 2}, {977, 1, 10}, {10_000, 1, 100}, {10_001, 2, 2}} {
+		level, width := treeTop(c.pages)
+		require.Equal(t, c.level, level, "%d pages", c.pages)
+		require.Equal(t, c.width, width, "%d pages", c.pages)
+	}
+}
+
+// TestTreeHoldsEveryPageOnce walks down from the top.
+func TestTreeHoldsEveryPageOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pages := rapid.Int64Range(1, 30_000).Draw(t, "pages")
+		top, width := treeTop(pages)
+		if width > wasm.MergeFanIn {
+			t.Fatalf("the answer is made of %d partials", width)
+		}
+		from, to := int64(0), width
+		for level := top; level > 0; level-- {
+			first, _ := node{level, from}.children(pages)
+			_, last := node{level, to - 1}.children(pages)
+			for n := from; n+1 < to; n++ {
+				_, end := node{level, n}.children(pages)
+				start, _ := node{level, n + 1}.children(pages)
+				if end != start {
+					t.Fatalf("level %d: node %d ends at %d, the next starts at %d", level, n, end, start)
+				}
+			}
+			from, to = first, last
+		}
+		if from != 0 || to != pages {
+			t.Fatalf("the tree holds the pages %d to %d of %d", from, to, pages)
+		}
+		page := rapid.Int64Range(0, pages-1).Draw(t, "page")
+		nodes := path(pages, page)
+		if len(nodes) != top+1 {
+			t.Fatalf("the path of page %d has %d nodes, the tree %d levels", page, len(nodes), top+1)
+		}
+		for i := 1; i < len(nodes); i++ {
+			if from, to := nodes[i].children(pages); nodes[i-1].number < from || nodes[i-1].number >= to {
+				t.Fatalf("%v is not below %v", nodes[i-1], nodes[i])
+			}
+		}
+	})
+}
