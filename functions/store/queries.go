@@ -83,7 +83,6 @@ var (
 	JoinProject          = load("join_project")
 	KeepAnswer           = load("keep_answer")
 	KeepPreview          = load("keep_preview")
-	KeepTelemetry        = load("keep_telemetry")
 	LeaseByIdempotency   = load("lease_by_idempotency")
 	LeaseHolder          = load("lease_holder")
 	LeasesForJob         = load("leases_for_job")
