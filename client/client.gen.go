@@ -105,6 +105,27 @@ func (e AgentWishesMinIsolation) Valid() bool {
 	}
 }
 
+// Defines values for AggregationState.
+const (
+	AggregationStateFailed   AggregationState = "failed"
+	AggregationStateFinished AggregationState = "finished"
+	AggregationStateFolding  AggregationState = "folding"
+)
+
+// Valid indicates whether the value is a known member of the AggregationState enum.
+func (e AggregationState) Valid() bool {
+	switch e {
+	case AggregationStateFailed:
+		return true
+	case AggregationStateFinished:
+		return true
+	case AggregationStateFolding:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AlertLevel.
 const (
 	AlertLevelCritical  AlertLevel = "critical"
@@ -237,6 +258,7 @@ const (
 	JobStateCancelled   JobState = "cancelled"
 	JobStateFailed      JobState = "failed"
 	JobStateFinished    JobState = "finished"
+	JobStateHeld        JobState = "held"
 	JobStateReview      JobState = "review"
 	JobStateRunning     JobState = "running"
 	JobStateSplitting   JobState = "splitting"
@@ -252,6 +274,8 @@ func (e JobState) Valid() bool {
 	case JobStateFailed:
 		return true
 	case JobStateFinished:
+		return true
+	case JobStateHeld:
 		return true
 	case JobStateReview:
 		return true
@@ -775,14 +799,67 @@ type Aggregate struct {
 	// Count How many accepted results the answer folds.
 	Count int64 `json:"count"`
 
+	// LeftOut How many values a limit of the aggregator kept out of the answer, by its own word.
+	LeftOut int64 `json:"left_out,omitempty"`
+
 	// Object Digest of the stored object that holds the answer, when it is larger than 64 KiB.
 	Object string `json:"object,omitempty"`
+
+	// Preview The answer over the results that are folded so far; value is null and count 0 until the answer stands.
+	Preview *Preview `json:"preview,omitempty"`
+
+	// Rows Further results of the aggregator: a list of objects with name and data.
+	Rows json.RawMessage `json:"rows,omitempty"`
+
+	// RowsObject Digest of the stored object that holds the rows, when they are larger than 64 KiB.
+	RowsObject string `json:"rows_object,omitempty"`
 
 	// Summary What the aggregator has to say about it.
 	Summary string `json:"summary,omitempty"`
 
 	// Value The answer; null until there is one, or where it is stored as an object.
 	Value json.RawMessage `json:"value"`
+}
+
+// Aggregation defines model for Aggregation.
+type Aggregation struct {
+	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
+	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`
+	CreatedBy  string         `json:"created_by"`
+
+	// Current Whether the job shows this one's answer.
+	Current     bool       `json:"current"`
+	Error       string     `json:"error,omitempty"`
+	FinishedAt  *time.Time `json:"finished_at,omitempty"`
+	PagesFolded int64      `json:"pages_folded"`
+	PagesTotal  int64      `json:"pages_total"`
+
+	// Run 1 is the aggregation that the job was submitted with.
+	Run   int64            `json:"run"`
+	State AggregationState `json:"state"`
+}
+
+// AggregationState defines model for Aggregation.State.
+type AggregationState string
+
+// AggregationList defines model for AggregationList.
+type AggregationList struct {
+	Items []Aggregation `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// AggregationRequest defines model for AggregationRequest.
+type AggregationRequest struct {
+	// Module A module of the project, in its newest version, or a built-in one; the current one when left out.
+	//
+	// Examples: sum
+	Module string `json:"module,omitempty"`
+
+	// Params Parameters of the module, a JSON object; those of the current aggregation when left out and the module is the same.
+	Params json.RawMessage `json:"params,omitempty"`
 }
 
 // Aggregator defines model for Aggregator.
@@ -1157,8 +1234,11 @@ type Idle struct {
 
 // Job defines model for Job.
 type Job struct {
-	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
-	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
+	Aggregate *Aggregate `json:"aggregate,omitempty"`
+
+	// AggregationError Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again.
+	AggregationError string         `json:"aggregation_error,omitempty"`
+	Aggregator       *AggregatorRef `json:"aggregator,omitempty"`
 
 	// Attempts Results recorded so far, by all agents.
 	Attempts  int64     `json:"attempts"`
@@ -1178,10 +1258,13 @@ type Job struct {
 	Partition Partition           `json:"partition"`
 	Policy    Policy              `json:"policy"`
 	Root      openapi_types.UUID  `json:"root"`
-	Shards    ShardCounts         `json:"shards"`
-	StartedAt *time.Time          `json:"started_at,omitempty"`
-	State     JobState            `json:"state"`
-	Version   int64               `json:"version"`
+
+	// Run Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again.
+	Run       int64       `json:"run"`
+	Shards    ShardCounts `json:"shards"`
+	StartedAt *time.Time  `json:"started_at,omitempty"`
+	State     JobState    `json:"state"`
+	Version   int64       `json:"version"`
 }
 
 // JobList defines model for JobList.
@@ -1195,6 +1278,7 @@ type JobList struct {
 // JobProgress defines model for JobProgress.
 type JobProgress struct {
 	Attempts int64       `json:"attempts"`
+	Preview  *Preview    `json:"preview,omitempty"`
 	Shards   ShardCounts `json:"shards"`
 	State    JobState    `json:"state"`
 }
@@ -1577,6 +1661,18 @@ type PolicyRequest struct {
 
 	// Quorum How many different agents must give the same answer.
 	Quorum int64 `json:"quorum,omitempty"`
+}
+
+// Preview defines model for Preview.
+type Preview struct {
+	At time.Time `json:"at"`
+
+	// Count How many accepted results it folds.
+	Count int64 `json:"count"`
+
+	// Share The share of the job's pages that it covers, from 0 to 1.
+	Share float64         `json:"share"`
+	Value json.RawMessage `json:"value"`
 }
 
 // Problem defines model for Problem.
@@ -2294,6 +2390,21 @@ type GetJobParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// ListAggregationsParams defines parameters for ListAggregations.
+type ListAggregationsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ReaggregateJobParams defines parameters for ReaggregateJob.
+type ReaggregateJobParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // CancelJobParams defines parameters for CancelJob.
 type CancelJobParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -2523,6 +2634,9 @@ type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
 
 // SubmitJobJSONRequestBody defines body for SubmitJob for application/json ContentType.
 type SubmitJobJSONRequestBody = JobRequest
+
+// ReaggregateJobJSONRequestBody defines body for ReaggregateJob for application/json ContentType.
+type ReaggregateJobJSONRequestBody = AggregationRequest
 
 // ResolveShardJSONRequestBody defines body for ResolveShard for application/json ContentType.
 type ResolveShardJSONRequestBody = ShardResolution
@@ -3026,6 +3140,29 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job} (the `GetJob` operationId).
 	GetJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAggregations List the aggregations of a job
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/aggregations (the `ListAggregations` operationId).
+	ListAggregations(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListAggregationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReaggregateJobWithBody Fold a job's results again
+	//
+	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+	ReaggregateJobWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReaggregateJob Fold a job's results again
+	//
+	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+	ReaggregateJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CancelJob Cancel a job
 	//
 	// Accepted results stay readable.
@@ -3071,7 +3208,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/shards/{number} (the `GetShard` operationId).
 	GetShard(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ResolveShardWithBody Decide about a shard in review
+	// ResolveShardWithBody Decide about a shard in review, or have an accepted one run again
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -3082,7 +3219,7 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/shards/{number}/resolve (the `ResolveShard` operationId).
 	ResolveShardWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, params *ResolveShardParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ResolveShard Decide about a shard in review
+	// ResolveShard Decide about a shard in review, or have an accepted one run again
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -4252,6 +4389,59 @@ func (c *Client) GetJob(ctx context.Context, project openapi_types.UUID, job ope
 	return c.Client.Do(req)
 }
 
+// ListAggregations List the aggregations of a job
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/aggregations (the `ListAggregations` operationId).
+func (c *Client) ListAggregations(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListAggregationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAggregationsRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReaggregateJobWithBody Fold a job's results again
+//
+// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+func (c *Client) ReaggregateJobWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReaggregateJobRequestWithBody(c.Server, project, job, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReaggregateJob Fold a job's results again
+//
+// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+func (c *Client) ReaggregateJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReaggregateJobRequest(c.Server, project, job, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CancelJob Cancel a job
 //
 // Accepted results stay readable.
@@ -4367,7 +4557,7 @@ func (c *Client) GetShard(ctx context.Context, project openapi_types.UUID, job o
 	return c.Client.Do(req)
 }
 
-// ResolveShardWithBody Decide about a shard in review
+// ResolveShardWithBody Decide about a shard in review, or have an accepted one run again
 //
 // The body has at most 1048576 bytes.
 //
@@ -4388,7 +4578,7 @@ func (c *Client) ResolveShardWithBody(ctx context.Context, project openapi_types
 	return c.Client.Do(req)
 }
 
-// ResolveShard Decide about a shard in review
+// ResolveShard Decide about a shard in review, or have an accepted one run again
 //
 // The body has at most 1048576 bytes.
 //
@@ -7115,6 +7305,155 @@ func NewGetJobRequest(server string, project openapi_types.UUID, job openapi_typ
 	return req, nil
 }
 
+// NewListAggregationsRequest constructs an http.Request for the ListAggregations method
+func NewListAggregationsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ListAggregationsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/aggregations", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReaggregateJobRequest calls the generic ReaggregateJob builder with application/json body
+func NewReaggregateJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReaggregateJobRequestWithBody(server, project, job, params, "application/json", bodyReader)
+}
+
+// NewReaggregateJobRequestWithBody constructs an http.Request for the ReaggregateJob method, with any body, and a specified content type
+func NewReaggregateJobRequestWithBody(server string, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/aggregations", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewCancelJobRequest constructs an http.Request for the CancelJob method
 func NewCancelJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *CancelJobParams) (*http.Request, error) {
 	var err error
@@ -9801,6 +10140,31 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job} (the `GetJob` operationId).
 	GetJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetJobParams, reqEditors ...RequestEditorFn) (*GetJobResponse, error)
 
+	// ListAggregationsWithResponse List the aggregations of a job
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/aggregations (the `ListAggregations` operationId).
+	ListAggregationsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListAggregationsParams, reqEditors ...RequestEditorFn) (*ListAggregationsResponse, error)
+
+	// ReaggregateJobWithBodyWithResponse Fold a job's results again
+	//
+	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+	ReaggregateJobWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error)
+
+	// ReaggregateJobWithResponse Fold a job's results again
+	//
+	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+	ReaggregateJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error)
+
 	// CancelJobWithResponse Cancel a job
 	//
 	// Accepted results stay readable.
@@ -9860,7 +10224,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/shards/{number} (the `GetShard` operationId).
 	GetShardWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, reqEditors ...RequestEditorFn) (*GetShardResponse, error)
 
-	// ResolveShardWithBodyWithResponse Decide about a shard in review
+	// ResolveShardWithBodyWithResponse Decide about a shard in review, or have an accepted one run again
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -9871,7 +10235,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/shards/{number}/resolve (the `ResolveShard` operationId).
 	ResolveShardWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, params *ResolveShardParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveShardResponse, error)
 
-	// ResolveShardWithResponse Decide about a shard in review
+	// ResolveShardWithResponse Decide about a shard in review, or have an accepted one run again
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -11992,6 +12356,116 @@ func (r GetJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListAggregationsResponse200Headers the declared response headers of an HTTP 200 response for ListAggregations
+type ListAggregationsResponse200Headers struct {
+	Link *string
+}
+
+type ListAggregationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AggregationList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAggregationsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAggregationsResponse) GetJSON200() *AggregationList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAggregationsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAggregationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAggregationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAggregationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAggregationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReaggregateJobResponse202Headers the declared response headers of an HTTP 202 response for ReaggregateJob
+type ReaggregateJobResponse202Headers struct {
+	IdempotencyReplayed *string
+}
+
+type ReaggregateJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Job
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ReaggregateJobResponse202Headers
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ReaggregateJobResponse) GetJSON202() *Job {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReaggregateJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReaggregateJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReaggregateJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReaggregateJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReaggregateJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14453,6 +14927,49 @@ func (c *ClientWithResponses) GetJobWithResponse(ctx context.Context, project op
 	return ParseGetJobResponse(rsp)
 }
 
+// ListAggregationsWithResponse List the aggregations of a job
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/aggregations (the `ListAggregations` operationId).
+func (c *ClientWithResponses) ListAggregationsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListAggregationsParams, reqEditors ...RequestEditorFn) (*ListAggregationsResponse, error) {
+	rsp, err := c.ListAggregations(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAggregationsResponse(rsp)
+}
+
+// ReaggregateJobWithBodyWithResponse Fold a job's results again
+//
+// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+func (c *ClientWithResponses) ReaggregateJobWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error) {
+	rsp, err := c.ReaggregateJobWithBody(ctx, project, job, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReaggregateJobResponse(rsp)
+}
+
+// ReaggregateJobWithResponse Fold a job's results again
+//
+// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
+func (c *ClientWithResponses) ReaggregateJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error) {
+	rsp, err := c.ReaggregateJob(ctx, project, job, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReaggregateJobResponse(rsp)
+}
+
 // CancelJobWithResponse Cancel a job
 //
 // Accepted results stay readable.
@@ -14554,7 +15071,7 @@ func (c *ClientWithResponses) GetShardWithResponse(ctx context.Context, project 
 	return ParseGetShardResponse(rsp)
 }
 
-// ResolveShardWithBodyWithResponse Decide about a shard in review
+// ResolveShardWithBodyWithResponse Decide about a shard in review, or have an accepted one run again
 //
 // The body has at most 1048576 bytes.
 //
@@ -14571,7 +15088,7 @@ func (c *ClientWithResponses) ResolveShardWithBodyWithResponse(ctx context.Conte
 	return ParseResolveShardResponse(rsp)
 }
 
-// ResolveShardWithResponse Decide about a shard in review
+// ResolveShardWithResponse Decide about a shard in review, or have an accepted one run again
 //
 // The body has at most 1048576 bytes.
 //
@@ -16506,6 +17023,98 @@ func ParseGetJobResponse(rsp *http.Response) (*GetJobResponse, error) {
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAggregationsResponse parses an HTTP response from a ListAggregationsWithResponse call
+func ParseListAggregationsResponse(rsp *http.Response) (*ListAggregationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAggregationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AggregationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAggregationsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReaggregateJobResponse parses an HTTP response from a ReaggregateJobWithResponse call
+func ParseReaggregateJobResponse(rsp *http.Response) (*ReaggregateJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReaggregateJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		var headers ReaggregateJobResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
