@@ -1,0 +1,3 @@
+package linux
+const probeArgument = "__ostraka-sandbox-probe"
+func probeMain() {}
