@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/wasm/runner"
 )
 
@@ -13,6 +14,7 @@ import (
 var version = "unknown"
 
 func main() {
-	runner.MaybeRun() // this program is also what WASM modules run in: see that package
+	linux.MaybeLaunch() // this program is also what functions run in, and what WASM modules run in: see those packages
+	runner.MaybeRun()
 	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
 }

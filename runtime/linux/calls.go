@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import "golang.org/x/sys/unix"
@@ -41,6 +43,11 @@ var commonCalls = []uintptr{
 	unix.SYS_SENDTO, unix.SYS_RECVFROM, unix.SYS_SENDMSG, unix.SYS_RECVMSG, unix.SYS_SHUTDOWN, unix.SYS_GETSOCKOPT, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME,
 	// further walls of its own making
 	unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF,
+}
+
+// attributeCalls change what is known of a file.
+var attributeCalls = []uintptr{
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 }
 
 // deniedCalls are what no function has any business with. They are refused

@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import "golang.org/x/sys/unix"
@@ -16,6 +18,8 @@ var machineCalls = []uintptr{
 	unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT, unix.SYS_EPOLL_CREATE, unix.SYS_EPOLL_WAIT,
 	unix.SYS_EVENTFD, unix.SYS_SIGNALFD, unix.SYS_GETPGRP, unix.SYS_TIME, unix.SYS_ALARM, unix.SYS_PAUSE, unix.SYS_GETDENTS, unix.SYS_FORK, unix.SYS_VFORK,
 }
+
+var machineAttributeCalls = []uintptr{unix.SYS_CHMOD, unix.SYS_CHOWN, unix.SYS_LCHOWN, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT}
 
 // forkCalls start processes besides clone.
 var forkCalls = []uintptr{unix.SYS_FORK, unix.SYS_VFORK}

@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import "golang.org/x/sys/unix"
@@ -9,6 +11,8 @@ const (
 
 // machineCalls: this architecture has no old spellings.
 var machineCalls []uintptr
+
+var machineAttributeCalls []uintptr
 
 // forkCalls: there is clone only.
 var forkCalls []uintptr

@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import (
@@ -120,9 +122,16 @@ const (
 // sandboxFilter is what the interpreter and everything below it is under: what
 // is not named is refused as if the kernel did not know it, so that the C
 // library falls back to what it did before there was such a call.
-func sandboxFilter() program {
+//
+// Without a root of its own it also cannot change modes, owners and times: no
+// Landlock so far keeps anybody from doing that to whatever the same user owns.
+func sandboxFilter(ownRoot bool) program {
 	var p program
 	p.start()
+	if !ownRoot {
+		p.on(refuse(unix.EPERM), attributeCalls...)
+		p.on(refuse(unix.EPERM), machineAttributeCalls...)
+	}
 	p.on(verdictAllow, commonCalls...)
 	p.on(verdictAllow, machineCalls...)
 	denied := refuse(unix.EPERM)

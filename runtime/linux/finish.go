@@ -1,9 +1,12 @@
+//go:build linux
+
 package linux
 
 import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -27,54 +30,58 @@ type finish struct {
 var zero = [1]byte{'0'}
 
 // do gives up everything and becomes the interpreter. It reports the step that
-// failed and why.
+// failed and why. From the cgroup on, this program could not start a thread any
+// more, and Go would crash where it wants to: so nothing here can be preempted
+// (see also launcherEnv), and nothing allocates.
 //
+//go:nosplit
+//go:norace
 //nolint:gosec // the kernel takes addresses
-func (f *finish) do() (int, unix.Errno) {
+func (f *finish) do() (int, syscall.Errno) {
 	for _, fd := range f.cgroups {
-		if _, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&zero[0])), 1); e != 0 {
+		if _, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&zero[0])), 1); e != 0 {
 			return 1, e
 		}
 	}
 	if f.namespaces {
 		// Only now, so that the cgroup is the root of what it sees.
-		if _, _, e := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0); e != 0 {
+		if _, _, e := syscall.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWCGROUP, 0, 0); e != 0 {
 			return 2, e
 		}
 		for c := uintptr(0); c <= f.last; c++ {
-			if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e != 0 {
+			if _, _, e := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); e != 0 {
 				return 3, e
 			}
 		}
 	}
-	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); e != 0 {
 		return 4, e
 	}
 	f.header.Version = unix.LINUX_CAPABILITY_VERSION_3
-	if _, _, e := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&f.header)), uintptr(unsafe.Pointer(&f.none[0])), 0); e != 0 {
+	if _, _, e := syscall.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&f.header)), uintptr(unsafe.Pointer(&f.none[0])), 0); e != 0 {
 		return 5, e
 	}
 	if f.ruleset >= 0 {
-		if _, _, e := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(f.ruleset), 0, 0); e != 0 {
+		if _, _, e := syscall.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(f.ruleset), 0, 0); e != 0 {
 			return 6, e
 		}
 	}
 	// When the agent's thread dies, so does this: the agent keeps its threads.
-	if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
 		return 7, e
 	}
 	if f.processes.Max != 0 {
-		if _, _, e := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NPROC, uintptr(unsafe.Pointer(&f.processes)), 0, 0, 0); e != 0 {
+		if _, _, e := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NPROC, uintptr(unsafe.Pointer(&f.processes)), 0, 0, 0); e != 0 {
 			return 8, e
 		}
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&f.filter))); e != 0 {
+	if _, _, e := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&f.filter))); e != 0 {
 		return 9, e
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, 0); e != 0 {
+	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, 0); e != 0 {
 		return 10, e
 	}
-	_, _, e := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.env[0])))
+	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.env[0])))
 	return 11, e
 }
 
@@ -82,7 +89,7 @@ func (f *finish) do() (int, unix.Errno) {
 // kernel itself, as it may have no /proc any more.
 func lastCapability() uintptr {
 	for c := uintptr(0); ; c++ {
-		if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_READ, c, 0, 0, 0, 0); e != 0 {
+		if _, _, e := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_READ, c, 0, 0, 0, 0); e != 0 {
 			return c - 1
 		}
 	}

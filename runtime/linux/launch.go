@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import (
@@ -90,6 +92,10 @@ const (
 	stepLimits   = "resource limits"
 	stepStart    = "start"
 )
+
+// launcherEnv is the whole environment of a launcher: Go must not preempt its
+// last steps. The interpreter's comes with the order.
+var launcherEnv = []string{"GODEBUG=asyncpreemptoff=1"}
 
 type launcher struct {
 	order   *order
@@ -203,11 +209,11 @@ func (l *launcher) become() error {
 	if err != nil {
 		return err
 	}
-	env, err := syscall.SlicePtrFromStrings(os.Environ())
+	env, err := syscall.SlicePtrFromStrings(l.order.Env)
 	if err != nil {
 		return err
 	}
-	filter := sandboxFilter()
+	filter := sandboxFilter(l.order.Namespaces)
 	last := finish{
 		cgroups: l.fds[l.detached():], namespaces: l.order.Namespaces, ruleset: l.ruleset,
 		path: path, argv: argv, env: env, last: lastCapability(),

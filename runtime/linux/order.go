@@ -1,3 +1,5 @@
+//go:build linux
+
 package linux
 
 import (
@@ -19,6 +21,7 @@ type order struct {
 	Cgroups    int      `json:"cgroups"` // how many descriptors of cgroup.procs come with the order
 	Program    string   `json:"program"` // the interpreter as the sandbox sees it
 	Args       []string `json:"args"`
+	Env        []string `json:"env"`
 	Dir        string   `json:"dir"` // where it starts, as the sandbox sees it
 }
 

@@ -1,3 +1,7 @@
+//go:build linux
+
 package linux
+
 const probeArgument = "__ostraka-sandbox-probe"
+
 func probeMain() {}

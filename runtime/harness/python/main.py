@@ -2,10 +2,25 @@
 
 import _socket
 import os
+import stat
 import sys
 import traceback
 
 CONTROL_FD = 3
+
+
+def close_trampolines():
+    """Closes the file in which ctypes keeps code that it made.
+
+    This process runs that code as well, and a shard that could write to the
+    file would change it under our feet.
+    """
+    for fd in range(CONTROL_FD + 1, 64):
+        try:
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                os.close(fd)
+        except OSError:
+            pass
 
 
 def main():
@@ -14,6 +29,7 @@ def main():
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)
     os.umask(0o077)
+    close_trampolines()
     control = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, CONTROL_FD)
     os.set_inheritable(CONTROL_FD, False)
     try:

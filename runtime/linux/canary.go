@@ -1,0 +1,250 @@
+//go:build linux
+
+package linux
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+)
+
+//go:embed canary/function.toml canary/main.py
+var canaryFiles embed.FS
+
+// canaryTime is how long a canary may take, its sandbox's start included. It
+// takes well under a second on an idle machine.
+const canaryTime = 2 * time.Minute
+
+// Escape is something that a canary reached and must not reach.
+type Escape struct {
+	Attempt string `json:"attempt"`
+	Reached string `json:"reached"`
+}
+
+// CanaryError says that a level does not hold.
+type CanaryError struct {
+	Level   bundle.Isolation
+	Escapes []Escape
+}
+
+// Error implements error.
+func (e *CanaryError) Error() string {
+	var what []string
+	for _, x := range e.Escapes {
+		what = append(what, x.Attempt+": "+x.Reached)
+	}
+	return fmt.Sprintf("isolation %q does not hold on this machine: %s", e.Level, strings.Join(what, "; "))
+}
+
+// Prove runs a canary in a sandbox of the runner's level that tries to get out.
+// It returns a CanaryError when it could, and another error when it could not
+// be run. Hidden are files and folders that no function may read, beside bait
+// of its own: the agent's key, its data folder.
+func (r *Runner) Prove(ctx context.Context, hidden ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, canaryTime)
+	defer cancel()
+	b, err := canaryBundle(r.cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
+	}
+	bait, err := layBait(r.cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
+	}
+	defer bait.remove()
+	escapes, err := r.release(ctx, b, bait, hidden)
+	switch {
+	case err != nil:
+		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
+	case len(escapes) > 0:
+		return &CanaryError{Level: r.Level(), Escapes: escapes}
+	}
+	return nil
+}
+
+// canaryBundle packs the canary as any function is packed.
+func canaryBundle(dir string) (*bundle.Bundle, error) {
+	tmp, err := os.MkdirTemp(dir, "canary-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	files, err := fs.Sub(canaryFiles, "canary")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(filepath.Join(tmp, "canary"), files); err != nil {
+		return nil, err
+	}
+	return bundle.Pack(filepath.Join(tmp, "canary"))
+}
+
+// bait is what a canary tries to reach.
+type bait struct {
+	dir       string
+	secret    string
+	marker    string
+	listeners []net.Listener
+	reached   atomic.Int64
+}
+
+// layBait makes a secret file, and listens where nothing may connect.
+func layBait(dir string) (b *bait, err error) {
+	b = &bait{marker: "ostraka-canary-" + rand.Text()}
+	// Another folder than the system's would make a socket's path too long.
+	if b.dir, err = os.MkdirTemp("", "ostraka-bait-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.remove()
+		}
+	}()
+	// Readable by all: that nobody reads it must be owed to the walls.
+	if err := os.Chmod(b.dir, 0o755); err != nil { //nolint:gosec // that is the point
+		return nil, err
+	}
+	b.secret = filepath.Join(b.dir, "secret")
+	if err := os.WriteFile(b.secret, []byte(rand.Text()), 0o644); err != nil { //nolint:gosec // that is the point
+		return nil, err
+	}
+	for network, address := range map[string][]string{"tcp": {"127.0.0.1:0"}, "unix": {filepath.Join(b.dir, "socket"), "@" + b.marker}} {
+		for _, a := range address {
+			l, err := net.Listen(network, a)
+			if err != nil {
+				return nil, err
+			}
+			b.listeners = append(b.listeners, l)
+			go b.accept(l)
+		}
+	}
+	return b, os.Chmod(filepath.Join(b.dir, "socket"), 0o777) //nolint:gosec // that is the point
+}
+
+func (b *bait) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		b.reached.Add(1)
+		c.Close()
+	}
+}
+
+func (b *bait) remove() {
+	for _, l := range b.listeners {
+		l.Close()
+	}
+	_ = os.RemoveAll(b.dir)
+}
+
+func (b *bait) tcp() []any {
+	for _, l := range b.listeners {
+		if a, ok := l.Addr().(*net.TCPAddr); ok {
+			return []any{a.IP.String(), a.Port}
+		}
+	}
+	return nil
+}
+
+// release runs the canary and looks for itself as well.
+func (r *Runner) release(ctx context.Context, b *bundle.Bundle, bait *bait, hidden []string) (escapes []Escape, err error) {
+	facts, err := json.Marshal(r.facts(bait, hidden))
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Open(ctx, b, harness.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	got, err := s.Run(ctx, 0, facts)
+	if err != nil {
+		return nil, err
+	}
+	if got.Status != harness.StatusOK {
+		return nil, fmt.Errorf("the canary ended with %s: %+v %s", got.Status, got.Exception, got.StderrTail)
+	}
+	var attempts []struct {
+		Attempt string  `json:"attempt"`
+		Escaped *string `json:"escaped"`
+	}
+	if err := json.Unmarshal([]byte(got.Output), &attempts); err != nil {
+		return nil, fmt.Errorf("reading what the canary says: %w", err)
+	}
+	for _, a := range attempts {
+		if a.Escaped != nil {
+			escapes = append(escapes, Escape{a.Attempt, *a.Escaped})
+		}
+	}
+	return append(escapes, r.traces(s, bait)...), nil
+}
+
+// facts are what the canary is told to try.
+func (r *Runner) facts(b *bait, hidden []string) map[string]any {
+	secrets, folders := []string{b.secret}, []string{b.dir, r.cfg.Dir}
+	for _, path := range hidden {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			folders = append(folders, path)
+		} else {
+			secrets = append(secrets, path)
+		}
+	}
+	return map[string]any{
+		"namespaces": r.namespaces(), "alone": r.groups == nil, "bounded_threads": r.namespaces() || r.root,
+		"secrets": secrets, "folders": folders, "marker": b.marker,
+		"tcp": b.tcp(), "unix": filepath.Join(b.dir, "socket"), "abstract": b.marker,
+		"pids": []int{os.Getpid(), os.Getppid()}, "host_name": hostName,
+		"variables": variables(),
+	}
+}
+
+// variables are those that a function finds in its environment.
+func variables() []string {
+	return []string{
+		"HOME", "TMPDIR", "PATH", "LC_ALL", "TZ", "PYTHONHASHSEED", "PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE",
+		"PYTHONNOUSERSITE", "PYTHONPATH", "PYTHONHOME", "OSTRAKA_SANDBOX", "OSTRAKA_OUTPUT", "OSTRAKA_SEED", "LC_CTYPE",
+	}
+}
+
+// traces are what the canary left outside, whatever it says itself.
+func (r *Runner) traces(s *Sandbox, b *bait) (escapes []Escape) {
+	if n := b.reached.Load(); n > 0 {
+		escapes = append(escapes, Escape{"connecting", fmt.Sprintf("%d connections have come in", n)})
+	}
+	for _, dir := range []string{b.dir, r.cfg.Dir, "/", "/tmp", "/var/tmp", "/etc", "/root", "/dev", "/dev/shm"} {
+		if _, err := os.Lstat(filepath.Join(dir, b.marker)); err == nil {
+			escapes = append(escapes, Escape{"writing outside", "a file was made in " + dir})
+		}
+	}
+	pid := s.Target().PID
+	if !r.namespaces() || pid == 0 {
+		return escapes
+	}
+	for _, ns := range []string{"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"} {
+		var ours, theirs unix.Stat_t
+		if unix.Stat("/proc/self/ns/"+ns, &ours) != nil || unix.Stat(fmt.Sprintf("/proc/%d/ns/%s", pid, ns), &theirs) != nil {
+			continue // an ordinary user may not look at a process that hides
+		}
+		if ours.Ino == theirs.Ino {
+			escapes = append(escapes, Escape{"namespaces", "the " + ns + " namespace is the agent's"})
+		}
+	}
+	return escapes
+}

@@ -1,0 +1,37 @@
+//go:build linux
+
+package linux
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// nobody is an ordinary user.
+const nobody = 65534
+
+// TestAsOrdinaryUser runs the tests of sandboxes again without any privilege.
+func TestAsOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // it is one already
+	}
+	dir, err := os.MkdirTemp("", "ostraka-nobody-")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chown(dir, nobody, nobody))
+	run := "^(TestSmoke|TestCorpus|TestCanary|TestProbe)"
+	if filter := os.Getenv("OSTRAKA_NOBODY_RUN"); filter != "" {
+		run = filter
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run="+run)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir, "TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	require.NoError(t, err)
+}

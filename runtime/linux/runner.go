@@ -1,0 +1,179 @@
+//go:build linux
+
+package linux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
+)
+
+// Config says which sandboxes to make, and from what.
+type Config struct {
+	Python python.Tree      // the interpreter
+	Dir    string           // private folder for the bundles of leases; made when missing
+	Level  bundle.Isolation // bundle.Linux, bundle.LinuxNoCgroup or bundle.Landlock
+
+	// Processors is how many processors one sandbox gets at most; 0: all.
+	// Only a cgroup can hold sandboxes to it.
+	Processors float64
+}
+
+// Runner opens sandboxes of one level.
+type Runner struct {
+	cfg    Config
+	root   bool       // the agent is root: each sandbox gets a user of its own
+	binds  []bind     // the interpreter, its libraries and the devices
+	python string     // the interpreter as a sandbox sees it
+	groups *hierarchy // nil without a cgroup
+	abi    int        // of Landlock; 0: none
+	count  atomic.Uint64
+}
+
+// Levels are those that this package makes, strongest first.
+func Levels() []bundle.Isolation {
+	return []bundle.Isolation{bundle.Linux, bundle.LinuxNoCgroup, bundle.Landlock}
+}
+
+// New prepares a level. It does not prove it: see Prove.
+func New(cfg Config) (*Runner, error) {
+	r := &Runner{cfg: cfg, root: os.Geteuid() == 0}
+	if err := r.prepare(); err != nil {
+		return nil, fmt.Errorf("preparing isolation %q: %w", cfg.Level, err)
+	}
+	return r, nil
+}
+
+func (r *Runner) prepare() (err error) {
+	if !slices.Contains(Levels(), r.cfg.Level) {
+		return errors.New("there is no such level here")
+	}
+	if r.cfg.Dir, err = filepath.Abs(r.cfg.Dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	if r.binds, r.python, err = visible(r.cfg.Python, r.namespaces()); err != nil {
+		return err
+	}
+	r.abi, err = landlockABI()
+	if r.cfg.Level == bundle.Landlock {
+		if err != nil || r.abi < minLandlock {
+			return fmt.Errorf("Landlock of version %d or later is needed (Linux 6.2), there is %d", minLandlock, r.abi)
+		}
+		return r.prepareLandlock()
+	}
+	if r.cfg.Level == bundle.Linux {
+		return r.prepareCgroups()
+	}
+	return nil
+}
+
+func (r *Runner) prepareCgroups() error {
+	h, err := findHierarchy()
+	if err != nil {
+		return err
+	}
+	for _, c := range []string{memoryController, pidsController} {
+		if h.folder(c) == "" {
+			return fmt.Errorf("there is no cgroup controller %q here", c)
+		}
+	}
+	if err := h.prepare(); err != nil {
+		return err
+	}
+	if err := h.removeLeftovers(); err != nil {
+		return err
+	}
+	r.groups = h
+	g, err := h.newGroup(groupName(r.count.Add(1))) // whether it can be made is known only when it has been
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.limitPids(1), g.limitMemory(64<<20), g.remove())
+}
+
+func (r *Runner) namespaces() bool { return r.cfg.Level != bundle.Landlock }
+
+// Level is the isolation that sandboxes of this runner have.
+func (r *Runner) Level() bundle.Isolation { return r.cfg.Level }
+
+// visible lists what sandboxes show of the host, and says where the interpreter
+// is in them.
+func visible(tree python.Tree, namespaces bool) ([]bind, string, error) {
+	var binds []bind
+	interpreter := tree.Interpreter
+	for _, path := range tree.Paths {
+		b, err := show(path)
+		if err != nil {
+			return nil, "", err
+		}
+		if tree.Dir != "" && path == tree.Dir && namespaces { // it works wherever it lies, and the host's path is the host's affair
+			b.Target = pythonDir
+			interpreter = filepath.Join(pythonDir, strings.TrimPrefix(tree.Interpreter, tree.Dir))
+		}
+		binds = append(binds, b)
+	}
+	for _, path := range tree.Libraries {
+		b, err := show(path)
+		if err != nil {
+			return nil, "", err
+		}
+		binds = append(binds, b)
+	}
+	binds = withoutInner(binds)
+	for _, path := range devices {
+		binds = append(binds, bind{Source: path, Target: path, Device: true})
+	}
+	return binds, interpreter, nil
+}
+
+func show(path string) (bind, error) {
+	source, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return bind{}, fmt.Errorf("finding what the interpreter needs: %w", err)
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return bind{}, fmt.Errorf("finding what the interpreter needs: %w", err)
+	}
+	return bind{Source: source, Target: path, Dir: info.IsDir(), Exec: true}, nil
+}
+
+// withoutInner leaves out what another one shows already.
+func withoutInner(binds []bind) []bind {
+	var out []bind
+	for i, b := range binds {
+		inner := slices.ContainsFunc(binds, func(o bind) bool {
+			return o.Dir && strings.HasPrefix(b.Target, strings.TrimSuffix(o.Target, "/")+"/")
+		})
+		again := slices.ContainsFunc(binds[:i], func(o bind) bool { return o.Target == b.Target })
+		if !inner && !again {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Open makes a sandbox and imports the function in it. It refuses a function
+// that asks for a stronger level.
+func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (*Sandbox, error) {
+	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
+		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
+	}
+	s := &Sandbox{runner: r, manifest: b.Manifest, name: groupName(r.count.Add(1)), files: -1}
+	if err := s.open(ctx, b, settings); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err), s.Close())
+	}
+	return s, nil
+}
