@@ -30,7 +30,7 @@ func openDataDir(path string) (*dataDir, error) {
 	if err := checkPrivate(path); err != nil {
 		return nil, err
 	}
-	lock, err := holdLock(filepath.Join(path, "agent.lock"))
+	lock, err := holdLock(filepath.Join(path, lockName))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w; stop that one first, or give this one a directory of its own with --data", path, err)
 	}
