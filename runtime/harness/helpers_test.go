@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // rig is a session over a module written by a test.
@@ -27,18 +28,20 @@ func quick() bundle.Limits {
 	return l
 }
 
-func python(t testing.TB) string {
+// interpreter is the one that agents have.
+func interpreter(t testing.TB) string {
 	t.Helper()
-	p, err := exec.LookPath("python3")
+	tree, err := python.Open(context.Background(), python.Options{})
 	require.NoError(t, err)
-	return p
+	t.Cleanup(func() { require.NoError(t, tree.Release()) })
+	return tree.Interpreter
 }
 
 func configure(t testing.TB, source string, change func(*Config)) Config {
 	t.Helper()
 	dir := t.TempDir()
 	cfg := Config{
-		Interpreter: python(t), BundleDir: filepath.Join(dir, "bundle"), WorkDir: filepath.Join(dir, "work"),
+		Interpreter: interpreter(t), BundleDir: filepath.Join(dir, "bundle"), WorkDir: filepath.Join(dir, "work"),
 		Manifest:  bundle.Manifest{Entrypoint: "main:handler", Limits: quick()},
 		Isolation: bundle.Process,
 	}

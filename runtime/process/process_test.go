@@ -93,10 +93,21 @@ func TestExampleProve(t *testing.T) {
 	require.Contains(t, beyond.Exception.Message, "proves nothing")
 }
 
+// TestSystemInterpreter runs the same function on the machine's own Python.
+func TestSystemInterpreter(t *testing.T) {
+	tree, err := python.Open(context.Background(), python.Options{Python: python.UseSystem})
+	require.NoError(t, err)
+	r, err := New(Config{Python: tree, Dir: t.TempDir()})
+	require.NoError(t, err)
+	got := run(t, open(t, r, "../../examples/prove"), `"18446744073709551629"`)
+	require.Equal(t, harness.StatusOK, got.Status, "%+v", got.Exception)
+	require.Equal(t, "cpython "+tree.Version+" (system:"+tree.Digest[:16]+")", got.Interpreter)
+}
+
 // TestExamplesOwnTests runs the Python tests of the examples.
 func TestExamplesOwnTests(t *testing.T) {
 	for _, name := range []string{"bpsw", "prove"} {
-		cmd := exec.Command("python3", "-B", "-m", "unittest", "discover", "tests")
+		cmd := exec.Command(runner(t).python.Interpreter, "-B", "-m", "unittest", "discover", "tests")
 		cmd.Dir = filepath.Join("../../examples", name)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
