@@ -18,6 +18,7 @@ const (
 type progress struct {
 	t        *terminal
 	label    string
+	unit     string // what is counted
 	bar      *progressbar.ProgressBar
 	total    int64
 	done     int64
@@ -26,7 +27,7 @@ type progress struct {
 }
 
 func newProgress(t *terminal, label string) *progress {
-	return &progress{t: t, label: label, saidStep: -1, saidAt: time.Now()}
+	return &progress{t: t, label: label, unit: "shard", saidStep: -1, saidAt: time.Now()}
 }
 
 // update tells how many of the shards are settled.
@@ -45,7 +46,7 @@ func (p *progress) update(done, total int64) {
 		return
 	}
 	p.saidStep, p.saidAt = step, time.Now()
-	p.t.say("%s: %d of %s (%d%%)", p.label, done, count(total, "shard"), 100*done/total)
+	p.t.say("%s: %d of %s (%d%%)", p.label, done, count(total, p.unit), 100*done/total)
 }
 
 func (p *progress) draw(grown bool) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -31,6 +32,8 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	examples, err := filepath.Abs("../../examples")
 	require.NoError(t, err)
+	cache, err := os.UserCacheDir() // where the interpreter is unpacked; a script has no home
+	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -38,7 +41,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars,
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
-				"EMPTY_DATABASE_URL="+empty,
+				"EMPTY_DATABASE_URL="+empty, "XDG_CACHE_HOME="+cache,
 				"MODULE="+module, "EXAMPLES="+examples)
 			return nil
 		},

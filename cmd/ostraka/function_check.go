@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/determinism"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
+)
+
+// defaultCheckSample is how many shards are checked: enough for what depends on the input to show, few enough to wait for.
+const defaultCheckSample = 8
+
+// functionCheckOptions are the flags of `ostraka function check`.
+type functionCheckOptions struct {
+	outputFlag
+	terminal  *terminal
+	folder    string
+	sample    int
+	input     string
+	rangeText string
+	shardSize string
+	python    string
+	asJSON    bool
+}
+
+func newFunctionCheck(t *terminal) *cobra.Command {
+	o := &functionCheckOptions{terminal: t}
+	cmd := &cobra.Command{
+		Use:   "check DIR",
+		Short: "Find out whether a function gives the same result everywhere",
+		Long: `Run some shards of a function twice on this machine, in the strongest sandbox that it allows: as an
+agent does, and then with another hash seed, in another time zone, in the opposite order and in
+other batches. What differs is shown value by value, with what is likely behind it, because
+agents that differ honestly cannot be told from agents that cheat. The time and memory that the
+shards took are shown beside the function's limits. No server is needed.
+
+Shards come from --range, from --input, or from a file check.jsonl in the folder, one JSON value
+a line. Without any of them numbers and small ranges are tried.
+
+The exit code is 1 when a result differs or a shard fails.`,
+		Example: `  ostraka function check examples/bpsw --range 2^64:2^64+10^6 --shard-size 5000
+  ostraka function check resize --input photos.jsonl --sample 20 -o json`,
+		Args: arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.folder = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	o.register(f)
+	f.BoolVar(&o.asJSON, "json", false, "the same as -o json")
+	f.IntVar(&o.sample, "sample", defaultCheckSample, "how many shards to run")
+	f.StringVar(&o.input, "input", "", "file of one JSON value a line, each a shard; - is stdin")
+	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range make a shard")
+	f.StringVar(&o.python, "python", "", pythonUsage)
+	return cmd
+}
+
+// errDiffers says that the check found something. What it is has been printed.
+var errDiffers = &exitError{code: exitFailed, err: errors.New("the function is not ready for machines of others: see above")}
+
+func (o *functionCheckOptions) run(ctx context.Context) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	b, err := bundle.Pack(o.folder)
+	if err != nil {
+		return err
+	}
+	tree, err := openPython(ctx, o.terminal, o.python)
+	if err != nil {
+		return err
+	}
+	defer tree.Release() //nolint:errcheck // the process ends
+	suspects, err := scanBundle(ctx, tree, b)
+	if err != nil {
+		return err
+	}
+	report, err := o.check(ctx, b, tree)
+	if err != nil {
+		return err
+	}
+	out := checkReport{Function: b.Manifest.Name, Digest: b.Digest, Report: report, Limits: b.Manifest.Limits, Suspects: suspects}
+	if err := o.print(out); err != nil {
+		return err
+	}
+	if report.Differing+report.Failing > 0 {
+		return errDiffers
+	}
+	return nil
+}
+
+func (o *functionCheckOptions) complete() error {
+	if o.asJSON {
+		o.format = "json"
+	}
+	switch {
+	case o.sample < 1 || o.sample > determinism.MaxSamples:
+		return usageError("--sample %d: check 1 to %d shards", o.sample, determinism.MaxSamples)
+	case o.rangeText != "" && o.input != "":
+		return usageError("--range and --input exclude one another")
+	case o.rangeText == "" && o.shardSize != "":
+		return usageError("--shard-size is for a --range")
+	}
+	return o.outputFlag.check()
+}
+
+// check runs the samples in a sandbox of its own, which is gone afterwards.
+func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree python.Tree) (report determinism.Report, err error) {
+	dir, err := os.MkdirTemp("", "ostraka-check-")
+	if err != nil {
+		return report, fmt.Errorf("making a folder for the sandbox: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	sandbox, err := agent.NewSandbox(tree, dir)
+	if err != nil {
+		return report, err
+	}
+	open := func(ctx context.Context, settings harness.Settings) (determinism.Session, error) {
+		return sandbox.Open(ctx, b, settings)
+	}
+	samples, err := o.samples(ctx, open)
+	if err != nil {
+		return report, err
+	}
+	bar := newProgress(o.terminal, b.Manifest.Name)
+	bar.unit = "run"
+	defer bar.finish()
+	return determinism.Check{
+		Open: open, Samples: samples,
+		Progress: func(done, total int) { bar.update(int64(done), int64(total)) },
+	}.Run(ctx)
+}
+
+// scanBundle reads the function's own source. Vendored packages and tests are others' business.
+func scanBundle(ctx context.Context, tree python.Tree, b *bundle.Bundle) ([]determinism.Suspect, error) {
+	dir, err := os.MkdirTemp("", "ostraka-check-")
+	if err != nil {
+		return nil, fmt.Errorf("reading the source: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := b.Unpack(dir); err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, f := range b.Files {
+		if path.Ext(f.Path) != ".py" || strings.HasPrefix(f.Path, "tests/") {
+			continue
+		}
+		text, err := os.ReadFile(path.Join(dir, f.Path))
+		if err != nil {
+			return nil, fmt.Errorf("reading the source: %w", err)
+		}
+		files[f.Path] = strings.ToValidUTF8(string(text), "\uFFFD")
+	}
+	return determinism.Scan(ctx, tree.Interpreter, files)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/runtime/determinism"
+	"github.com/ostraka/ostraka/runtime/harness"
+)
+
+// checkFile is the file in a function's folder that holds inputs to check it with.
+const checkFile = "check.jsonl"
+
+// triedRangeSize is the size of the ranges that are tried where no inputs are given.
+const triedRangeSize = 100
+
+// samples finds the shards to run.
+func (o *functionCheckOptions) samples(ctx context.Context, open determinism.Opener) ([]determinism.Sample, error) {
+	switch {
+	case o.rangeText != "":
+		return rangeSamples(o.rangeText, o.shardSize, o.sample)
+	case o.input == "-":
+		return lineSamples(o.terminal.in, "stdin", o.sample)
+	case o.input != "":
+		return fileSamples(o.input, o.sample)
+	}
+	found, err := fileSamples(filepath.Join(o.folder, checkFile), o.sample)
+	if !errors.Is(err, fs.ErrNotExist) && !isNoFolder(o.folder) {
+		return found, err
+	}
+	return o.trySamples(ctx, open)
+}
+
+// isNoFolder tells a single file, which has no files beside it that are its own.
+func isNoFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// rangeSamples takes shards from all over the range, the first and the last among them.
+func rangeSamples(text, size string, most int) ([]determinism.Sample, error) {
+	if _, err := parseRange(text, size); err != nil {
+		return nil, err // with advice
+	}
+	r, err := partition.ParseRange(text, size)
+	if err != nil {
+		return nil, err
+	}
+	count := r.Count()
+	n := min(int64(most), count)
+	samples := make([]determinism.Sample, n)
+	for i := range n {
+		shard := int64(0)
+		if n > 1 {
+			shard = i * ((count - 1) / (n - 1))
+			if i == n-1 {
+				shard = count - 1
+			}
+		}
+		samples[i] = determinism.Sample{Shard: shard, Input: r.Input(shard)}
+	}
+	return samples, nil
+}
+
+func fileSamples(path string, most int) ([]determinism.Sample, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the inputs: %w", err)
+	}
+	defer file.Close()
+	return lineSamples(file, path, most)
+}
+
+// lineSamples takes lines from all over a file, the first among them, without holding more than twice what is wanted.
+func lineSamples(in io.Reader, name string, most int) (samples []determinism.Sample, err error) {
+	items := partition.NewItems(in)
+	for every := int64(1); ; {
+		item, err := items.Next()
+		if errors.Is(err, io.EOF) {
+			return samples[:min(len(samples), most)], nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the inputs from %s: %w", name, err)
+		}
+		shard := items.Count() - 1
+		if shard%every != 0 {
+			continue
+		}
+		samples = append(samples, determinism.Sample{Shard: shard, Input: bytes.Clone(item)})
+		if len(samples) == 2*most {
+			samples, every = everySecond(samples), 2*every
+		}
+	}
+}
+
+func everySecond(samples []determinism.Sample) []determinism.Sample {
+	kept := samples[:0]
+	for n := 0; n < len(samples); n += 2 {
+		kept = append(kept, samples[n])
+	}
+	return kept
+}
+
+// trySamples makes inputs up: numbers, or small ranges, whichever the function understands.
+func (o *functionCheckOptions) trySamples(ctx context.Context, open determinism.Opener) ([]determinism.Sample, error) {
+	numbers := make([]determinism.Sample, o.sample)
+	for n := range numbers {
+		numbers[n] = determinism.Sample{Shard: int64(n), Input: []byte(strconv.Itoa(n))}
+	}
+	ranges, err := rangeSamples(fmt.Sprintf("0:%d", o.sample*triedRangeSize), strconv.Itoa(triedRangeSize), o.sample)
+	if err != nil {
+		return nil, err
+	}
+	for _, tried := range []struct {
+		what    string
+		samples []determinism.Sample
+	}{{"numbers from 0", numbers}, {"ranges of " + strconv.Itoa(triedRangeSize) + " from 0", ranges}} {
+		understood, err := understands(ctx, open, tried.samples[0])
+		if err != nil {
+			return nil, err
+		}
+		if understood {
+			o.terminal.say("no inputs are given, so %s are tried; say better ones with --range, --input or a file %s in the folder", tried.what, checkFile)
+			return tried.samples, nil
+		}
+	}
+	o.terminal.say("no inputs are given, and the function takes neither numbers nor ranges: give some with --range, --input or a file %s in the folder", checkFile)
+	return numbers, nil
+}
+
+// understands tells whether the function makes something of an input.
+func understands(ctx context.Context, open determinism.Opener, sample determinism.Sample) (bool, error) {
+	session, err := open(ctx, harness.Settings{})
+	if err != nil {
+		return false, err
+	}
+	result, err := session.Run(ctx, sample.Shard, sample.Input)
+	return result.Status == harness.StatusOK, errors.Join(err, session.Close())
+}
