@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -41,6 +39,12 @@ type agent struct {
 	sandbox Sandbox
 	bundles *bundleCache
 	outage  outage
+	started time.Time
+	keeper  *keeper
+	room    *room
+	stands  standing
+	// news gets a token when the server should hear of the agent before the next heartbeat is due.
+	news chan struct{}
 
 	enrolling sync.Mutex
 	leases    leaseBook
@@ -63,7 +67,8 @@ func Run(ctx context.Context, o Options) error {
 		err = a.meetProjects(ctx)
 	}
 	if err == nil {
-		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", a.options.Workers, "isolation", a.sandbox.Level())
+		places, _ := a.keeper.allowed()
+		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
 		err = a.work(ctx)
 	}
 	if ctx.Err() != nil || errors.Is(err, errStopped) {
@@ -100,7 +105,13 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
+	keeper := newKeeper(&o, dir.path, sandbox.Level())
+	if err := keeper.start(ctx); err != nil {
+		dir.close()
+		return nil, err
+	}
 	return &agent{
+		started: time.Now(), keeper: keeper, room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server, sandbox: sandbox,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
 		outage:  outage{log: o.Log},
@@ -138,20 +149,15 @@ func (a *agent) work(ctx context.Context) error {
 	defer kill(errStopped)
 	context.AfterFunc(soft, func() { time.AfterFunc(stopGrace, func() { kill(errStopped) }) })
 
-	beating := make(chan struct{})
-	go func() {
-		defer close(beating)
-		a.beat(hard, stop)
-	}()
-	workers, polling := errgroup.WithContext(soft)
-	for range a.options.Workers {
-		workers.Go(func() error { return newWorker(a).run(polling, hard) })
-	}
-	err := workers.Wait()
+	context.AfterFunc(soft, a.stands.leaves)
+	var others sync.WaitGroup
+	others.Go(func() { a.beat(hard, stop) })
+	others.Go(func() { a.watchOver(hard) })
+	err := a.crew(soft, hard)
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end
 	}
 	kill(errStopped)
-	<-beating
+	others.Wait()
 	return err
 }

@@ -37,3 +37,19 @@ func (c Caps) refuse(level bundle.Isolation, m *bundle.Manifest) error {
 	}
 	return nil
 }
+
+// lower are the lower ones of two sets of caps.
+func (c Caps) lower(d Caps) Caps {
+	return Caps{
+		MemoryBytes: lowerCap(c.MemoryBytes, d.MemoryBytes), DiskBytes: lowerCap(c.DiskBytes, d.DiskBytes),
+		WallSeconds: lowerCap(c.WallSeconds, d.WallSeconds), CPUSeconds: lowerCap(c.CPUSeconds, d.CPUSeconds), Pids: lowerCap(c.Pids, d.Pids),
+	}
+}
+
+// lowerCap is the lower of two caps; zero does not limit.
+func lowerCap(a, b int64) int64 {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}

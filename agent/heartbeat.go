@@ -29,6 +29,8 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 		case <-added: // the next beat may be due sooner
 			timer.Stop()
 			continue
+		case <-a.news:
+			timer.Stop()
 		case <-timer.C:
 		}
 		last = time.Now()
@@ -44,20 +46,22 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 
 func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) error {
 	ids, _ := a.leases.list()
-	m := readMemory()
+	sample, _ := a.keeper.last()
+	why, since := a.stands.find(time.Now(), a.sides())
 	for first := true; first || len(ids) > 0; first = false {
 		some := ids[:min(len(ids), maxBeatLeases)]
 		ids = ids[len(some):]
 		sent := time.Now()
 		directives, err := a.server.heartbeat(ctx, client.Heartbeat{
 			Leases: some, ShardsDone: a.done.Load(),
-			Host: &client.Host{Load1: load(), MemoryTotalBytes: m.total, MemoryFreeBytes: m.available, Version: a.options.Version},
+			Host: a.hostOf(sample), Idle: why.tell(since), Wishes: a.wishes(),
 		})
 		if err != nil {
 			return err
 		}
 		a.outage.over()
 		a.leases.extended(some, directives.EndedLeases, sent)
+		a.stands.ordered(orderOf(directives))
 		if directives.Stop {
 			a.log.Warn("the server tells this agent to stop")
 			stop(errStopped)

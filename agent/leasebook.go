@@ -77,6 +77,13 @@ func (b *leaseBook) add(ctx context.Context, lease *client.Lease, asked time.Tim
 	}
 }
 
+// count is how many leases are worked on.
+func (b *leaseBook) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.held)
+}
+
 // list names the leases and says how soon the next heartbeat is due: after a third of the shortest time to live, so that two may
 // get lost.
 func (b *leaseBook) list() (ids []uuid.UUID, due time.Duration) {

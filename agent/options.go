@@ -1,17 +1,20 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/ostraka/ostraka/agent/host"
+	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // MaxWorkers is the most workers of one agent: each holds an interpreter, and a machine with more processors may run several
 // agents.
-const MaxWorkers = 256
+const MaxWorkers = prefs.MaxSandboxes
 
 // MaxNameLength is the longest name of an agent, in characters, as the server has it.
 const MaxNameLength = 200
@@ -23,7 +26,7 @@ type Options struct {
 	DataDir string // see the package's comment
 	Name    string // what its owner calls the agent
 	Version string // of this program
-	Workers int    // leases at a time; 0: 1
+	Workers int    // leases at a time at most; 0: what the preferences say, or 1
 	Caps    Caps   // what a function may have here
 
 	// LeaseWork is how much work a lease should be; 0: DefaultLeaseWork.
@@ -34,6 +37,10 @@ type Options struct {
 	AllowUnsigned bool
 	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
 	Liar *Liar
+	// Now is the clock on the wall, which schedules are about; nil: the machine's.
+	Now func() time.Time
+	// Measure measures the machine; nil: package host does.
+	Measure func(context.Context) (host.Sample, error)
 	// Python is the interpreter: a path, python.UseSystem, or empty for the one that this program carries.
 	Python string
 	// Sandbox is where functions run; nil: the strongest that this machine allows, on that interpreter.
@@ -44,9 +51,6 @@ type Options struct {
 
 // complete fills in the defaults and refuses what cannot be meant.
 func (o *Options) complete() error {
-	if o.Workers == 0 {
-		o.Workers = 1
-	}
 	if o.LeaseWork == 0 {
 		o.LeaseWork = DefaultLeaseWork
 	}
@@ -57,7 +61,7 @@ func (o *Options) complete() error {
 		o.Log = slog.Default()
 	}
 	switch {
-	case o.Workers < 1 || o.Workers > MaxWorkers:
+	case o.Workers < 0 || o.Workers > MaxWorkers:
 		return fmt.Errorf("%d workers: an agent has 1 to %d", o.Workers, MaxWorkers)
 	case o.LeaseWork < 0:
 		return fmt.Errorf("a lease cannot be %v of work", o.LeaseWork)

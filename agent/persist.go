@@ -54,18 +54,33 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
+// maxOutageText is how much of an error the agent's status repeats, in characters.
+const maxOutageText = 150
+
 // outage says that the server is away: when it is noticed, and once a minute for as long as it lasts.
 type outage struct {
 	log    *slog.Logger
 	mu     sync.Mutex
 	since  time.Time
 	saidAt time.Time
+	why    string
+}
+
+// lasts is for how long the server has been away, and what is wrong; 0 when it is there.
+func (o *outage) lasts() (time.Duration, string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.since.IsZero() {
+		return 0, ""
+	}
+	return max(time.Since(o.since), 1), o.why
 }
 
 func (o *outage) note(doing string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
+	o.why = cutText(err.Error(), maxOutageText)
 	if o.since.IsZero() {
 		o.since = now
 	} else if now.Sub(o.saidAt) < sayEvery {

@@ -36,11 +36,20 @@ func (r *refusal) Error() string { return r.text }
 
 func refused(code, text string) error { return &refusal{code: code, text: text, lasting: true} }
 
+// pausedWork ends the work on a lease because its owner lets the agent work no more for now.
+type pausedWork struct{ why idle }
+
+// Error implements error.
+func (p *pausedWork) Error() string { return p.why.Text }
+
 // refusalOf is what the server is told of an error for which a lease is given back. The text of an error that is no refusal stays
 // here: it may name paths of this machine.
 func refusalOf(err error) client.Refusal {
 	var r *refusal
+	var paused *pausedWork
 	switch {
+	case errors.As(err, &paused):
+		return client.Refusal{Code: paused.why.Code, Text: "the agent's owner lets it work no more for now"}
 	case errors.As(err, &r):
 		return client.Refusal{Code: r.code, Text: cutText(r.text, maxRefusalText), Refuses: r.lasting}
 	case errors.Is(err, errWrongBundle):

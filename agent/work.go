@@ -17,6 +17,7 @@ type work struct {
 	*agent
 	lease   *heldLease
 	session Session
+	leave   func() // frees what was reserved
 }
 
 // run executes the shards one after the other while a reporter sends what is done. It returns how many results the server has,
@@ -42,6 +43,9 @@ func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) e
 	for _, shard := range w.lease.Shards {
 		if over(ctx) {
 			return nil
+		}
+		if why := w.keeper.stops(); why.Code != "" {
+			return &pausedWork{why}
 		}
 		r, err := w.session.Run(ctx, shard.Shard, []byte(shard.Input))
 		if over(ctx) {
@@ -79,6 +83,7 @@ func (w *work) pack(ctx context.Context, r harness.Result) (client.ShardResult, 
 }
 
 func (w *work) close() error {
+	defer w.leave()
 	if err := w.session.Close(); err != nil {
 		return fmt.Errorf("closing the sandbox: %w", err)
 	}

@@ -20,20 +20,21 @@ const hurriedPoll = time.Second
 // worker has one lease at a time.
 type worker struct {
 	*agent
-	size *batchSizer
+	number int // from 0; the owner may allow fewer workers than there are
+	size   *batchSizer
 	// refusals grows with leases that could not be worked on, one after the other, so that they are not taken and returned as
 	// fast as the network allows.
 	refusals backoff
 }
 
-func newWorker(a *agent) *worker {
-	return &worker{agent: a, size: newBatchSizer(a.options.LeaseWork)}
+func newWorker(a *agent, number int) *worker {
+	return &worker{agent: a, number: number, size: newBatchSizer(a.options.LeaseWork)}
 }
 
 // run asks for work and does it until soft ends; then it comes back as soon as what is done is sent, or hard ends. It returns an
 // error only when it is no use to go on.
 func (w *worker) run(soft, hard context.Context) error {
-	for !over(soft) {
+	for w.keeper.admit(soft, w.number) {
 		lease, asked, err := w.ask(soft)
 		if over(soft) {
 			break
@@ -44,10 +45,9 @@ func (w *worker) run(soft, hard context.Context) error {
 		if lease == nil {
 			continue
 		}
+		_, changed := w.keeper.allowed()
 		if err := w.serve(soft, hard, lease, asked); err != nil {
-			w.log.Error("a lease could not be worked on", "lease", lease.ID, "function", lease.Function, "error", err)
-			w.size.done(0, 0, 0)
-			sleep(soft, w.refusals.next())
+			w.rest(soft, lease, err, changed)
 			continue
 		}
 		w.refusals.reset()
@@ -55,10 +55,28 @@ func (w *worker) run(soft, hard context.Context) error {
 	return nil
 }
 
+// rest waits after a lease that could not be worked on.
+func (w *worker) rest(soft context.Context, lease *client.Lease, err error, changed <-chan struct{}) {
+	var r *refusal
+	switch known := errors.As(err, &r); {
+	case known && r.code == returnedRoom:
+		w.room.wait(soft, changed)
+		return
+	case known && r.lasting:
+		w.log.Warn("a function is refused", "lease", lease.ID, "project", lease.Project, "function", lease.Function, "code", r.code, "why", r.text)
+		w.stands.refuses(lease.Function, r.text, time.Now())
+	default:
+		w.log.Error("a lease could not be worked on", "lease", lease.ID, "function", lease.Function, "error", err)
+	}
+	w.size.done(0, 0, 0)
+	sleep(soft, w.refusals.next())
+}
+
 // ask waits for a lease. All tries of one request carry the same key, so that a lease whose answer was lost is found again.
 func (w *worker) ask(ctx context.Context) (lease *client.Lease, asked time.Time, err error) {
 	key, most := uuid.NewString(), w.size.next()
 	began := time.Now()
+	w.stands.asksForWork()
 	err = w.persist(ctx, "asking for work", func(ctx context.Context) (err error) {
 		asked = time.Now()
 		lease, err = w.server.lease(ctx, most, key)
@@ -100,7 +118,7 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	if done < len(lease.Shards) {
 		w.giveBack(hard, held, done, refusalOf(err))
 	}
-	if over(soft) {
+	if pausing := (*pausedWork)(nil); over(soft) || errors.As(err, &pausing) {
 		return nil
 	}
 	return err
@@ -120,6 +138,12 @@ func (w *worker) giveBack(ctx context.Context, held *heldLease, done int, why cl
 func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	ctx, cancel := both(soft, held.alive)
 	defer cancel(nil)
+	if why := w.keeper.stops(); why.Code != "" { // while the lease was on its way
+		return nil, &pausedWork{why}
+	}
+	if err := w.acceptLease(held.Lease); err != nil {
+		return nil, err
+	}
 	if err := w.checkOrigin(held.Lease); err != nil {
 		return nil, err
 	}
@@ -130,14 +154,20 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err := checkName(held.Lease, b); err != nil {
 		return nil, err
 	}
-	if err := w.options.Caps.refuse(w.sandbox.Level(), &b.Manifest); err != nil {
-		return nil, fmt.Errorf("this machine does not accept the function: %w", err)
+	if err := w.accept(b); err != nil {
+		return nil, err
 	}
-	session, err := w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()})
+	p := w.keeper.current()
+	leave, err := w.room.take(&p, &b.Manifest.Limits)
 	if err != nil {
 		return nil, err
 	}
-	return &work{agent: w.agent, lease: held, session: session}, nil
+	session, err := w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()})
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return &work{agent: w.agent, lease: held, session: session, leave: leave}, nil
 }
 
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {

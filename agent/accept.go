@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// acceptLease says why the owner does not let the agent work on a lease, by what the server says of it, before anything is fetched;
+// nothing when it does.
+func (a *agent) acceptLease(lease *client.Lease) error {
+	p := a.keeper.current()
+	switch {
+	case !p.AllowsProject(lease.Project):
+		return refused(refusedProject, "the owner of this machine does not work for the project")
+	case !p.AllowsFunction(lease.Function, lease.BundleDigest):
+		return refused(refusedFunction, "the owner of this machine does not run this function")
+	}
+	return acceptSize(p.Function.BundleBytes, lease.BundleSize)
+}
+
+// accept says why the owner does not let the agent run a function, by its checked bundle; nothing when it does. Of two limits the
+// lower one holds: those that the program was started with, and those of the preferences.
+func (a *agent) accept(b *bundle.Bundle) error {
+	f := a.keeper.current().Function
+	if err := acceptSize(f.BundleBytes, b.Size); err != nil {
+		return err
+	}
+	caps := a.options.Caps.lower(Caps{MemoryBytes: f.MemoryBytes, DiskBytes: f.DiskBytes, WallSeconds: f.WallSeconds, CPUSeconds: f.CPUSeconds, Pids: f.Pids})
+	return caps.refuse(a.sandbox.Level(), &b.Manifest)
+}
+
+func acceptSize(most, size int64) error {
+	if most > 0 && size > most {
+		return refused(refusedBundleSize, fmt.Sprintf("its bundle has %d bytes and this agent allows %d", size, most))
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ostraka/ostraka/agent/host"
+	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+const (
+	// keepEvery is how often the agent looks at its preferences and at what it may do: an owner who pauses it waits no longer.
+	keepEvery = time.Second
+	// sampleEvery is how often it measures the machine.
+	sampleEvery = 5 * time.Second
+	// fullFor is how long a disk counts as full after a write has failed for want of room, whatever it says of itself: quotas are
+	// not seen otherwise.
+	fullFor = 30 * time.Second
+	// sleptAfter is how late the agent must look before it says that the machine has slept.
+	sleptAfter = 15 * time.Second
+)
+
+// keeper keeps to what the owner allows: it reads the preferences again whenever they change, measures the machine, and says how many
+// leases the agent may have.
+type keeper struct {
+	log     *slog.Logger
+	dir     string
+	given   int // workers that the program was started with; 0: not told
+	level   bundle.Isolation
+	clock   func() time.Time // of the wall: schedules are about that
+	measure func(context.Context) (host.Sample, error)
+	cores   cores
+
+	mu       sync.Mutex
+	content  []byte // of the file, as it was read last
+	read     bool
+	prefs    prefs.Preferences
+	problem  string // why the file's content is not in force
+	sample   host.Sample
+	busy     hysteresis
+	low      bool
+	fullTill time.Time // by the monotonic clock
+	owner    idle
+	places   int
+	changed  chan struct{} // closed and replaced with every change of owner, places or prefs
+}
+
+func newKeeper(o *Options, dir string, level bundle.Isolation) *keeper {
+	k := &keeper{
+		log: o.Log, dir: dir, given: o.Workers, level: level, clock: o.Now, measure: o.Measure,
+		prefs: prefs.Default(), changed: make(chan struct{}),
+	}
+	if k.clock == nil {
+		k.clock = time.Now
+	}
+	if k.measure == nil {
+		k.measure = host.New(dir).Sample
+	}
+	return k
+}
+
+// start reads the preferences for the first time. A mistake in them is an error then: there are no earlier ones to keep.
+func (k *keeper) start(ctx context.Context) error {
+	p, err := prefs.Load(k.file())
+	if err != nil {
+		return fmt.Errorf("reading the preferences: %w; mend the file (ostraka agent prefs check)", err)
+	}
+	k.use(p)
+	k.measureNow(ctx)
+	k.look()
+	return nil
+}
+
+func (k *keeper) file() string { return filepath.Join(k.dir, prefs.FileName) }
+
+// run looks again and again until the context ends; each time it calls then.
+func (k *keeper) run(ctx context.Context, then func(slept time.Duration)) {
+	looked, measured := time.Now(), time.Now()
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		slept := asleep(looked, time.Now())
+		looked = time.Now()
+		if time.Since(measured) >= sampleEvery || slept > 0 {
+			k.measureNow(ctx)
+			measured = time.Now()
+		}
+		k.look()
+		then(slept)
+	}
+}
+
+// asleep is how long the machine has slept, or the agent was stopped, between two looks; 0 where it was not. Some systems stop the
+// monotonic clock in their sleep and some do not, so both are asked. A wall clock that was put forward looks the same, and does no
+// harm.
+func asleep(before, now time.Time) time.Duration {
+	passed := max(now.Sub(before), now.Round(0).Sub(before.Round(0)))
+	if passed < sleptAfter {
+		return 0
+	}
+	return passed
+}
+
+func (k *keeper) measureNow(ctx context.Context) {
+	s, err := k.measure(ctx)
+	if err != nil && ctx.Err() == nil {
+		k.log.Debug("not everything about the machine could be measured", "error", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.sample = s
+	k.busy.update(s.Others(), float64(k.prefs.BusyAbove), float64(k.prefs.BusyBelow))
+	if s.DiskKnown {
+		// A tenth more must be free to go on than to begin with, or the agent's own files would make it flap.
+		need := k.prefs.KeepFreeBytes
+		if k.low {
+			need += need / 10
+		}
+		k.low = s.DiskFree < need
+	}
+}
+
+// look reads the file again and decides.
+func (k *keeper) look() {
+	k.reload()
+	note := readPause(pauseFile(k.dir))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	owner := allow(&k.prefs, circumstances{
+		now: k.clock(), level: k.level, pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
+		diskLow: k.low || time.Now().Before(k.fullTill), free: k.sample.DiskFree,
+	})
+	n := places(&k.prefs, k.given)
+	if owner.Code != k.owner.Code || n != k.places {
+		k.announce()
+	}
+	k.owner, k.places = owner, n
+}
+
+// reload puts the preferences into force when the file has changed. One with a mistake leaves the earlier ones in force.
+func (k *keeper) reload() {
+	content, err := prefs.Read(k.file())
+	var p prefs.Preferences
+	if err == nil {
+		k.mu.Lock()
+		same := k.read && bytes.Equal(content, k.content)
+		k.mu.Unlock()
+		if same {
+			return
+		}
+		p, err = prefs.Parse(content)
+	}
+	k.mu.Lock()
+	first, before := !k.read, k.problem
+	k.content, k.read = content, true
+	k.mu.Unlock()
+	if err != nil {
+		k.complain(err, before)
+		return
+	}
+	k.use(p)
+	if !first {
+		k.log.Info("the preferences have changed and are in force", "file", k.file())
+	}
+}
+
+func (k *keeper) complain(err error, before string) {
+	k.mu.Lock()
+	k.problem = err.Error()
+	k.mu.Unlock()
+	if err.Error() != before {
+		k.log.Error("THE PREFERENCES HAVE A MISTAKE: those that were in force before stay in force; mend the file (ostraka agent prefs check)", "file", k.file(), "error", err)
+	}
+}
+
+func (k *keeper) use(p prefs.Preferences) {
+	if err := k.cores.use(p.Cores); err != nil {
+		k.log.Warn("the number of processors cannot be enforced beyond running no more functions than that at a time", "cores", p.Cores, "error", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.prefs, k.problem = p, ""
+	k.announce()
+}
+
+// announce wakes all who wait. The caller holds the lock.
+func (k *keeper) announce() {
+	close(k.changed)
+	k.changed = make(chan struct{})
+}
+
+// diskIsFull tells that a write has failed for want of room.
+func (k *keeper) diskIsFull() {
+	k.mu.Lock()
+	k.fullTill = time.Now().Add(fullFor)
+	k.mu.Unlock()
+	k.look()
+}
+
+// current are the preferences in force.
+func (k *keeper) current() prefs.Preferences {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.prefs
+}
+
+// stops says why the work on leases must end after the shards that are being executed; the zero value when it may go on.
+func (k *keeper) stops() idle {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.owner
+}
+
+// allowed is how many leases the agent may have now, and a channel that is closed when that may have changed.
+func (k *keeper) allowed() (n int, changed <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.owner.Code != "" {
+		return 0, k.changed
+	}
+	return k.places, k.changed
+}
+
+// admit waits until the worker of this number may take a lease; it says no when the context has ended.
+func (k *keeper) admit(ctx context.Context, number int) bool {
+	for ctx.Err() == nil {
+		n, changed := k.allowed()
+		if number < n {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+	}
+	return false
+}
+
+// last is the newest sample of the machine.
+func (k *keeper) last() (s host.Sample, problem string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.sample, k.problem
+}

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// returnedRoom is the code of a lease that is returned because what runs already takes the place.
+const returnedRoom = "no_room"
+
+// room is how much memory and disk the functions that run may use by their limits.
+type room struct {
+	mu     sync.Mutex
+	memory int64
+	disk   int64
+	freed  chan struct{} // closed and replaced when something was freed
+}
+
+func newRoom() *room { return &room{freed: make(chan struct{})} }
+
+// take reserves what a function may use, or says why not. The owner's disk is shared: half for what runs, a quarter each for bundles
+// and for results that wait.
+func (r *room) take(p *prefs.Preferences, m *bundle.Limits) (leave func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	memory, disk := p.MemoryBytes, p.DiskBytes/2
+	switch {
+	case memory > 0 && m.MemoryBytes > memory:
+		return nil, refused(refusedCaps, fmt.Sprintf("its limit memory_bytes is %d and all functions here may have %d together", m.MemoryBytes, memory))
+	case disk > 0 && m.DiskBytes > disk:
+		return nil, refused(refusedCaps, fmt.Sprintf("its limit disk_bytes is %d and all functions here may have %d together", m.DiskBytes, disk))
+	case memory > 0 && r.memory+m.MemoryBytes > memory, disk > 0 && r.disk+m.DiskBytes > disk:
+		return nil, &refusal{code: returnedRoom, text: "the functions that run on this machine leave no room for it now"}
+	}
+	r.memory += m.MemoryBytes
+	r.disk += m.DiskBytes
+	memory, disk = m.MemoryBytes, m.DiskBytes
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.memory -= memory
+		r.disk -= disk
+		close(r.freed)
+		r.freed = make(chan struct{})
+	}), nil
+}
+
+// wait returns when something was freed, or when the preferences or the context have changed.
+func (r *room) wait(ctx context.Context, changed <-chan struct{}) {
+	r.mu.Lock()
+	freed, empty := r.freed, r.memory == 0 && r.disk == 0
+	r.mu.Unlock()
+	if empty {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-freed:
+	}
+}

@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// watchOver keeps to the preferences, says why the agent is idle, and writes its status, until the context ends.
+func (a *agent) watchOver(ctx context.Context) {
+	var last reporting
+	said := ""
+	a.keeper.run(ctx, func(slept time.Duration) {
+		if slept > 0 {
+			a.log.Warn("the machine has slept, or the agent was stopped: asking the server which leases still count", "for", slept.Round(time.Second))
+			a.hurry()
+		}
+		why, since := a.stands.find(time.Now(), a.sides())
+		if why.Code != said {
+			said = why.Code
+			a.hurry()
+		}
+		a.tell(&last, why, since)
+	})
+	a.tell(&last, idle{IdleStopping, "the agent has stopped"}, time.Now())
+}
+
+// hurry has a heartbeat sent at once.
+func (a *agent) hurry() {
+	select {
+	case a.news <- struct{}{}:
+	default:
+	}
+}
+
+// sides are what decides besides the server whether the agent works.
+func (a *agent) sides() sides {
+	away, why := a.outage.lasts()
+	return sides{working: a.leases.count(), away: away, awayWhy: why, owner: a.keeper.stops()}
+}
+
+// tell is what the server is told; nothing when the agent works.
+func (why idle) tell(since time.Time) *client.Idle {
+	if why.Code == "" {
+		return nil
+	}
+	return &client.Idle{Code: why.Code, Text: cutText(why.Text, maxRefusalText), Seconds: max(0, int64(time.Since(since)/time.Second))}
+}
+
+// orderOf is why the server, or whoever operates it, lets the agent not work.
+func orderOf(d client.Directives) idle {
+	because := ""
+	if d.Reason != "" {
+		because = ": " + d.Reason
+	}
+	switch d.State {
+	case client.DirectivesStatePending:
+		return idle{IdlePending, "the agent waits until an operator of the server, or a project's token, approves it" + because}
+	case client.DirectivesStateDraining:
+		return idle{IdleDrained, "an operator has the agent take no more work" + because}
+	case client.DirectivesStateQuarantined:
+		return idle{IdleQuarantined, "an operator has put the agent under quarantine" + because}
+	case client.DirectivesStateRevoked:
+		return idle{IdleRevoked, "the agent was revoked" + because}
+	}
+	if d.Eula != nil {
+		return idle{IdleEULA, "version " + d.Eula.Version + " of the agreement must be accepted first: ostraka agent eula"}
+	}
+	return idle{}
+}
