@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks for one task, and nothing when it lacks nothing.
 #
-#   scripts/setup.sh demo      PostgreSQL's server programs, Python
-#   scripts/setup.sh test      the same, a MinIO server, the test runner, Chromium
+#   scripts/setup.sh demo      PostgreSQL's server programs
+#   scripts/setup.sh test      the same, Python, a MinIO server, the test runner, Chromium
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
 #   scripts/setup.sh modules   the toolchain that builds the WASM modules that ship
@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly tools=.cache/bin
-readonly python_min_minor=11 # the harness reads function.toml with tomllib, new in 3.11
+readonly python_min_minor=11 # what Debian has; the harness itself needs 3.9
 readonly postgres_min=14 # the oldest that our schema and queries are written for; the same as devdb.MinVersion
 readonly apt_tries=5
 readonly apt_lock_seconds=180 # how long to wait for another apt or dpkg to finish
@@ -74,11 +74,12 @@ want() {
 
 want_demo() {
     want have_postgres "PostgreSQL $postgres_min or later, its server programs (initdb, postgres)" postgresql
-    want have_python "Python 3.$python_min_minor or later" python3
 }
 
 want_test() {
     want_demo
+    # Agents carry their own; a test runs a function on the machine's, as --python does.
+    want have_python "Python 3.$python_min_minor or later" python3
     want have_chromium "Chromium, which opens the web pages in tests" chromium
 }
 

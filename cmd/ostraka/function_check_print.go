@@ -58,12 +58,20 @@ func (r checkReport) verdict() string {
 	shards := count(int64(len(r.Shards)), "shard")
 	switch {
 	case r.Differing > 0:
-		return fmt.Sprintf("%s: %d of %s differ", r.Function, r.Differing, shards)
+		return fmt.Sprintf("%s: %d of %s %s", r.Function, r.Differing, shards, agree(r.Differing, "differ"))
 	case r.Failing > 0:
-		return fmt.Sprintf("%s: %d of %s fail, the same way each time", r.Function, r.Failing, shards)
+		return fmt.Sprintf("%s: %d of %s %s, the same way each time", r.Function, r.Failing, shards, agree(r.Failing, "fail"))
 	default:
 		return fmt.Sprintf("%s: %s ran twice and agree", r.Function, shards)
 	}
+}
+
+// agree makes a verb fit a number of shards.
+func agree(n int, verb string) string {
+	if n == 1 {
+		return verb + "s"
+	}
+	return verb
 }
 
 func (r checkReport) putShard(t *terminal, s determinism.Shard) {
