@@ -36,7 +36,7 @@ func (s *server) aggregationOperations() {
 	register(s, operation{
 		id: "reaggregateJob", method: http.MethodPost, path: jobsPath + "/{job}/aggregations", tag: "jobs", summary: "Fold a job's results again",
 		about:  "With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.",
-		access: runners(), status: http.StatusAccepted, retry: retryWithKey,
+		access: runners(), status: http.StatusAccepted, body: body{limit: MaxJSONBody}, retry: retryWithKey,
 	}, s.reaggregate)
 	register(s, operation{
 		id: "listAggregations", method: http.MethodGet, path: jobsPath + "/{job}/aggregations", tag: "jobs", summary: "List the aggregations of a job", access: readers(),

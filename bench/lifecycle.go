@@ -26,7 +26,7 @@ func (b *bench) lifecycle(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours, _, err := b.job(ctx, b.shards)
+	job, err := b.job(ctx, b.shards)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (b *bench) lifecycle(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw := (before + after) / 2
+	raw, ours := (before+after)/2, job.speed
 	say("raw SQL %.0f shards/s (%.0f before, %.0f after), Ostraka %.0f shards/s", raw, before, after, ours)
 	return []figure{{"raw_shards_per_s", raw}, {"lifecycle_shards_per_s", ours}, {"lifecycle_ratio", ours / raw}}, nil
 }
@@ -44,46 +44,59 @@ func (b *bench) large(ctx context.Context) ([]figure, error) {
 	if b.many == 0 {
 		return nil, nil
 	}
-	_, small, err := b.job(ctx, max(b.many/20, 1))
+	small, err := b.job(ctx, max(b.many/20, 1))
 	if err != nil {
 		return nil, err
 	}
-	speed, peak, err := b.job(ctx, b.many)
+	large, err := b.job(ctx, b.many)
 	if err != nil {
 		return nil, err
 	}
-	say("%d shards: %.0f shards/s, server peak %.0f MiB (%.0f MiB with a twentieth of the shards)", b.many, speed, peak, small)
-	return []figure{{"large_job_shards_per_s", speed}, {"large_job_peak_rss_mib", peak}, {"large_job_peak_rss_ratio", peak / small}}, nil
+	say("%d shards: %.0f shards/s, server peak %.0f MiB (%.0f MiB with a twentieth of the shards)", b.many, large.speed, large.peakMiB, small.peakMiB)
+	return []figure{
+		{"large_job_shards_per_s", large.speed}, {"large_job_peak_rss_mib", large.peakMiB}, {"large_job_peak_rss_ratio", large.peakMiB / small.peakMiB},
+		{"merge_tail_ratio", large.tailRatio},
+	}, nil
 }
 
-// job runs one job of n shards on a server of its own and returns shards/s, from the first lease to the answer, and the server's
-// peak memory.
-func (b *bench) job(ctx context.Context, n int64) (speed, peakMiB float64, err error) {
+// measured is what a job came to.
+type measured struct {
+	speed     float64 // shards/s, from the first lease to the answer
+	peakMiB   float64 // of the server's memory
+	tailRatio float64 // from the last shard to the answer, against folding everything at once
+}
+
+// job runs one job of n shards on a server of its own.
+func (b *bench) job(ctx context.Context, n int64) (m measured, err error) {
 	if err := b.freshDatabase(ctx); err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	s, err := b.startServer(ctx)
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	defer func() {
 		err = errors.Join(err, s.stop(), os.RemoveAll(filepath.Join(b.dir, "dev")))
 	}()
 	owner, err := connect(s.info.URL, s.info.OwnerKey)
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	project := uuid.MustParse(s.info.Project)
 	job, err := b.submit(ctx, owner, project, n)
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	seconds, err := b.drain(ctx, s, owner, project, job, n)
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
-	peakMiB, err = s.peakMiB()
-	return float64(n) / seconds, peakMiB, err
+	m.speed = float64(n) / seconds
+	if m.peakMiB, err = s.peakMiB(); err != nil {
+		return m, err
+	}
+	m.tailRatio, err = b.tail(ctx, owner, project, job)
+	return m, err
 }
 
 // submit pushes a function, submits a job of n shards and waits until all of them exist: the raw way finds its rows made, too.

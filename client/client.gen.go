@@ -3149,6 +3149,8 @@ type ClientInterface interface {
 	//
 	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
 	//
+	// The body has at most 1048576 bytes.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
@@ -3157,6 +3159,8 @@ type ClientInterface interface {
 	// ReaggregateJob Fold a job's results again
 	//
 	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// The body has at most 1048576 bytes.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4408,6 +4412,8 @@ func (c *Client) ListAggregations(ctx context.Context, project openapi_types.UUI
 //
 // With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
 //
+// The body has at most 1048576 bytes.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
@@ -4426,6 +4432,8 @@ func (c *Client) ReaggregateJobWithBody(ctx context.Context, project openapi_typ
 // ReaggregateJob Fold a job's results again
 //
 // With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// The body has at most 1048576 bytes.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -10151,6 +10159,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
 	//
+	// The body has at most 1048576 bytes.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
@@ -10159,6 +10169,8 @@ type ClientWithResponsesInterface interface {
 	// ReaggregateJobWithResponse Fold a job's results again
 	//
 	// With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+	//
+	// The body has at most 1048576 bytes.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -14944,6 +14956,8 @@ func (c *ClientWithResponses) ListAggregationsWithResponse(ctx context.Context, 
 //
 // With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
 //
+// The body has at most 1048576 bytes.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
@@ -14958,6 +14972,8 @@ func (c *ClientWithResponses) ReaggregateJobWithBodyWithResponse(ctx context.Con
 // ReaggregateJobWithResponse Fold a job's results again
 //
 // With another module, or with a mended version of one that failed. No shard runs again, and the old answer is kept.
+//
+// The body has at most 1048576 bytes.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
