@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
 // stopGrace is how long the agent may take to send what is done and to return its leases after it was told to stop. Whoever
@@ -48,6 +49,9 @@ type agent struct {
 
 	enrolling sync.Mutex
 	leases    leaseBook
+	orders    *orderBook
+	boxes     *boxBook
+	monitor   *monitor.Monitor
 	done      atomic.Int64 // shards executed since the start
 }
 
@@ -110,11 +114,12 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
+	watch := monitor.New(monitor.Options{Handlers: o.AlertHandlers, Log: o.Log})
 	return &agent{
 		started: time.Now(), keeper: keeper, room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server, sandbox: sandbox,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
-		outage:  outage{log: o.Log},
+		outage:  outage{log: o.Log}, orders: newOrderBook(), boxes: newBoxBook(watch), monitor: watch,
 	}, nil
 }
 
@@ -153,6 +158,9 @@ func (a *agent) work(ctx context.Context) error {
 	var others sync.WaitGroup
 	others.Go(func() { a.beat(hard, stop) })
 	others.Go(func() { a.watchOver(hard) })
+	others.Go(func() { a.monitor.Run(hard) })
+	others.Go(func() { a.obey(hard) })
+	others.Go(func() { a.confirm(hard) })
 	err := a.crew(soft, hard)
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end

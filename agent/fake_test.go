@@ -56,6 +56,8 @@ type fakeServer struct {
 	returned  []uuid.UUID
 	ended     []uuid.UUID // told with the next heartbeat
 	stop      bool
+	orders    client.Directives // of revision "": the server has none
+	confirmed []string
 	project   uuid.UUID
 	keys      []client.SigningKey  // of the project
 	signing   *client.LeaseSigning // of its leases
@@ -133,6 +135,14 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	}
 	if path == "/v1/agent/leases" {
 		f.lease(w, r)
+		return
+	}
+	if path == "/v1/agent/directives" {
+		f.poll(w, r)
+		return
+	}
+	if revision, found := strings.CutPrefix(path, "/v1/agent/directives/"); found {
+		f.confirm(w, strings.TrimSuffix(revision, "/confirm"))
 		return
 	}
 	if path == "/v1/agent/heartbeat" {
@@ -268,7 +278,36 @@ func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {
 	if ended == nil {
 		ended = []uuid.UUID{}
 	}
-	answerJSON(w, 200, client.Directives{EndedLeases: ended, Stop: f.stop})
+	d := f.orders
+	d.EndedLeases, d.Stop = ended, f.stop
+	answerJSON(w, 200, d)
+}
+
+// poll answers when the orders are others than the agent knows.
+func (f *fakeServer) poll(w http.ResponseWriter, r *http.Request) {
+	if f.orders.Revision == "" {
+		problem(w, 404, "no_such_route")
+		return
+	}
+	for r.URL.Query().Get("known") == f.orders.Revision && r.Context().Err() == nil {
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-r.Context().Done():
+		case <-changed:
+		}
+		f.mu.Lock()
+	}
+	answerJSON(w, 200, f.orders)
+}
+
+func (f *fakeServer) confirm(w http.ResponseWriter, revision string) {
+	if revision != f.orders.Revision {
+		problem(w, 409, "directives_changed")
+		return
+	}
+	f.confirmed = append(f.confirmed, revision)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func problem(w http.ResponseWriter, status int, code string) {
@@ -286,6 +325,8 @@ func (f *fakeServer) set(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
+	close(f.changed)
+	f.changed = make(chan struct{})
 }
 
 // until waits for something to become true of the server.

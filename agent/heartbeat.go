@@ -15,12 +15,19 @@ const idleBeat = 20 * time.Second
 // maxBeatLeases is how many leases one heartbeat may name, as the server has it.
 const maxBeatLeases = 64
 
+// hurriedBeat is how soon after the last beat there may be another one that is not due yet.
+const hurriedBeat = time.Second
+
 // beat says from time to time that the agent lives and works on its leases, and does what the server answers. A beat that fails
 // is not repeated: the next one says it all.
 func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 	added := a.leases.signal()
+	soon := false // somebody should hear of a sandbox before the next beat is due
 	for last := time.Now(); ; {
 		_, due := a.leases.list()
+		if soon {
+			due = min(due, hurriedBeat)
+		}
 		timer := time.NewTimer(time.Until(last.Add(due)))
 		select {
 		case <-ctx.Done():
@@ -31,9 +38,13 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 			continue
 		case <-a.news:
 			timer.Stop()
+		case <-a.boxes.hurry:
+			timer.Stop()
+			soon = true
+			continue
 		case <-timer.C:
 		}
-		last = time.Now()
+		last, soon = time.Now(), false
 		if err := a.beatOnce(ctx, stop); err != nil && ctx.Err() == nil {
 			if errors.Is(err, errNotActive) {
 				stop(err)
@@ -48,18 +59,29 @@ func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) erro
 	ids, _ := a.leases.list()
 	sample, _ := a.keeper.last()
 	why, since := a.stands.find(time.Now(), a.sides())
-	for first := true; first || len(ids) > 0; first = false {
+	boxes, undo := a.boxes.reports()
+	carriedOut := a.carriedOut()
+	for first := true; first || len(ids) > 0 || len(boxes) > 0; first = false {
 		some := ids[:min(len(ids), maxBeatLeases)]
 		ids = ids[len(some):]
+		var inside []client.SandboxReport
+		if len(boxes) > 0 {
+			inside, boxes = boxes[0], boxes[1:]
+		}
 		sent := time.Now()
 		directives, err := a.server.heartbeat(ctx, client.Heartbeat{
-			Leases: some, ShardsDone: a.done.Load(),
+			Leases: some, ShardsDone: a.done.Load(), Sandboxes: inside, CarriedOut: carriedOut,
 			Host: a.hostOf(sample), Idle: why.tell(since), Wishes: a.wishes(),
 		})
 		if err != nil {
+			undo()
 			return err
 		}
 		a.outage.over()
+		if carriedOut != "" && directives.Revision == carriedOut {
+			a.orders.confirm(carriedOut)
+		}
+		a.follow(&directives)
 		a.leases.extended(some, directives.EndedLeases, sent)
 		a.stands.ordered(orderOf(directives))
 		if directives.Stop {

@@ -23,8 +23,8 @@ type heldLease struct {
 	// alive ends when the lease does not count any more: nothing is worth sending then.
 	alive context.Context
 	end   context.CancelCauseFunc
-	// fresh ends when the lease has most likely expired: there is no point in executing more of it, though what is done may
-	// still count. It is later moved by each heartbeat.
+	// fresh ends when the lease has most likely expired, or when somebody orders its work to end: there is no point in executing
+	// more of it, though what is done may still count. It is later moved by each heartbeat.
 	fresh context.Context
 	stale context.CancelCauseFunc
 	timer *time.Timer

@@ -10,6 +10,8 @@ import (
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/monitor"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // MaxWorkers is the most workers of one agent: each holds an interpreter, and a machine with more processors may run several
@@ -45,6 +47,10 @@ type Options struct {
 	Python string
 	// Sandbox is where functions run; nil: the strongest that this machine allows, on that interpreter.
 	Sandbox Sandbox
+	// Thresholds are the owner's, for every sandbox; the strictest of the owner's, the project's and the function's holds.
+	Thresholds threshold.Rules
+	// AlertHandlers are told of every alert.
+	AlertHandlers []monitor.Handler
 	// Log receives what the agent has to say; nil: slog.Default().
 	Log *slog.Logger
 }
@@ -69,6 +75,9 @@ func (o *Options) complete() error {
 		return fmt.Errorf("a cache of %d bytes cannot hold the largest bundle: give it at least %d", o.CacheBytes, bundle.MaxArchiveBytes)
 	case strings.TrimSpace(o.Name) == "" || len([]rune(o.Name)) > MaxNameLength:
 		return fmt.Errorf("the name %q: an agent's name has 1 to %d characters", o.Name, MaxNameLength)
+	}
+	if err := o.Thresholds.Check(); err != nil {
+		return fmt.Errorf("the thresholds for sandboxes: %w", err)
 	}
 	if o.Liar != nil {
 		return o.Liar.check()

@@ -18,6 +18,7 @@ const (
 	refusedBundle     = "wrong_bundle"        // the bundle is not what the lease promised
 	returnedFailure   = "sandbox_failed"      // the sandbox does not work
 	returnedStopping  = "stopping"            // the agent stops
+	returnedOrder     = "ordered"             // the killswitch, or an order to end the sandbox
 )
 
 // maxRefusalText is the longest text of a refusal, in characters, as the server has it.
@@ -54,6 +55,8 @@ func refusalOf(err error) client.Refusal {
 		return client.Refusal{Code: r.code, Text: cutText(r.text, maxRefusalText), Refuses: r.lasting}
 	case errors.Is(err, errWrongBundle):
 		return client.Refusal{Code: refusedBundle, Text: errWrongBundle.Error()}
+	case isOrder(err):
+		return client.Refusal{Code: returnedOrder, Text: err.Error()}
 	case err != nil:
 		return client.Refusal{Code: returnedFailure, Text: "the agent could not run the function; its own log says why"}
 	default:

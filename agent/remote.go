@@ -140,6 +140,26 @@ func (r *remote) projects(ctx context.Context, cursor *string) (client.AgentProj
 	return doc.Value, err
 }
 
+// directives waits until what the server wants is something else than what is known.
+func (r *remote) directives(ctx context.Context, known string) (client.Directives, error) {
+	ctx, cancel := context.WithTimeout(ctx, pollWait+callLimit)
+	defer cancel()
+	params := &client.GetDirectivesParams{Wait: new(pollWait.String())}
+	if known != "" {
+		params.Known = &known
+	}
+	doc, err := answer.Read[client.Directives](r.client.GetDirectives(ctx, params))
+	return doc.Value, err
+}
+
+// confirm says that the directives of a revision are carried out.
+func (r *remote) confirm(ctx context.Context, revision string) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := answer.Read[struct{}](r.client.ConfirmDirectives(ctx, revision, nil))
+	return err
+}
+
 func (r *remote) heartbeat(ctx context.Context, t client.Heartbeat) (client.Directives, error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()

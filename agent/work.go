@@ -18,6 +18,7 @@ type work struct {
 	lease   *heldLease
 	session Session
 	leave   func() // frees what was reserved
+	box     *box
 }
 
 // run executes the shards one after the other while a reporter sends what is done. It returns how many results the server has,
@@ -41,12 +42,13 @@ func (w *work) run(soft context.Context) (reported int, err error) {
 // execute runs shard after shard until the context ends. A shard that it interrupts is as if it had not been begun.
 func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) error {
 	for _, shard := range w.lease.Shards {
-		if over(ctx) {
+		if over(ctx) || w.box.ending() != "" {
 			return nil
 		}
 		if why := w.keeper.stops(); why.Code != "" {
 			return &pausedWork{why}
 		}
+		w.box.shard.Store(shard.Shard)
 		r, err := w.session.Run(ctx, shard.Shard, []byte(shard.Input))
 		if over(ctx) {
 			return nil
@@ -84,8 +86,21 @@ func (w *work) pack(ctx context.Context, r harness.Result) (client.ShardResult, 
 
 func (w *work) close() error {
 	defer w.leave()
-	if err := w.session.Close(); err != nil {
+	err := w.session.Close()
+	w.boxes.close(w.box, w.endReason())
+	if err != nil {
 		return fmt.Errorf("closing the sandbox: %w", err)
 	}
 	return nil
+}
+
+// endReason says why the sandbox ended.
+func (w *work) endReason() string {
+	if why := w.box.ending(); why != "" {
+		return why
+	}
+	if over(w.lease.fresh) {
+		return context.Cause(w.lease.fresh).Error()
+	}
+	return "its lease is done"
 }

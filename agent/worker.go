@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
@@ -46,7 +47,12 @@ func (w *worker) run(soft, hard context.Context) error {
 			continue
 		}
 		_, changed := w.keeper.allowed()
-		if err := w.serve(soft, hard, lease, asked); err != nil {
+		err = w.serve(soft, hard, lease, asked)
+		if isOrder(err) {
+			sleep(soft, hurriedPoll) // a server that goes on lending it is not asked without end
+			continue
+		}
+		if err != nil {
 			w.rest(soft, lease, err, changed)
 			continue
 		}
@@ -93,7 +99,13 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	// The time to live counts from when the lease was made. A poll may have waited for work before that, so counting from when
 	// it was sent would end a lease before its time; the answer is a good measure, as the first heartbeat soon mends it.
 	held, release := w.leases.add(hard, lease, time.Now())
-	defer release()
+	defer func() {
+		release()
+		w.orders.nudge()
+	}()
+	if w.orders.holds(lease) { // the switch came first, or while the lease was on its way
+		held.stale(errKilled)
+	}
 	log := w.log.With("lease", lease.ID, "job", lease.Job, "function", lease.Function)
 	log.Debug("got a lease", "shards", len(lease.Shards), "after", time.Since(asked).Round(time.Millisecond))
 
@@ -104,6 +116,9 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 		done, err = work.run(soft)
 		w.size.done(done, time.Since(began), held.ttl())
 		err = errors.Join(err, work.close())
+		if err == nil && work.box.ending() != "" {
+			err = errTerminated
+		}
 	}
 	if leaseIsOver(err) { // the server said so to whatever was asked last
 		held.end(err)
@@ -114,6 +129,10 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	case cause != nil:
 		log.Info("a lease was ended early", "why", cause, "done", done, "of", len(lease.Shards))
 		return nil // also where it took the work along
+	}
+	if order := held.ordered(); order != nil {
+		log.Warn("the work on a lease was ended by order", "why", order, "done", done, "of", len(lease.Shards))
+		err = order
 	}
 	if done < len(lease.Shards) {
 		w.giveBack(hard, held, done, refusalOf(err))
@@ -136,8 +155,11 @@ func (w *worker) giveBack(ctx context.Context, held *heldLease, done int, why cl
 
 // prepare fetches and checks the function and opens a sandbox for it.
 func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
-	ctx, cancel := both(soft, held.alive)
+	ctx, cancel := both(soft, held.fresh)
 	defer cancel(nil)
+	if over(ctx) {
+		return nil, context.Cause(ctx)
+	}
 	if why := w.keeper.stops(); why.Code != "" { // while the lease was on its way
 		return nil, &pausedWork{why}
 	}
@@ -157,6 +179,10 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err := w.accept(b); err != nil {
 		return nil, err
 	}
+	plan, err := w.thresholds(held.Lease, &b.Manifest)
+	if err != nil {
+		return nil, err
+	}
 	p := w.keeper.current()
 	leave, err := w.room.take(&p, &b.Manifest.Limits)
 	if err != nil {
@@ -167,7 +193,12 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 		leave()
 		return nil, err
 	}
-	return &work{agent: w.agent, lease: held, session: session, leave: leave}, nil
+	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandbox.Level(), session, plan)}, nil
+}
+
+// thresholds are those in force for a lease's sandbox.
+func (w *worker) thresholds(_ *client.Lease, m *bundle.Manifest) (threshold.Plan, error) {
+	return threshold.Merge(limitsOf(m.Limits), threshold.Source{Name: "the machine's owner", Rules: &w.options.Thresholds})
 }
 
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {
@@ -183,6 +214,9 @@ func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bund
 // both returns a context that ends when either of two does.
 func both(a, b context.Context) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(a)
+	if over(b) { // AfterFunc would say so a little later
+		cancel(context.Cause(b))
+	}
 	context.AfterFunc(b, func() { cancel(context.Cause(b)) })
 	return ctx, cancel
 }

@@ -117,7 +117,9 @@ func (s *server) sandboxOperations() {
 	}, s.listSandboxes)
 	register(s, operation{
 		id: "getSandbox", method: http.MethodGet, path: all + "/{sandbox}", tag: "agents", summary: "Get a sandbox", access: operators,
-	}, func(ctx context.Context, _ *call, in *SandboxPath) (*sandboxOutput, error) { return s.getSandbox(ctx, in) })
+	}, func(ctx context.Context, _ *call, in *SandboxPath) (*sandboxOutput, error) {
+		return s.getSandbox(ctx, in)
+	})
 	register(s, operation{
 		id: "listSandboxSamples", method: http.MethodGet, path: all + "/{sandbox}/samples", tag: "agents", summary: "List what a sandbox was like", access: operators,
 	}, func(ctx context.Context, _ *call, in *SandboxSamplesInput) (*samplesOutput, error) {

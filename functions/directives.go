@@ -24,6 +24,7 @@ var ErrDirectivesChanged = &Error{
 
 // orders are the directives that stay until they are carried out or taken back.
 type orders struct {
+	At        time.Time // by Postgres' clock, which all servers share
 	Switches  []KillOrder
 	Terminate []TerminateOrder
 }
@@ -34,18 +35,16 @@ func ordersFor(ctx context.Context, db store.DB, agent uuid.UUID) (orders, error
 	return o, err
 }
 
-// fill puts the orders into directives, with a revision that is equal only where everything is.
+// fill puts the orders into directives, with a revision that is equal where they, and the agent's state, are. What else directives say
+// depends on what was asked.
 func (o orders) fill(d *Directives) error {
 	d.Switches, d.Terminate = o.Switches, o.Terminate
-	d.Revision, d.At = "", time.Time{}
-	ended := d.EndedLeases
-	d.EndedLeases = nil // it depends on what was asked
-	text, err := json.Marshal(d)
+	text, err := json.Marshal(Directives{State: d.State, Reason: d.Reason, Switches: d.Switches, Terminate: d.Terminate})
 	if err != nil {
 		return fmt.Errorf("encoding directives: %w", err)
 	}
 	sum := sha256.Sum256(text)
-	d.EndedLeases, d.Revision, d.At = ended, hex.EncodeToString(sum[:16]), time.Now().UTC()
+	d.Revision, d.At = hex.EncodeToString(sum[:16]), o.At
 	return nil
 }
 

@@ -1,5 +1,5 @@
 -- What the server wants of an agent now: the switches that hold something that it might run, and the sandboxes that it is to end.
-select
+select statement_timestamp() as at,
     coalesce((
         select jsonb_agg(jsonb_build_object('id', k.id, 'scope', k.scope, 'project', k.project_id, 'function', k.function, 'version', k.version) order by k.id)
         from ostraka.kill_switches k

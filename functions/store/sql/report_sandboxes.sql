@@ -3,6 +3,10 @@
 with reported as materialized (
     select * from jsonb_to_recordset($2::jsonb) as r (id uuid, lease uuid, level text, shard bigint, age_ms bigint, sample jsonb, alerts jsonb, ended boolean, end_reason text)
 ),
+gone as ( -- it was ordered to end and the agent does not have it any more, nor knows whose it was
+    update sandboxes s set ended_at = now(), end_reason = r.end_reason from reported r
+    where r.ended and r.lease = '00000000-0000-0000-0000-000000000000' and s.id = r.id and s.agent_id = $1 and s.ended_at is null
+),
 kept as (
     insert into sandboxes as s (id, agent_id, lease_id, project_id, job_id, function, version, level, shard, started_at, sample, alerts, ended_at, end_reason)
     select r.id, $1, l.id, l.project_id, l.job_id, l.function, l.function_version, r.level, r.shard, now() - r.age_ms * interval '1 millisecond',
