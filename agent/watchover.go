@@ -64,6 +64,11 @@ func orderOf(d client.Directives) idle {
 	case client.DirectivesStateRevoked:
 		return idle{IdleRevoked, "the agent was revoked" + because}
 	}
+	for _, k := range d.Switches {
+		if k.Scope == client.KillOrderScopeEverything {
+			return idle{IdleKilled, "the killswitch is on: nothing runs until an operator puts it off"}
+		}
+	}
 	if d.Eula != nil {
 		return idle{IdleEULA, "version " + d.Eula.Version + " of the agreement must be accepted first: ostraka agent eula"}
 	}
