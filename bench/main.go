@@ -84,6 +84,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		name string
 		run  func(context.Context) ([]figure, error)
 	}{
+		{"start of a shard", b.forks},
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
 	} {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -14,17 +13,11 @@ import (
 func (f *flight) collect(o outcome) (r Result, held bool, err error) {
 	f.closeEnds()
 	deadline := time.Now().Add(drainGrace)
-	// It was opened by us and not closed yet.
-	_ = f.answer.SetReadDeadline(deadline)
-	o.frame = <-f.frames
-	_ = f.answer.Close()
+	o.frame = f.answer.finish(deadline)
 	stdout, stderr := f.stdout.finish(deadline), f.stderr.finish(deadline)
 	held = !o.lost && !time.Now().Before(deadline)
 	o.stdout, o.stderr = stdout.n, stderr.n
-	files, filesErr := artifacts(f.root, f.limits)
-	if err := f.root.Close(); err != nil {
-		return Result{}, held, fmt.Errorf("closing the output directory: %w", err)
-	}
+	defer f.root.Close()
 	if o.err != nil {
 		return Result{}, held, o.err
 	}
@@ -32,6 +25,10 @@ func (f *flight) collect(o outcome) (r Result, held bool, err error) {
 		return Result{}, held, err
 	}
 	v := decide(o.ending)
+	files, filesErr := []File{}, error(nil)
+	if f.shard.Workspace == "" || o.workspace.inodes > 0 {
+		files, filesErr = artifacts(f.root, f.limits)
+	}
 	if filesErr != nil && v.status == StatusOK {
 		v = badArtifacts(filesErr)
 	}

@@ -32,6 +32,9 @@ const (
 	// maxInlineInput is the size up to which an input travels with its order, in
 	// one packet; the buffer of a socket holds 208 KiB.
 	maxInlineInput = 32 << 10
+	// readAfter is how long a shard runs before anybody reads its pipes, each of
+	// which holds 64 KiB: most shards have ended by then.
+	readAfter = 2 * time.Millisecond
 	// watchEvery is how often the watchdog counts processes and memory.
 	watchEvery = 250 * time.Millisecond
 	// killGrace is how long the zygote may take to report the end of a shard

@@ -1,9 +1,8 @@
 package harness
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"os"
 	"sync"
@@ -26,8 +25,7 @@ type flight struct {
 
 	seq            uint64 // 0 until a process has reported for it
 	stdout, stderr *output
-	answer         *os.File // the result pipe
-	frames         chan frame
+	answer         *answer
 	ends           []int // of the pipes, for the shard: stdout, stderr, result and perhaps stdin
 	full, verbose  chan struct{}
 	large, talk    sync.Once
@@ -53,7 +51,7 @@ func launch(z *zygote, shard Shard, cfg *Config) (*flight, error) {
 	}
 	f := &flight{
 		z: z, cfg: cfg, limits: cfg.Manifest.Limits, shard: shard, root: root,
-		frames: make(chan frame, 1), full: make(chan struct{}), verbose: make(chan struct{}),
+		full: make(chan struct{}), verbose: make(chan struct{}),
 		started: time.Now(),
 	}
 	if err := f.open(); err != nil {
@@ -78,12 +76,11 @@ func (f *flight) open() (err error) {
 		}
 		*o.to, f.ends = out, append(f.ends, end)
 	}
-	answer, end, err := newPipe()
+	answer, end, err := newAnswer(f.limits.OutputBytes, f.overflow)
 	if err != nil {
 		return err
 	}
 	f.answer, f.ends = answer, append(f.ends, end)
-	go func() { f.frames <- readFrame(answer, f.limits.OutputBytes, f.overflow) }()
 	if f.inline() {
 		return nil
 	}
@@ -96,7 +93,7 @@ func (f *flight) open() (err error) {
 		defer feed.Close()
 		// A shard that does not read its input is free to; the pipe breaks
 		// when its processes are gone.
-		_, _ = feed.Write(f.shard.Input)
+		_, _ = feed.Write(bytes.Trim(f.shard.Input, jsonSpace))
 	}()
 	return nil
 }
@@ -127,7 +124,7 @@ func (f *flight) abandon() {
 		}
 	}
 	if f.answer != nil {
-		_ = f.answer.Close() // nobody has written to it
+		f.answer.finish(now)
 	}
 	_ = f.root.Close() // it was only to be read
 }
@@ -145,19 +142,9 @@ func (f *flight) closeEnds() {
 func (f *flight) dispatch(m message) error {
 	defer m.drop()
 	f.seq = m.Seq
-	header, err := json.Marshal(order{
-		Shard: f.shard.Index, Seed: Seed(f.cfg.Digest, f.cfg.Settings.Job, f.shard.Index), Home: f.shard.Home, Output: f.shard.Output,
-	})
-	if err != nil {
-		return fmt.Errorf("encoding an order: %w", err)
-	}
-	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(header)+maxInlineInput), uint32(len(header)))
-	packet = append(packet, header...)
-	if f.inline() {
-		packet = append(packet, f.shard.Input...)
-	}
+	packet := f.order()
 	f.started = time.Now()
-	err = unix.Sendmsg(m.channel, packet, unix.UnixRights(f.ends...), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	err := unix.Sendmsg(m.channel, packet, unix.UnixRights(f.ends...), nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	f.closeEnds()
 	if err != nil {
 		return fmt.Errorf("writing to a shard's process: %w", err)
@@ -172,6 +159,8 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 	defer wall.Stop()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
+	read := time.NewTimer(readAfter)
+	defer read.Stop()
 	var o outcome
 	o.limits, o.stdoutLimit = f.limits, stdoutLimit(f.cfg)
 	var grace <-chan time.Time
@@ -197,6 +186,10 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 			case f.landed(&o, m, ok):
 				return o
 			}
+		case <-read.C:
+			f.stdout.start()
+			f.stderr.start()
+			f.answer.start(nil)
 		case <-wall.C:
 			end(stopWall)
 		case <-full:

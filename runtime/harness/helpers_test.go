@@ -19,6 +19,7 @@ type rig struct {
 	s    *Session
 	dir  string
 	next int64
+	kept bool // the harness keeps the workspaces within their limits
 }
 
 // quick are limits that end bad shards soon.
@@ -67,6 +68,9 @@ func (r *rig) shard(input string) Shard {
 	dir, err := os.MkdirTemp(r.dir, "shard")
 	require.NoError(r.t, err)
 	sh := Shard{Index: r.next, Input: []byte(input), Home: filepath.Join(dir, "home"), Output: filepath.Join(dir, "output")}
+	if r.kept {
+		sh.Workspace = dir
+	}
 	r.next++
 	require.NoError(r.t, os.Mkdir(sh.Home, 0o700))
 	require.NoError(r.t, os.Mkdir(sh.Output, 0o700))

@@ -259,6 +259,13 @@ func TestImportThatWritesToEveryDescriptor(t *testing.T) {
 	}
 }
 
+// findChannel finds the template's socket to the zygote: an import can read all memory of its process.
+const findChannel = `
+frame = sys._getframe()
+while not hasattr(frame.f_locals.get("self"), "sock"): frame = frame.f_back
+channel = frame.f_locals["self"].sock
+`
+
 // TestImportCannotForge: code that runs at import owns the template. It can
 // choose its own results, but neither measurements nor processes.
 func TestImportCannotForge(t *testing.T) {
@@ -266,8 +273,8 @@ func TestImportCannotForge(t *testing.T) {
 		// The number of who writes comes from the kernel: a grandchild, and the template itself, are refused.
 		for _, who := range []string{"0", "os.fork()"} {
 			r := start(t, `
-import gc, os, _socket
-channel = next(o for o in gc.get_objects() if isinstance(o, _socket.socket))
+import os, sys, _socket
+`+findChannel+`
 lied = False
 def lie():
     global lied

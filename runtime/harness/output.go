@@ -1,7 +1,10 @@
 package harness
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -15,25 +18,17 @@ const (
 	mostRead  = 64 << 10
 )
 
-// output is a pipe that is read into a tail all the time.
+// output is a pipe that is read into a tail. Nobody reads it before start: what
+// a short shard writes fits into the pipe, and is read when the shard is gone.
 type output struct {
-	file  *os.File
+	fd    int      // the reading end, until there is a file
+	file  *os.File // the same, once it is read all the time
 	done  chan struct{}
 	limit int64  // bytes
 	over  func() // called once when more than limit have come
 
 	mu   sync.Mutex
 	tail *tail
-}
-
-// newPipe returns the reading end, which can have deadlines, and the end to
-// write to, as a program expects it: blocking.
-func newPipe() (*os.File, int, error) {
-	fds, err := pipe(0)
-	if err != nil {
-		return nil, -1, err
-	}
-	return os.NewFile(uintptr(fds[0]), "pipe"), fds[1], nil
 }
 
 // newFeed returns the end to read from, blocking, and the writing end.
@@ -57,15 +52,23 @@ func pipe(ours int) (fds [2]int, err error) {
 	return fds, nil
 }
 
-// newOutput returns the reading side, and the end to write to.
+// newOutput returns the reading side, and the end to write to, blocking as a
+// program expects it.
 func newOutput(limit int64, over func()) (*output, int, error) {
-	r, w, err := newPipe()
+	fds, err := pipe(0)
 	if err != nil {
 		return nil, -1, err
 	}
-	o := &output{file: r, done: make(chan struct{}), limit: limit, over: over, tail: newTail(TailBytes)}
+	return &output{fd: fds[0], limit: limit, over: over, tail: newTail(TailBytes)}, fds[1], nil
+}
+
+// start reads all the time from now on.
+func (o *output) start() {
+	if o.file != nil {
+		return
+	}
+	o.file, o.done = os.NewFile(uintptr(o.fd), "pipe"), make(chan struct{})
 	go o.drain()
-	return o, w, nil
 }
 
 // drain reads to the end, or to the read deadline, which is no trouble: what
@@ -106,9 +109,81 @@ func (o *output) written() int64 {
 // finish waits for the end of the stream, not longer than the deadline, and
 // closes it.
 func (o *output) finish(deadline time.Time) *tail {
+	if o.file == nil {
+		content, ended := readNow(o.fd)
+		o.take(content)
+		if ended {
+			_ = unix.Close(o.fd) // all is read
+			return o.tail
+		}
+		o.start()
+	}
 	// A pipe that cannot have a deadline would be one that is closed already.
 	_ = o.file.SetReadDeadline(deadline)
 	<-o.done
 	_ = o.file.Close()
 	return o.tail
+}
+
+// readNow reads what is in a pipe, and says whether that was its end.
+func readNow(fd int) (content []byte, ended bool) {
+	buffer := make([]byte, 0, leastRead)
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(make([]byte, 0, cap(buffer)+mostRead), buffer...)
+		}
+		n, err := unix.Read(fd, buffer[len(buffer):cap(buffer)])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return buffer, false
+		case n == 0:
+			return buffer, true
+		default:
+			buffer = buffer[:len(buffer)+n]
+		}
+	}
+}
+
+// answer is the result pipe, which is read like an output.
+type answer struct {
+	fd     int
+	file   *os.File
+	most   int64  // bytes of a result
+	full   func() // called as soon as a result larger than that is announced
+	frames chan frame
+}
+
+func newAnswer(most int64, full func()) (*answer, int, error) {
+	fds, err := pipe(0)
+	if err != nil {
+		return nil, -1, err
+	}
+	return &answer{fd: fds[0], most: most, full: full}, fds[1], nil
+}
+
+// start reads all the time from now on; before is what was read already.
+func (a *answer) start(before []byte) {
+	if a.file != nil {
+		return
+	}
+	a.file, a.frames = os.NewFile(uintptr(a.fd), "pipe"), make(chan frame, 1)
+	go func() { a.frames <- readFrame(io.MultiReader(bytes.NewReader(before), a.file), a.most, a.full) }()
+}
+
+// finish waits for the end of the stream, not longer than the deadline, and
+// closes it.
+func (a *answer) finish(deadline time.Time) frame {
+	if a.file == nil {
+		content, ended := readNow(a.fd)
+		if ended {
+			_ = unix.Close(a.fd) // all is read
+			return readFrame(bytes.NewReader(content), a.most, a.full)
+		}
+		a.start(content)
+	}
+	_ = a.file.SetReadDeadline(deadline)
+	f := <-a.frames
+	_ = a.file.Close()
+	return f
 }

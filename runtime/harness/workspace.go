@@ -54,7 +54,7 @@ type inode struct{ device, number uint64 }
 // directly in dir are the harness's own and do not count.
 func measure(dir string, limits bundle.Limits, unlock bool) (space, error) {
 	w := walker{limits: limits, unlock: unlock}
-	if err := w.folder(unix.AT_FDCWD, dir, -1); err != nil {
+	if err := w.folder(unix.AT_FDCWD, dir, -1); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return w.space, fmt.Errorf("measuring a workspace: %w", err)
 	}
 	return w.space, nil

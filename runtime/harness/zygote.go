@@ -34,14 +34,6 @@ type message struct {
 	channel int // descriptor that came with "next": the shard's own
 }
 
-// order is what a shard is told, beside its descriptors and its input.
-type order struct {
-	Shard  int64  `json:"shard"`
-	Seed   uint64 `json:"seed"`
-	Home   string `json:"home"`
-	Output string `json:"output"`
-}
-
 // facts are what agents report about their interpreter.
 type facts struct {
 	Interpreter string `json:"interpreter,omitempty"`
@@ -134,6 +126,8 @@ func (z *zygote) start(cfg *Config, control *os.File) error {
 	errW := os.NewFile(uintptr(stderrW), "stderr")
 	defer errW.Close()
 	z.stdout, z.stderr = stdout, stderr
+	stdout.start()
+	stderr.start()
 	z.cmd = command(cfg, z.mark)
 	z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = outW, errW, []*os.File{control}
 	if cfg.Prepare != nil {
@@ -166,8 +160,9 @@ func command(cfg *Config, mark string) *exec.Cmd {
 		"TMPDIR=" + cfg.WorkDir,
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"LC_ALL=C.UTF-8",
-		"TZ=" + cfg.Settings.timeZone(),
+		"LD_BIND_NOW=1", "TZ=" + cfg.Settings.timeZone(),
 		"PYTHONHASHSEED=" + strconv.FormatUint(uint64(cfg.Settings.HashSeed), 10),
+		"LD_BIND_NOW=1", // else every shard looks up the same functions of libc
 		"PYTHONSAFEPATH=1",
 		"PYTHONUTF8=1",
 		"PYTHONDONTWRITEBYTECODE=1",

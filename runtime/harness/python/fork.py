@@ -4,6 +4,7 @@ import _thread
 import ctypes
 import os
 import signal
+import time
 
 CLONE_PARENT, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x8000, 0x200000, 0x1000000
 PR_GET_TID_ADDRESS = 40
@@ -35,12 +36,18 @@ def sibling_fork():
     arguments = (CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | signal.SIGCHLD, *order(address.value))
 
     def fork():
-        before()
+        # With one thread and nobody to be told there is nothing that Python has
+        # to put in order, and to do so costs as much as the fork itself.
+        plain = not fork_handlers
+        if not plain:
+            before()
         pid = call(number, *arguments)
         if pid == 0:
-            in_child()
+            if not plain:
+                in_child()
             return 0
-        in_parent()
+        if not plain:
+            in_parent()
         if pid < 0:
             raise trouble("clone")
         return pid
@@ -53,11 +60,15 @@ def double_fork():
     child to the zygote. Returns 0 in the child alone."""
     between = os_fork()
     if between == 0:
+        between = getpid()
         try:
-            if os_fork() == 0:
-                return 0
+            pid = os_fork()
         except OSError:
             os_exit(71)
+        if pid == 0:
+            while getppid() == between:
+                sleep(0.0001)  # until the kernel has handed this process on
+            return 0
         os_exit(0)
     _, status = os_waitpid(between, 0)
     if status != 0:
@@ -65,4 +76,5 @@ def double_fork():
     return between
 
 
-os_fork, os_waitpid, os_exit, thread_count = os.fork, os.waitpid, os._exit, _thread._count
+os_fork, os_waitpid, os_exit, getpid, getppid = os.fork, os.waitpid, os._exit, os.getpid, os.getppid
+thread_count, sleep = _thread._count, time.sleep

@@ -14,6 +14,8 @@ from resource import getrlimit, setrlimit
 # Freed when an exception arrives, so that a shard out of memory can describe it.
 MEMORY_BALLAST = 256 * 1024
 
+FORKED = b'{"op":"forked"}'
+SCAN = json.JSONDecoder().scan_once  # no white space before it, no text after it: Go has seen to both
 seed_random, print_exception, socketpair = random.seed, traceback.print_exc, _socket.socketpair
 
 
@@ -55,33 +57,39 @@ class Shard:
 
     def main(self, sock, zygote):
         """Asks for an order on a channel that no other process holds, and carries it out."""
-        channel = self.report(sock)
-        packet, fds, _ = receive(channel)
-        if not packet:
-            os_exit(0)  # the session is over
-        channel.close()
-        size = unpack(">I", packet[:4])[0]
-        self.request, self.input = DECODE(packet[4 : 4 + size].decode()), packet[4 + size :]
-        self.prepare(fds)
+        self.pid = getpid()
+        setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         prctl(PR_SET_DUMPABLE, 1)
         if getppid() != zygote:
             os_exit(75)
+        channel = self.report(sock)
+        packet, fds, _ = receive(channel, CLOEXEC, MAX_ORDER)
+        if not packet:
+            os_exit(0)  # the session is over
+        channel.close()
+        self.take(packet)
+        self.prepare(fds)
         confine(self.config["confine"])
         self.run()
+
+    def take(self, packet):
+        """Reads an order, the form of which is in order.go."""
+        self.shard, self.seed, home, output = unpack(">qQII", packet[:24])
+        self.home = packet[24 : 24 + home].decode()
+        self.output_dir = packet[24 + home : 24 + home + output].decode()
+        self.input = packet[24 + home + output :].decode()
 
     def report(self, sock):
         """Gives the zygote one end of a channel; the kernel tells it whose it is."""
         ours, theirs = socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-        setsid()
-        send(sock, {"op": "forked"}, [theirs.fileno()])
+        sock.sendmsg([FORKED], [(SOL_SOCKET, SCM_RIGHTS, pack("=i", theirs.fileno()))])
         theirs.close()
         sock.close()
         return ours
 
     def prepare(self, fds):
         """Everything before user code that needs no consent of the zygote."""
-        self.pid = getpid()
         self.result = fds[2]
         redirect(fds[0], 1)
         redirect(fds[1], 2)
@@ -89,12 +97,11 @@ class Shard:
             redirect(fds[3], 0)
         seconds = self.config["limits"]["cpu_seconds"]
         lower(resource.RLIMIT_CPU, seconds, seconds + 1)
-        request = self.request
-        chdir(request["home"])
-        environ["HOME"] = environ["TMPDIR"] = request["home"]
-        environ["OSTRAKA_OUTPUT"] = request["output"]
-        environ["OSTRAKA_SHARD"], environ["OSTRAKA_SEED"] = str(request["shard"]), str(request["seed"])
-        seed_random(request["seed"])
+        chdir(self.home)
+        environ["HOME"] = environ["TMPDIR"] = self.home
+        environ["OSTRAKA_OUTPUT"] = self.output_dir
+        environ["OSTRAKA_SHARD"], environ["OSTRAKA_SEED"] = str(self.shard), str(self.seed)
+        seed_random(self.seed)
 
     def run(self):
         """Runs the function once and leaves; only this process may answer."""
@@ -128,8 +135,7 @@ class Shard:
         value = self.value()
         try:
             if self.with_context:
-                request = self.request
-                result = self.function(value, Context(request["shard"], request["seed"], request["output"]))
+                result = self.function(value, Context(self.shard, self.seed, self.output_dir))
             else:
                 result = self.function(value)
         except SystemExit as error:
@@ -144,7 +150,8 @@ class Shard:
             while chunk := read(0, 1 << 20):
                 data += chunk
             redirect(os.open(os.devnull, os.O_RDONLY), 0)
-        return DECODE(str(data, "utf-8"))
+            data = str(data, "utf-8")
+        return SCAN(data, 0)[0]
 
     def script(self):
         """Runs a plain script: what it prints on stdout is its result."""
@@ -172,7 +179,7 @@ class Shard:
     def scratch(self):
         """A file without a name, in the workspace where that is possible: what it holds counts there."""
         try:
-            return os.open(self.request["home"], os.O_TMPFILE | os.O_RDWR, 0o600)
+            return os.open(self.home, os.O_TMPFILE | os.O_RDWR, 0o600)
         except OSError:
             return os.memfd_create("stdout")
 

@@ -79,7 +79,7 @@ class Template:
         gc.freeze()
         self.shard.flush()
         send(self.sock, {"op": "imported"})
-        while receive(self.sock)[0]:
+        while self.sock.recv(16):
             self.fork()
         os_exit(0)
 

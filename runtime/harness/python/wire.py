@@ -6,16 +6,37 @@ What is used after the function was imported is bound to names of this program
 beforehand: functions patch modules of the standard library, in good faith too.
 """
 
+import os
+import posix
+
+# Modules whose handlers of a fork look after threads that are gone, or after
+# what every shard sets anyway. A handler of anybody else is called.
+FORK_MODULES = ("random", "threading", "logging", "concurrent.futures.thread")
+fork_handlers = []  # modules of the others
+
+
+def register_at_fork(*, __register=os.register_at_fork, **handlers):
+    """Is os.register_at_fork, and remembers who called it."""
+    __register(**handlers)
+    for handler in handlers.values():
+        module = getattr(handler, "__module__", None)
+        if module not in FORK_MODULES:
+            fork_handlers.append(module)
+
+
+os.register_at_fork = posix.register_at_fork = register_at_fork
+
 import _socket
 import base64
 import ctypes
 import json
-import os
 from _socket import SCM_CREDENTIALS, SCM_RIGHTS, SOL_SOCKET
 from array import array as array_of
 from struct import pack, unpack
 
 MAX_MESSAGE = 256 * 1024
+# An order: maxInlineInput in Go, and names of folders; and what is no import's end.
+MAX_ORDER, MAX_REPORT = 32 * 1024 + 16 * 1024, 1024
 BESIDE = _socket.CMSG_SPACE(8 * 4) + _socket.CMSG_SPACE(12)
 CLOEXEC = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
 ENCODE = json.JSONEncoder(ensure_ascii=False).encode
@@ -71,10 +92,10 @@ def send(sock, message, fds=()):
     sock.sendmsg([data], beside)
 
 
-def receive(sock):
+def receive(sock, flags=CLOEXEC, size=MAX_MESSAGE):
     """Returns one packet, its descriptors and the number of its sender, where
     the kernel tells it; the packet is empty at the end."""
-    data, beside, _, _ = sock.recvmsg(MAX_MESSAGE, BESIDE, CLOEXEC)
+    data, beside, _, _ = sock.recvmsg(size, BESIDE, flags)
     fds, sender = array_of("i"), None
     for level, kind, content in beside:
         if level != SOL_SOCKET:

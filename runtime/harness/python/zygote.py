@@ -15,6 +15,7 @@ SCAN_ALL = 100_000
 # No machine starts processes faster: sooner than this their ids cannot all have
 # been given out once.
 PIDS_A_SECOND = 100_000
+NOW = _socket.MSG_DONTWAIT | CLOEXEC
 SO_PASSCRED = getattr(_socket, "SO_PASSCRED", 16)
 
 
@@ -75,15 +76,8 @@ class Zygote:
             if control in ready:
                 self.obey()
             if woken in ready:
-                self.drain()
+                os.read(woken, 4096)
                 self.reap()
-
-    def drain(self):
-        try:
-            while os.read(self.woken, 512):
-                pass
-        except BlockingIOError:
-            pass
 
     def obey(self):
         packet, fds, _ = receive(self.control)
@@ -120,7 +114,7 @@ class Zygote:
         """Takes what the template and the shard claim; the kernel must agree."""
         while True:
             try:
-                packet, fds, sender = self.receive_now()
+                packet, fds, sender = receive(self.socket, NOW, MAX_REPORT if self.imported else MAX_MESSAGE)
             except BlockingIOError:
                 return
             except OSError:
@@ -135,11 +129,6 @@ class Zygote:
             if not known:
                 os.kill(self.template, signal.SIGKILL)  # it closed the socket, or lies
                 return
-
-    def receive_now(self):
-        if not select.select([self.socket], [], [], 0)[0]:
-            raise BlockingIOError
-        return receive(self.socket)
 
     def accept(self, message, fds, sender):
         """Acts on a message, and tells whether it is one that may come now."""
@@ -170,20 +159,14 @@ class Zygote:
             return None
 
     def reap(self):
-        if self.alive(self.template) is False:
-            self.lost()
-        if self.pid is not None and self.alive(self.pid) is False:
-            self.finish()
-        else:
-            self.bury()
-
-    def bury(self):
-        """Collects orphans of the running shard that have ended."""
-        while True:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if ended is None or ended.si_pid in (self.pid, self.template):
-                return
-            self.collect(ended.si_pid)
+        """Acts on every child that has ended; the others were a shard's."""
+        while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if ended.si_pid == self.template:
+                self.lost()
+            elif ended.si_pid == self.pid:
+                self.finish()
+            else:
+                self.collect(ended.si_pid)
 
     def collect(self, pid):
         _, status, usage = os.wait4(pid, 0)

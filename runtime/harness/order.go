@@ -1,0 +1,27 @@
+package harness
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// jsonSpace is the white space that JSON knows.
+const jsonSpace = " \t\r\n"
+
+// order is the packet that a shard's process gets, beside its descriptors: the
+// number of the shard, its seed, the lengths of two paths (big-endian, 64, 64,
+// 32 and 32 bits), the paths, which are its home and its output, and the input,
+// unless that comes on descriptor 0.
+func (f *flight) order() []byte {
+	s := &f.shard
+	packet := make([]byte, 0, 24+len(s.Home)+len(s.Output)+maxInlineInput)
+	packet = binary.BigEndian.AppendUint64(packet, uint64(s.Index)) //nolint:gosec // the same bits
+	packet = binary.BigEndian.AppendUint64(packet, Seed(f.cfg.Digest, f.cfg.Settings.Job, s.Index))
+	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Home)))   //nolint:gosec // a path
+	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Output))) //nolint:gosec // a path
+	packet = append(append(packet, s.Home...), s.Output...)
+	if f.inline() {
+		packet = append(packet, bytes.Trim(s.Input, jsonSpace)...)
+	}
+	return packet
+}
