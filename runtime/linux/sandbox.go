@@ -46,7 +46,7 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 	}
 	r := s.runner
 	cfg := harness.Config{
-		Interpreter: r.python, BundleDir: s.bundleDir(), Digest: b.Digest, Settings: settings, WorkDir: s.inside(importName),
+		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: b.Digest, Settings: settings, WorkDir: s.inside(importName),
 		Manifest: b.Manifest, Isolation: r.Level(),
 		Prepare: s.prepare, PIDNamespace: r.namespaces(),
 		Confine: harness.Confinement{ScopeSignals: r.abi >= scopesABI},

@@ -91,3 +91,12 @@ func names(paths []string) (all []string) {
 	}
 	return all
 }
+
+// BenchmarkVerify is what every start of an agent pays.
+func BenchmarkVerify(b *testing.B) {
+	for b.Loop() {
+		tree, err := Open(b.Context(), Options{})
+		require.NoError(b, err)
+		require.NoError(b, tree.Release())
+	}
+}
