@@ -149,7 +149,7 @@ func scanBundle(ctx context.Context, tree python.Tree, b *bundle.Bundle) ([]dete
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is in the system's folder for what may be lost
 	if err := b.Unpack(dir); err != nil {
 		return nil, err
 	}

@@ -77,8 +77,10 @@ func TestCausesAreFound(t *testing.T) {
 		"hash seed":       {func(s circumstance) string { return fmt.Sprint(s.settings.HashSeed) }, []Cause{CauseHashSeed}},
 		"time zone":       {func(s circumstance) string { return fmt.Sprintf("%q", s.settings.TimeZone) }, []Cause{CauseTimeZone}},
 		"place":           {func(s circumstance) string { return fmt.Sprint(s.place) }, []Cause{CauseNeighbours}},
-		"seed and zone": {func(s circumstance) string { return fmt.Sprintf("[%d,%q]", s.settings.HashSeed, s.settings.TimeZone) },
-			[]Cause{CauseHashSeed, CauseTimeZone}},
+		"seed and zone": {
+			func(s circumstance) string { return fmt.Sprintf("[%d,%q]", s.settings.HashSeed, s.settings.TimeZone) },
+			[]Cause{CauseHashSeed, CauseTimeZone},
+		},
 		"only together": {func(s circumstance) string { return fmt.Sprint(s.settings.HashSeed > 0 && s.settings.TimeZone != "") }, []Cause{CauseTogether}},
 	} {
 		b := &bench{f: c.f}
@@ -170,8 +172,10 @@ func TestDifferencesAreReadable(t *testing.T) {
 		"a new member": {a: ok(`{}`), b: ok(`{"a":"x"}`), want: []string{`output $.a: (nothing) | "x"`}},
 		"a lost one":   {a: ok(`[1,2]`), b: ok(`[1]`), want: []string{"output $[1]: 2 | (nothing)"}},
 		"another kind": {a: ok(`{"a":1}`), b: ok(`[1]`), want: []string{`output $: {"a":1} | [1]`}},
-		"large integers": {a: ok(`18446744073709551617`), b: ok(`18446744073709551618`),
-			want: []string{"output $: 18446744073709551617 | 18446744073709551618"}},
+		"large integers": {
+			a: ok(`18446744073709551617`), b: ok(`18446744073709551618`),
+			want: []string{"output $: 18446744073709551617 | 18446744073709551618"},
+		},
 		"floats":    {a: ok(`1.0`), b: ok(`1`), want: []string{"output $: 1.0 | 1"}},
 		"order":     {a: ok(`{"a":["x","y"]}`), b: ok(`{"a":["y","x"]}`), want: []string{`output $.a[0]: "x" | "y"`, `output $.a[1]: "y" | "x"`}, order: true},
 		"html":      {a: ok(`"<a>"`), b: ok(`"<b>"`), want: []string{`output $: "<a>" | "<b>"`}},

@@ -96,7 +96,7 @@ func (i installer) unpack(ctx context.Context) error {
 	}
 	defer removeTree(stage) //nolint:errcheck // the next install sweeps what is left
 	tree := filepath.Join(stage, "tree")
-	if err := os.Mkdir(tree, 0o755); err != nil { //nolint:gosec // see the package's comment: its parent is closed to others
+	if err := os.Mkdir(tree, 0o755); err != nil { // see the package's comment: its parent is closed to others
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	if _, err := i.mend(ctx, tree); err != nil {

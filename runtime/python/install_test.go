@@ -153,14 +153,18 @@ func TestTamperedTreeIsPutRight(t *testing.T) {
 		"a link to the very file": {func() error {
 			return errors.Join(os.Rename(in("lib/a.py"), elsewhere+"/a.py"), os.Symlink(elsewhere+"/a.py", in("lib/a.py")))
 		}, []string{"lib/a.py", "lib/a.py"}},
-		"a folder elsewhere": {func() error {
-			return errors.Join(os.Rename(in("lib/json"), elsewhere+"/json"), os.Symlink(elsewhere+"/json", in("lib/json")))
+		"a folder elsewhere": {
+			func() error {
+				return errors.Join(os.Rename(in("lib/json"), elsewhere+"/json"), os.Symlink(elsewhere+"/json", in("lib/json")))
+			},
+			[]string{"lib/json", "lib/json/__pycache__/b.x.pyc", "lib/json/b.py"},
 		},
-			[]string{"lib/json", "lib/json/__pycache__/b.x.pyc", "lib/json/b.py"}},
-		"a file where a folder was": {func() error {
-			return errors.Join(os.RemoveAll(in("lib/json")), os.WriteFile(in("lib/json"), nil, 0o444))
+		"a file where a folder was": {
+			func() error {
+				return errors.Join(os.RemoveAll(in("lib/json")), os.WriteFile(in("lib/json"), nil, 0o444))
+			},
+			[]string{"lib/json", "lib/json/__pycache__/b.x.pyc", "lib/json/b.py"},
 		},
-			[]string{"lib/json", "lib/json/__pycache__/b.x.pyc", "lib/json/b.py"}},
 		"a folder where a file was": {func() error { return errors.Join(os.Remove(in("lib/a.py")), os.Mkdir(in("lib/a.py"), 0o755)) }, []string{"lib/a.py", "lib/a.py"}},
 		"the root closed":           {func() error { return os.Chmod(tree.Dir, 0o700) }, nil},
 		"the tree is a file":        {func() error { return errors.Join(os.RemoveAll(tree.Dir), os.WriteFile(tree.Dir, nil, 0o600)) }, []string{"."}},

@@ -45,7 +45,7 @@ func loaderOf(program string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", program, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	for _, p := range file.Progs {
 		if p.Type != elf.PT_INTERP {
 			continue
@@ -70,7 +70,7 @@ func neededBy(object, loader string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", object, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	names, err := file.ImportedLibraries()
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", object, err)

@@ -26,7 +26,7 @@ func (i installer) mend(ctx context.Context, tree string) ([]string, error) {
 		return nil, fmt.Errorf("opening the tree: %w", err)
 	}
 	defer root.Close()
-	if err := root.Chmod(".", 0o755); err != nil { //nolint:gosec // see the package's comment: its parent is closed to others
+	if err := root.Chmod(".", 0o755); err != nil { // see the package's comment: its parent is closed to others
 		return nil, fmt.Errorf("opening the tree: %w", err)
 	}
 	found, err := i.manifest.inspect(ctx, root)
@@ -94,7 +94,7 @@ func (i installer) readCompressed(e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	z, err := gzip.NewReader(file)
 	if err != nil {
 		return nil, err

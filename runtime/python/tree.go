@@ -17,7 +17,7 @@ const (
 	OriginSystem   = "system"   // one that was on the machine before
 )
 
-// UseSystem, given as Options.Python, takes the first python3 on PATH.
+// UseSystem takes, given as Options.Python, the first python3 on PATH.
 const UseSystem = "system"
 
 // ErrNotEmbedded says that this program carries no interpreter.

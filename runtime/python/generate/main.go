@@ -33,7 +33,7 @@ var platforms = []string{host, "linux-arm64", "darwin-amd64", "darwin-arm64", "w
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // this is main
 	}
 }
 
@@ -50,7 +50,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // it is in the system's folder for what may be lost
 	for _, name := range platforms {
 		p := platform{name: name, embedded: filepath.Join(data, name), tree: filepath.Join(work, name), host: filepath.Join(work, host, "bin", "python3.14"), version: version}
 		if err := p.write(filepath.Join("manifests", name+".txt")); err != nil {
@@ -111,7 +111,7 @@ func (p platform) write(manifest string) error {
 		sum := sha256.Sum256(e.data)
 		fmt.Fprintf(&text, "%s %o %d %s\n", hex.EncodeToString(sum[:]), e.mode, len(e.data), e.path)
 	}
-	return os.WriteFile(manifest, text.Bytes(), 0o644) //nolint:gosec // it is a source file
+	return os.WriteFile(manifest, text.Bytes(), 0o644)
 }
 
 func (p platform) windows() bool { return strings.HasPrefix(p.name, "windows") }
@@ -253,7 +253,7 @@ func (p platform) compileInto(out string, sources []string) (entries []entry, er
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(name) //nolint:gosec // a folder that we have just made
 		if err != nil {
 			return err
 		}
