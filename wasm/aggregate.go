@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"time"
 )
 
 // MergeFanIn is how many partials one merge should take: with it a million
@@ -18,14 +17,7 @@ const MaxRef = 64 << 10
 
 // Aggregation folds the results of one job with one module and one set of
 // parameters.
-type Aggregation struct {
-	Pool    *Pool
-	Project string
-	Job     string
-	Module  Module
-	Params  json.RawMessage
-	Now     time.Time // zero means Epoch
-}
+type Aggregation struct{ Use }
 
 // Item is one accepted result.
 type Item struct {
@@ -169,8 +161,7 @@ type answerLine struct {
 func (a Aggregation) run(ctx context.Context, phase Phase, records iter.Seq2[[]byte, error]) ([]answerLine, Stats, error) {
 	var answer []answerLine
 	var bad error
-	header := Header{Kind: KindAggregator, Phase: phase, Project: a.Project, Job: a.Job, Params: a.Params, Now: a.Now}
-	stats, err := a.Pool.Run(ctx, a.Project, a.Module, header, records, func(line []byte) error {
+	stats, err := a.Use.run(ctx, Header{Kind: KindAggregator, Phase: phase}, records, func(line []byte) error {
 		l := answerLine{raw: append([]byte(nil), line...)}
 		if err := json.Unmarshal(l.raw, &l); err != nil && bad == nil {
 			bad = fmt.Errorf("line %d of stdout is not a record of an aggregator: %s", len(answer)+1, clean(err.Error()))
@@ -182,13 +173,6 @@ func (a Aggregation) run(ctx context.Context, phase Phase, records iter.Seq2[[]b
 		err = a.badOutput(stats, "%s", bad)
 	}
 	return answer, stats, err
-}
-
-func (a Aggregation) badOutput(s Stats, format string, args ...any) error {
-	return &Error{
-		Class: ClassBadOutput, Message: fmt.Sprintf(format, args...), Hint: "see docs/modules.md for the records of an aggregator",
-		Digest: a.Module.Digest, Stderr: s.Stderr, InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Fuel: s.Fuel, Wall: s.Wall,
-	}
 }
 
 // partial checks the answer to leaf and merge. The host knows how many results

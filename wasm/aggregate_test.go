@@ -11,7 +11,7 @@ import (
 
 // says makes an aggregation with a module that always prints the same.
 func says(p *wasm.Pool, text string) wasm.Aggregation {
-	return wasm.Aggregation{Pool: p, Project: "p", Job: "j", Module: wasm.FromBytes(w.Print(text).Bytes())}
+	return wasm.Aggregation{Use: wasm.Use{Pool: p, Project: "p", Job: "j", Module: wasm.FromBytes(w.Print(text).Bytes())}}
 }
 
 var two = []wasm.Item{{ID: "0", Result: []byte("1")}, {ID: "1", Result: []byte("2")}}
@@ -88,11 +88,15 @@ func TestCheck(t *testing.T) {
 		class  wasm.Class
 		want   string
 	}{
-		"kind":       {w.Print("1"), "validator", wasm.ClassRejected, `modules of kind "validator" cannot be used yet`},
-		"no answer":  {w.Command(nil), wasm.KindAggregator, wasm.ClassBadOutput, "leaf with no items"},
-		"no final":   {w.Print(`{"t":"partial","n":0,"data":0}`), wasm.KindAggregator, wasm.ClassBadOutput, "final with an empty partial"},
-		"exits":      {w.Command(w.Exit(64)), wasm.KindAggregator, wasm.ClassExit, "leaf with no items"},
-		"never ends": {w.Command(w.Forever(nil)), wasm.KindAggregator, wasm.ClassFuel, "leaf with no items"},
+		"kind":         {w.Print("1"), "oracle", wasm.ClassRejected, `no kind "oracle"`},
+		"no answer":    {w.Command(nil), wasm.KindAggregator, wasm.ClassBadOutput, "describe"},
+		"no partial":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["aggregator"]}`), wasm.KindAggregator, wasm.ClassBadOutput, "leaf with no items"},
+		"other kind":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"]}`), wasm.KindAggregator, wasm.ClassBadOutput, "used as a aggregator"},
+		"bad schema":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"],"params":{"type":"thing"}}`), wasm.KindPlanner, wasm.ClassBadOutput, "not JSON Schema"},
+		"needs params": {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"],"params":{"required":["x"]}}`), wasm.KindPlanner, wasm.ClassBadOutput, "missing property"},
+		"exits":        {w.Command(w.Exit(64)), wasm.KindAggregator, wasm.ClassExit, "leaf with no items"},
+		"too many":     {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["validator"]}`), wasm.KindValidator, wasm.ClassBadOutput, "1 lines for 0 items"},
+		"never ends":   {w.Command(w.Forever(nil)), wasm.KindAggregator, wasm.ClassFuel, "describe"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := p

@@ -23,8 +23,10 @@ const (
 	ClassFuel         Class = "fuel"          // the module used more units than a batch may
 	ClassOutputLimit  Class = "output_limit"  // too many bytes of stdout, or a line too long
 	ClassBadOutput    Class = "bad_output"    // stdout is not what the contract asks for
-	ClassDeadline     Class = "deadline"      // the batch took too long by the wall clock
-	ClassHost         Class = "host"          // something failed on our side, or the caller cancelled
+	// The same batch gave two answers, or the answer depended on how pages were cut.
+	ClassNondeterministic Class = "nondeterministic"
+	ClassDeadline         Class = "deadline" // the batch took too long by the wall clock
+	ClassHost             Class = "host"     // something failed on our side, or the caller cancelled
 )
 
 // Exit codes that the contract gives a meaning. 1 and 2 have none: languages

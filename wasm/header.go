@@ -11,10 +11,16 @@ import (
 // Kind is what a module is for.
 type Kind string
 
-// KindAggregator folds accepted results. The other kinds of the contract
-// (validator, heuristic, planner) have a name in the documentation and no host
-// yet.
-const KindAggregator Kind = "aggregator"
+// The kinds.
+const (
+	KindValidator  Kind = "validator"  // decides about units of work from their results
+	KindAggregator Kind = "aggregator" // folds accepted results
+	KindHeuristic  Kind = "heuristic"  // scores code or results, as advice
+	KindPlanner    Kind = "planner"    // makes further work out of an aggregate
+)
+
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{KindAggregator, KindHeuristic, KindPlanner, KindValidator} }
 
 // Phase is the part of its work that a module is asked for.
 type Phase string
@@ -24,6 +30,12 @@ const (
 	PhaseLeaf  Phase = "leaf"  // items in, one partial out
 	PhaseMerge Phase = "merge" // partials in, one partial out
 	PhaseFinal Phase = "final" // partials in, one final and any number of rows out
+)
+
+// The phases of every kind.
+const (
+	PhaseDescribe Phase = "describe" // nothing in, one description out
+	PhaseRun      Phase = "run"      // the one phase of a validator, a heuristic or a planner
 )
 
 // Header is the first line that a module reads.
@@ -39,6 +51,17 @@ type Header struct {
 	// Seed is what the module's random follows from; zero means that it is
 	// derived from project, job, module, kind and phase.
 	Seed [32]byte
+	// Fuel lowers the pool's limit of units for this batch; zero leaves it.
+	Fuel int64
+	// Budget and Round are for planners: how many units may be planned, and how
+	// often there was planning before.
+	Budget *Budget
+	Round  int64
+}
+
+// Budget is what a planner may spend.
+type Budget struct {
+	Units int64 `json:"units"`
 }
 
 // Epoch is where a module's clock starts if the job says nothing else.
@@ -84,6 +107,8 @@ type headerLine struct {
 	Seed    string          `json:"seed"`
 	Now     string          `json:"now"`
 	Limits  headerLimits    `json:"limits"`
+	Budget  *Budget         `json:"budget,omitempty"`
+	Round   *int64          `json:"round,omitempty"`
 }
 
 type headerLimits struct {
@@ -95,12 +120,17 @@ type headerLimits struct {
 
 // line encodes a completed header, without a line end.
 func (h Header) line(digest string, l Limits) ([]byte, error) {
-	b, err := json.Marshal(headerLine{
+	line := headerLine{
 		Ostraka: 1, Kind: h.Kind, Phase: h.Phase, Project: h.Project, Job: h.Job,
 		Module: "sha256:" + digest, Params: h.Params,
 		Seed: hex.EncodeToString(h.Seed[:]), Now: h.Now.UTC().Format(time.RFC3339Nano),
 		Limits: headerLimits{Fuel: l.Fuel, Memory: l.Memory, Output: l.Output, Line: l.Line},
-	})
+		Budget: h.Budget,
+	}
+	if h.Budget != nil {
+		line.Round = &h.Round
+	}
+	b, err := json.Marshal(line)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the module header: %w", err)
 	}

@@ -32,7 +32,7 @@ func discard([]byte) error { return nil }
 func TestStreamingKeepsMemoryFlat(t *testing.T) {
 	const count, everyN, allowed = 1_000_000, 50_000, 16 << 20
 	p := newPool(t, nil)
-	a := wasm.Aggregation{Pool: p, Project: "p", Job: "j", Module: builtin.Module(), Params: json.RawMessage(`{"op":"sum"}`)}
+	a := wasm.Aggregation{Use: wasm.Use{Pool: p, Project: "p", Job: "j", Module: builtin.Module(), Params: json.RawMessage(`{"op":"sum"}`)}}
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()

@@ -78,6 +78,9 @@ type batch struct {
 
 func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], out func([]byte) error) (*batch, error) {
 	limits := p.limits
+	if h.Fuel > 0 {
+		limits.Fuel = min(limits.Fuel, h.Fuel)
+	}
 	if h.Kind == KindAggregator {
 		// A partial or a final is one line; it may take all of the output.
 		limits.Line = max(limits.Line, min(limits.Output, MaxLine))

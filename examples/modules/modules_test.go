@@ -47,7 +47,7 @@ func TestHistogram(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, wasm.Digest(module), info.Digest)
 
-	a := wasm.Aggregation{Pool: pool, Project: "p", Job: "j", Module: wasm.FromBytes(module), Params: json.RawMessage(`{"field":"ms","width":10}`)}
+	a := wasm.Aggregation{Use: wasm.Use{Pool: pool, Project: "p", Job: "j", Module: wasm.FromBytes(module), Params: json.RawMessage(`{"field":"ms","width":10}`)}}
 	var partials []wasm.Partial
 	for page := range 3 {
 		var items []wasm.Item

@@ -33,7 +33,7 @@ func newPool(t testing.TB, change func(*wasm.Options)) *wasm.Pool {
 }
 
 func aggregation(p *wasm.Pool, params string) wasm.Aggregation {
-	return wasm.Aggregation{Pool: p, Project: "p", Job: "j", Module: builtin.Module(), Params: json.RawMessage(params)}
+	return wasm.Aggregation{Use: wasm.Use{Pool: p, Project: "p", Job: "j", Module: builtin.Module(), Params: json.RawMessage(params)}}
 }
 
 func items(results []string) []wasm.Item {

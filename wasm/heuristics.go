@@ -1,0 +1,103 @@
+package wasm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// Heuristics lets a module score code or results. Scores are advice, never a
+// verdict.
+type Heuristics struct{ Use }
+
+// Subject says what a heuristic looks at.
+type Subject string
+
+// The subjects.
+const (
+	SubjectResult Subject = "result" // the output of a shard
+	SubjectCode   Subject = "code"   // a file of a function
+)
+
+// Evidence is one thing to score.
+type Evidence struct {
+	ID      string
+	Subject Subject
+	Content json.RawMessage // a result; nil for code
+	Text    string          // code; empty for a result
+	Name    string          // the file's name, for code
+}
+
+// Bounds of what a heuristic says about one thing: it is shown beside it.
+const (
+	MaxLabels  = 32      // labels
+	MaxLabel   = 64      // bytes of one
+	MaxExplain = 4 << 10 // bytes of the explanation
+)
+
+// Score is a heuristic's answer about one thing.
+type Score struct {
+	ID      string   `json:"id"`
+	Score   *float64 `json:"score"` // 0 to 1; 1 is what most deserves a look
+	Labels  []string `json:"labels"`
+	Explain string   `json:"explain"`
+}
+
+// Score returns one score for each thing, in their order. At most MaxBatch go
+// into a batch.
+func (h Heuristics) Score(ctx context.Context, things iter.Seq2[Evidence, error]) ([]Score, Stats, error) {
+	var sent []Evidence
+	list, stats, err := answers[Score](ctx, h.Use, Header{Kind: KindHeuristic}, encoded(things, &sent, Evidence.line))
+	if err != nil {
+		return nil, stats, err
+	}
+	if len(list) != len(sent) {
+		return nil, stats, h.badOutput(stats, "the module printed %d lines for %d items; exactly one for each is expected", len(list), len(sent))
+	}
+	for i, s := range list {
+		if err := s.check(sent[i].ID); err != nil {
+			return nil, stats, h.badOutput(stats, "line %d of stdout: %v", i+1, err)
+		}
+	}
+	return list, stats, nil
+}
+
+func (e Evidence) line() ([]byte, error) {
+	record := struct {
+		T       string          `json:"t"`
+		ID      string          `json:"id"`
+		Subject Subject         `json:"subject"`
+		Name    string          `json:"name,omitempty"`
+		Content json.RawMessage `json:"content"`
+		Text    *string         `json:"text"`
+	}{T: "item", ID: e.ID, Subject: e.Subject, Name: e.Name, Content: e.Content}
+	if e.Subject == SubjectCode {
+		record.Text = &e.Text
+	}
+	line, err := json.Marshal(record)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %q: %w", e.ID, err)
+	}
+	return line, nil
+}
+
+// check holds a score against the thing that it is about.
+func (s Score) check(id string) error {
+	switch {
+	case s.ID != id:
+		return fmt.Errorf("it is about %.80q; %q comes next", s.ID, id)
+	case s.Score == nil || !isScore(*s.Score):
+		return fmt.Errorf("%q has no score between 0 and 1", id)
+	case len(s.Labels) > MaxLabels:
+		return fmt.Errorf("%q has %d labels; at most %d are allowed", id, len(s.Labels), MaxLabels)
+	case len(s.Explain) > MaxExplain:
+		return fmt.Errorf("the explanation of %q is %d bytes; at most %d are allowed", id, len(s.Explain), MaxExplain)
+	}
+	for _, l := range s.Labels {
+		if l == "" || len(l) > MaxLabel {
+			return fmt.Errorf("a label of %q is %d bytes; 1 to %d are allowed", id, len(l), MaxLabel)
+		}
+	}
+	return nil
+}

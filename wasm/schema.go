@@ -1,0 +1,119 @@
+package wasm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+const (
+	// MaxSchema bounds the schema of a module's parameters in bytes. With
+	// references refused, checking costs at most its size times the parameters'.
+	MaxSchema = 16 << 10
+	// maxComplaints is how many faults of parameters are told at once.
+	maxComplaints = 5
+	schemaURL     = "urn:module:params"
+)
+
+// paramsSchema is a compiled schema.
+type paramsSchema struct{ schema *jsonschema.Schema }
+
+// nowhere refuses to load anything: a stranger's schema must not make the server
+// read files or addresses.
+type nowhere struct{}
+
+// Load implements jsonschema.URLLoader.
+func (nowhere) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is not part of the schema", clean(url))
+}
+
+// schema compiles the schema; nil if there is none.
+func (d Description) schema() (*paramsSchema, error) {
+	if len(d.Params) == 0 {
+		return nil, nil //nolint:nilnil // no schema is no error
+	}
+	if len(d.Params) > MaxSchema {
+		return nil, fmt.Errorf("the schema of the parameters is %d bytes; at most %d are allowed", len(d.Params), MaxSchema)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(d.Params))
+	if err != nil {
+		return nil, fmt.Errorf("the schema of the parameters: %w", err)
+	}
+	if _, ok := document.(map[string]any); !ok {
+		return nil, fmt.Errorf("the schema of the parameters is not an object")
+	}
+	if err := refuseReferences(document); err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(nowhere{})
+	if err := c.AddResource(schemaURL, document); err != nil {
+		return nil, fmt.Errorf("the schema of the parameters: %w", err)
+	}
+	schema, err := c.Compile(schemaURL)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of the parameters is not JSON Schema: %s", clean(err.Error()))
+	}
+	return &paramsSchema{schema}, nil
+}
+
+// refuseReferences keeps a small schema from standing for an endless one.
+func refuseReferences(v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			if key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" {
+				return fmt.Errorf("the schema of the parameters uses %s; write out what it stands for", key)
+			}
+			if err := refuseReferences(value); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if err := refuseReferences(value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *paramsSchema) check(params json.RawMessage) error {
+	if len(params) == 0 {
+		params = json.RawMessage("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
+	if err != nil {
+		return fmt.Errorf("the parameters are not JSON: %w", err)
+	}
+	err = s.schema.Validate(value)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var complaints []string
+	collect(invalid, message.NewPrinter(language.English), &complaints)
+	return fmt.Errorf("the parameters are not what the module asks for: %s", clean(strings.Join(complaints, "; ")))
+}
+
+// collect gathers the innermost faults.
+func collect(e *jsonschema.ValidationError, p *message.Printer, to *[]string) {
+	if len(e.Causes) == 0 && len(*to) < maxComplaints {
+		at := "at the top"
+		if len(e.InstanceLocation) > 0 {
+			at = "at " + strings.Join(e.InstanceLocation, ".")
+		}
+		*to = append(*to, at+": "+e.ErrorKind.LocalizedString(p))
+	}
+	for _, cause := range e.Causes {
+		collect(cause, p, to)
+	}
+}
