@@ -61,6 +61,9 @@ func domainProblems() []explanation {
 		{"digest_mismatch", http.StatusUnprocessableEntity, "The bytes that came do not have the digest that was stated. Nothing was stored.", "Send them again."},
 		{"object_too_large", http.StatusRequestEntityTooLarge, "The object is larger than an object may be.", "Split the data into several objects."},
 		{"module_too_large", http.StatusRequestEntityTooLarge, "The module has more bytes than a module may have.", "Build it for size and strip its debug sections."},
+		{"module_deprecated", http.StatusConflict, "The module is deprecated: new jobs may not use it.", "Use another module, or push a new version of it."},
+		{"too_many_records", http.StatusRequestEntityTooLarge, "A trial takes fewer records than that.", "Try the module with fewer, or on your own machine: ostraka module test."},
+		{"bad_records", http.StatusUnprocessableEntity, "The records are not those of the module's kind.", correct},
 		{"module_host", http.StatusServiceUnavailable, "The module could not be checked now. Nothing is held against it.", "Send it again in a moment."},
 		{"bad_scope", http.StatusUnprocessableEntity, "What a switch is to hold makes no sense.", "Name everything, or a project, or a function of a project and, if not all, its version."},
 		{"too_many_switches", http.StatusConflict, "As many switches are on as are kept.", "Put some off, or put one on for a whole project."},
@@ -81,6 +84,8 @@ func moduleProblems() []explanation {
 		{wasm.ClassExit, "The module ended with an error when it was tried."},
 		{wasm.ClassTrap, "The module's code failed when it was tried."},
 		{wasm.ClassMemoryLimit, "The module needs more memory than it may have."},
+		{wasm.ClassFuel, "The module uses more instructions than a batch may: it loops, or does too much."},
+		{wasm.ClassNondeterministic, "The module gives another answer when it runs again."},
 		{wasm.ClassOutputLimit, "The module writes more than it may."},
 		{wasm.ClassBadOutput, "What the module writes is not what the contract asks for."},
 	} {

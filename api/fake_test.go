@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // Things that every fake has.
@@ -216,6 +217,14 @@ func (f *fake) GetFunction(_ context.Context, _ uuid.UUID, name string, version 
 
 func (f *fake) ListFunctionVersions(_ context.Context, _ uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error) {
 	return list(f, page, func(i int) functions.FunctionVersion { return functions.FunctionVersion{Name: name, Version: i + 1} })
+}
+
+func (f *fake) TryModule(_ context.Context, _ uuid.UUID, _ string, _ json.RawMessage, records io.Reader) (wasm.Report, error) {
+	return wasm.Report{Output: []string{}, Findings: []wasm.Finding{}}, f.store(records)
+}
+
+func (f *fake) DeprecateModule(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, _ bool, reason string) (functions.Module, error) {
+	return functions.Module{Name: name, Deprecation: reason}, f.begin()
 }
 
 func (f *fake) PushModule(_ context.Context, _ functions.Principal, _ uuid.UUID, name, kind string, r io.Reader) (functions.Module, bool, error) {

@@ -2,9 +2,11 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
 
@@ -12,7 +14,7 @@ import (
 type PushModuleInput struct {
 	InProject
 	Name string `query:"name" required:"true" pattern:"^[a-z][a-z0-9-]{0,62}$" doc:"The module's name, of lower-case letters, digits and hyphens; pushing again under the same name makes a new version."`
-	Kind string `query:"kind" default:"aggregator" enum:"aggregator" doc:"What the module is for."`
+	Kind string `query:"kind" default:"aggregator" enum:"aggregator,heuristic,planner,validator" doc:"What the module is for."`
 }
 
 // ModulePath names a module of a project.
@@ -25,6 +27,25 @@ type pushedModuleOutput struct {
 	Status   int
 	Location string `header:"Location"`
 	Body     functions.Module
+}
+
+// TryModuleInput says with what to try a module. The body is the records.
+type TryModuleInput struct {
+	ModulePath
+	Params string `query:"params" maxLength:"65536" doc:"The module's parameters, a JSON object; left out: the first example of its schema, or {}."`
+}
+
+// DeprecateModuleInput says whether a module is deprecated.
+type DeprecateModuleInput struct {
+	ModulePath
+	Body struct {
+		Deprecated bool   `json:"deprecated" doc:"False allows it again."`
+		Reason     string `json:"reason,omitempty" maxLength:"1000" doc:"Why, and what to use in its place."`
+	}
+}
+
+type reportOutput struct {
+	Body wasm.Report
 }
 
 type moduleOutput struct {
@@ -47,6 +68,15 @@ func (s *server) moduleOperations() {
 		id: "getModule", method: http.MethodGet, path: path + "/{name}", tag: "functions", summary: "Get the newest version of a module",
 		access: readers(),
 	}, s.getModule)
+	register(s, operation{
+		id: "tryModule", method: http.MethodPost, path: path + "/{name}/test-run", tag: "functions", summary: "Try the newest version of a module",
+		about:  "The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.",
+		access: roles(functions.RoleOwner), body: body{limit: functions.MaxTrialBytes, stream: "application/x-ndjson"},
+	}, s.tryModule)
+	register(s, operation{
+		id: "deprecateModule", method: http.MethodPost, path: path + "/{name}/deprecate", tag: "functions", summary: "Keep new jobs from using a module",
+		about: "It concerns all versions that there are; jobs that use one go on.", access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
+	}, s.deprecateModule)
 }
 
 func (s *server) pushModule(ctx context.Context, c *call, in *PushModuleInput) (*pushedModuleOutput, error) {
@@ -71,6 +101,36 @@ func (s *server) listModules(ctx context.Context, c *call, in *ListInProject) (*
 		return nil, err
 	}
 	return listed(c, page, items, cursorOfName, func(m functions.Module) string { return m.Name }), nil
+}
+
+func (s *server) tryModule(ctx context.Context, c *call, in *TryModuleInput) (*reportOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if !isName(in.Name) {
+		return nil, functions.NotFound("module", in.Name)
+	}
+	report, err := s.service.TryModule(ctx, project, in.Name, json.RawMessage(in.Params), c.request.Body)
+	if err != nil {
+		return nil, streamError(err, functions.MaxTrialBytes)
+	}
+	return &reportOutput{Body: report}, nil
+}
+
+func (s *server) deprecateModule(ctx context.Context, c *call, in *DeprecateModuleInput) (*moduleOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if !isName(in.Name) {
+		return nil, functions.NotFound("module", in.Name)
+	}
+	m, err := s.service.DeprecateModule(ctx, c.principal, project, in.Name, in.Body.Deprecated, in.Body.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &moduleOutput{Body: m}, nil
 }
 
 func (s *server) getModule(ctx context.Context, _ *call, in *ModulePath) (*moduleOutput, error) {

@@ -3,6 +3,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"iter"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // Service is what the API asks of the domain; *functions.Service implements it. An error that is a *functions.Error is for the
@@ -44,6 +46,9 @@ type Service interface {
 	PushModule(ctx context.Context, by functions.Principal, project uuid.UUID, name, kind string, wasm io.Reader) (m functions.Module, created bool, err error)
 	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error) // newest version of each, by name
 	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error)    // version 0: the newest
+	// TryModule runs the newest version on records and keeps nothing.
+	TryModule(ctx context.Context, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error)
+	DeprecateModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, deprecated bool, reason string) (functions.Module, error)
 
 	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
 	PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)

@@ -723,12 +723,21 @@ func (e ShardState) Valid() bool {
 // Defines values for PushModuleParamsKind.
 const (
 	PushModuleParamsKindAggregator PushModuleParamsKind = "aggregator"
+	PushModuleParamsKindHeuristic  PushModuleParamsKind = "heuristic"
+	PushModuleParamsKindPlanner    PushModuleParamsKind = "planner"
+	PushModuleParamsKindValidator  PushModuleParamsKind = "validator"
 )
 
 // Valid indicates whether the value is a known member of the PushModuleParamsKind enum.
 func (e PushModuleParamsKind) Valid() bool {
 	switch e {
 	case PushModuleParamsKindAggregator:
+		return true
+	case PushModuleParamsKindHeuristic:
+		return true
+	case PushModuleParamsKindPlanner:
+		return true
+	case PushModuleParamsKindValidator:
 		return true
 	default:
 		return false
@@ -950,6 +959,25 @@ type CreatedProject struct {
 	Project  Project `json:"project"`
 }
 
+// DeprecateModuleInputBody defines model for DeprecateModuleInputBody.
+type DeprecateModuleInputBody struct {
+	// Deprecated False allows it again.
+	Deprecated bool `json:"deprecated"`
+
+	// Reason Why, and what to use in its place.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Description defines model for Description.
+type Description struct {
+	Associative *bool           `json:"associative,omitempty"`
+	Kinds       []string        `json:"kinds"`
+	Name        string          `json:"name"`
+	Params      json.RawMessage `json:"params,omitempty"`
+	Summary     string          `json:"summary,omitempty"`
+	Version     string          `json:"version"`
+}
+
 // Directives defines model for Directives.
 type Directives struct {
 	// At When the server looked, by its clock: do not go back to older directives.
@@ -1044,6 +1072,25 @@ type EnrolmentTokenList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// Error defines model for Error.
+type Error struct {
+	Class    string   `json:"class"`
+	Digest   string   `json:"digest,omitempty"`
+	ExitCode int32    `json:"exit_code,omitempty"`
+	Frames   []string `json:"frames,omitempty"`
+	Fuel     int64    `json:"fuel"`
+	Header   string   `json:"header,omitempty"`
+	Hint     string   `json:"hint,omitempty"`
+	InLines  int64    `json:"in_lines"`
+	Memory   int64    `json:"memory"`
+	Message  string   `json:"message"`
+	OutLines int64    `json:"out_lines"`
+	Rule     string   `json:"rule,omitempty"`
+	Stderr   string   `json:"stderr,omitempty"`
+	Trap     string   `json:"trap,omitempty"`
+	WallNs   int64    `json:"wall_ns"`
+}
+
 // Event defines model for Event.
 type Event struct {
 	At   time.Time       `json:"at"`
@@ -1079,6 +1126,13 @@ type File struct {
 	Digest string `json:"digest"`
 	Path   string `json:"path"`
 	Size   int64  `json:"size"`
+}
+
+// Finding defines model for Finding.
+type Finding struct {
+	Check  string `json:"check"`
+	Detail string `json:"detail,omitempty"`
+	Passed bool   `json:"passed"`
 }
 
 // Flag defines model for Flag.
@@ -1489,13 +1543,20 @@ type Manifest struct {
 
 // Module defines model for Module.
 type Module struct {
-	CreatedAt time.Time          `json:"created_at"`
-	Digest    string             `json:"digest"`
-	ID        openapi_types.UUID `json:"id"`
-	Kind      string             `json:"kind"`
-	Name      string             `json:"name"`
-	Size      int64              `json:"size"`
-	Version   int64              `json:"version"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// DeprecatedAt New jobs may not use it since then.
+	DeprecatedAt *time.Time `json:"deprecated_at,omitempty"`
+
+	// Deprecation Why, and what to use in its place.
+	Deprecation string             `json:"deprecation,omitempty"`
+	Description *Description       `json:"description,omitempty"`
+	Digest      string             `json:"digest"`
+	ID          openapi_types.UUID `json:"id"`
+	Kind        string             `json:"kind"`
+	Name        string             `json:"name"`
+	Size        int64              `json:"size"`
+	Version     int64              `json:"version"`
 }
 
 // ModuleList defines model for ModuleList.
@@ -1828,6 +1889,19 @@ type Refusal struct {
 type Released struct {
 	// WasOn Whether the switch was on. Putting one off that is off does no harm.
 	WasOn bool `json:"was_on"`
+}
+
+// Report defines model for Report.
+type Report struct {
+	Bytes       int64           `json:"bytes"`
+	Description *Description    `json:"description,omitempty"`
+	Digest      string          `json:"digest"`
+	Error       *Error          `json:"error,omitempty"`
+	Findings    []Finding       `json:"findings"`
+	Kind        string          `json:"kind"`
+	Output      []string        `json:"output"`
+	Params      json.RawMessage `json:"params"`
+	Stats       TrialStats      `json:"stats"`
 }
 
 // ResultLine defines model for ResultLine.
@@ -2171,6 +2245,19 @@ type Termination struct {
 	Force bool `json:"force,omitempty"`
 }
 
+// TrialStats defines model for TrialStats.
+type TrialStats struct {
+	Batches  int64  `json:"batches"`
+	Fuel     int64  `json:"fuel"`
+	InBytes  int64  `json:"in_bytes"`
+	InLines  int64  `json:"in_lines"`
+	Memory   int64  `json:"memory"`
+	OutBytes int64  `json:"out_bytes"`
+	OutLines int64  `json:"out_lines"`
+	Stderr   string `json:"stderr,omitempty"`
+	WallNs   int64  `json:"wall_ns"`
+}
+
 // VerdictReason defines model for VerdictReason.
 type VerdictReason struct {
 	Code string `json:"code"`
@@ -2506,6 +2593,21 @@ type PushModuleParams struct {
 // PushModuleParamsKind defines parameters for PushModule.
 type PushModuleParamsKind string
 
+// DeprecateModuleParams defines parameters for DeprecateModule.
+type DeprecateModuleParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// TryModuleParams defines parameters for TryModule.
+type TryModuleParams struct {
+	// Params The module's parameters, a JSON object; left out: the first example of its schema, or {}.
+	Params *string `form:"params,omitempty" json:"params,omitempty"`
+
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // PutObjectParams defines parameters for PutObject.
 type PutObjectParams struct {
 	// Digest The SHA-256 of the body, in hexadecimal. A body that differs is not stored.
@@ -2649,6 +2751,9 @@ type ReleaseInProjectJSONRequestBody = ProjectKillScope
 
 // KillInProjectJSONRequestBody defines body for KillInProject for application/json ContentType.
 type KillInProjectJSONRequestBody = NewProjectKillSwitch
+
+// DeprecateModuleJSONRequestBody defines body for DeprecateModule for application/json ContentType.
+type DeprecateModuleJSONRequestBody = DeprecateModuleInputBody
 
 // CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
 type CreateRuleJSONRequestBody = RuleSpec
@@ -3350,6 +3455,45 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
 	GetModule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeprecateModuleWithBody Keep new jobs from using a module
+	//
+	// It concerns all versions that there are; jobs that use one go on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+	DeprecateModuleWithBody(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeprecateModule Keep new jobs from using a module
+	//
+	// It concerns all versions that there are; jobs that use one go on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+	DeprecateModule(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TryModuleWithBody Try the newest version of a module
+	//
+	// The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.
+	//
+	// The body has at most 8388608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/test-run (the `TryModule` operationId).
+	TryModuleWithBody(ctx context.Context, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutObjectWithBody Store an object
 	//
@@ -4844,6 +4988,75 @@ func (c *Client) PushModuleWithBody(ctx context.Context, project openapi_types.U
 // Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
 func (c *Client) GetModule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetModuleRequest(c.Server, project, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeprecateModuleWithBody Keep new jobs from using a module
+//
+// It concerns all versions that there are; jobs that use one go on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+func (c *Client) DeprecateModuleWithBody(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeprecateModuleRequestWithBody(c.Server, project, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeprecateModule Keep new jobs from using a module
+//
+// It concerns all versions that there are; jobs that use one go on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+func (c *Client) DeprecateModule(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeprecateModuleRequest(c.Server, project, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TryModuleWithBody Try the newest version of a module
+//
+// The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.
+//
+// The body has at most 8388608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/test-run (the `TryModule` operationId).
+func (c *Client) TryModuleWithBody(ctx context.Context, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTryModuleRequestWithBody(c.Server, project, name, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8608,6 +8821,160 @@ func NewGetModuleRequest(server string, project openapi_types.UUID, name string)
 	return req, nil
 }
 
+// NewDeprecateModuleRequest calls the generic DeprecateModule builder with application/json body
+func NewDeprecateModuleRequest(server string, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDeprecateModuleRequestWithBody(server, project, name, params, "application/json", bodyReader)
+}
+
+// NewDeprecateModuleRequestWithBody constructs an http.Request for the DeprecateModule method, with any body, and a specified content type
+func NewDeprecateModuleRequestWithBody(server string, project openapi_types.UUID, name string, params *DeprecateModuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/modules/%s/deprecate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewTryModuleRequestWithBody constructs an http.Request for the TryModule method, with any body, and a specified content type
+func NewTryModuleRequestWithBody(server string, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/modules/%s/test-run", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Params != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "params", *params.Params, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPutObjectRequestWithBody constructs an http.Request for the PutObject method, with any body, and a specified content type
 func NewPutObjectRequestWithBody(server string, project openapi_types.UUID, params *PutObjectParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
@@ -10386,6 +10753,45 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
 	GetModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetModuleResponse, error)
+
+	// DeprecateModuleWithBodyWithResponse Keep new jobs from using a module
+	//
+	// It concerns all versions that there are; jobs that use one go on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+	DeprecateModuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeprecateModuleResponse, error)
+
+	// DeprecateModuleWithResponse Keep new jobs from using a module
+	//
+	// It concerns all versions that there are; jobs that use one go on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+	DeprecateModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*DeprecateModuleResponse, error)
+
+	// TryModuleWithBodyWithResponse Try the newest version of a module
+	//
+	// The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.
+	//
+	// The body has at most 8388608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/modules/{name}/test-run (the `TryModule` operationId).
+	TryModuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryModuleResponse, error)
 
 	// PutObjectWithBodyWithResponse Store an object
 	//
@@ -13362,6 +13768,102 @@ func (r GetModuleResponse) ContentType() string {
 	return ""
 }
 
+type DeprecateModuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Module
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeprecateModuleResponse) GetJSON200() *Module {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeprecateModuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeprecateModuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeprecateModuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeprecateModuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeprecateModuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TryModuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Report
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TryModuleResponse) GetJSON200() *Report {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TryModuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TryModuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TryModuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TryModuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TryModuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // PutObjectResponse201Headers the declared response headers of an HTTP 201 response for PutObject
 type PutObjectResponse201Headers struct {
 	Location *string
@@ -15326,6 +15828,63 @@ func (c *ClientWithResponses) GetModuleWithResponse(ctx context.Context, project
 		return nil, err
 	}
 	return ParseGetModuleResponse(rsp)
+}
+
+// DeprecateModuleWithBodyWithResponse Keep new jobs from using a module
+//
+// It concerns all versions that there are; jobs that use one go on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+func (c *ClientWithResponses) DeprecateModuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DeprecateModuleResponse, error) {
+	rsp, err := c.DeprecateModuleWithBody(ctx, project, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeprecateModuleResponse(rsp)
+}
+
+// DeprecateModuleWithResponse Keep new jobs from using a module
+//
+// It concerns all versions that there are; jobs that use one go on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
+func (c *ClientWithResponses) DeprecateModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*DeprecateModuleResponse, error) {
+	rsp, err := c.DeprecateModule(ctx, project, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeprecateModuleResponse(rsp)
+}
+
+// TryModuleWithBodyWithResponse Try the newest version of a module
+//
+// The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.
+//
+// The body has at most 8388608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/modules/{name}/test-run (the `TryModule` operationId).
+func (c *ClientWithResponses) TryModuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryModuleResponse, error) {
+	rsp, err := c.TryModuleWithBody(ctx, project, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTryModuleResponse(rsp)
 }
 
 // PutObjectWithBodyWithResponse Store an object
@@ -17754,6 +18313,72 @@ func ParseGetModuleResponse(rsp *http.Response) (*GetModuleResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Module
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeprecateModuleResponse parses an HTTP response from a DeprecateModuleWithResponse call
+func ParseDeprecateModuleResponse(rsp *http.Response) (*DeprecateModuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeprecateModuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Module
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTryModuleResponse parses an HTTP response from a TryModuleWithResponse call
+func ParseTryModuleResponse(rsp *http.Response) (*TryModuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TryModuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Report
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -32,8 +32,8 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 	if isBuiltin(name) || name == NoAggregator {
 		return m, false, Invalid("bad_name", fmt.Sprintf("%q is the name of a built-in module", name), "choose another name")
 	}
-	if kind != string(wasm.KindAggregator) {
-		return m, false, Invalid("bad_kind", fmt.Sprintf("modules of kind %q cannot be run yet", kind), "upload an aggregator")
+	if !slices.Contains(wasm.Kinds(), wasm.Kind(kind)) {
+		return m, false, Invalid("bad_kind", fmt.Sprintf("there is no kind %q of modules", kind), fmt.Sprintf("the kinds are %v", wasm.Kinds()))
 	}
 	bytesOf, err := io.ReadAll(io.LimitReader(body, precheck.MaxModuleBytes+1))
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 			Hint: "build with size optimisation and strip debug sections",
 		}
 	}
-	if _, err := s.modules.Check(ctx, project.String(), bytesOf, wasm.Kind(kind)); err != nil {
+	info, err := s.modules.Check(ctx, project.String(), bytesOf, wasm.Kind(kind))
+	if err != nil {
 		return m, false, moduleRefused(err)
 	}
 	digest, size, err := s.blobs.Put(ctx, project, bytes.NewReader(bytesOf), precheck.MaxModuleBytes)
@@ -56,7 +57,7 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 		if _, err := store.Exec(ctx, tx, store.LockModules); err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.AddModule, newID(), name, kind, digest, size)
+		n, err := store.Exec(ctx, tx, store.AddModule, newID(), name, kind, digest, size, info.Description)
 		if err != nil {
 			return err
 		}
@@ -137,6 +138,12 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 	}
 	if module.Kind != string(wasm.KindAggregator) {
 		return nil, Invalid("bad_kind", fmt.Sprintf("module %q is a %s", name, module.Kind), "name an aggregator")
+	}
+	if module.DeprecatedAt != nil {
+		return nil, &Error{Kind: KindConflict, Code: "module_deprecated", Message: fmt.Sprintf("module %q is deprecated: %s", name, module.Deprecation), Hint: "use another module, or push a new version of it"}
+	}
+	if err := module.Description.CheckParams(params); err != nil {
+		return nil, Invalid("bad_params", fmt.Sprintf("the aggregator %s: %v", name, err), "`ostraka module show` has the schema of its parameters")
 	}
 	return &AggregatorRef{Module: name, Digest: module.Digest, Params: params}, nil
 }

@@ -72,7 +72,8 @@ func TestModulesThatAreRefused(t *testing.T) {
 		{"bad_name", "sum", "aggregator", builtinBytes(t)},
 		{"bad_name", "none", "aggregator", builtinBytes(t)},
 		{"bad_name", "Mine!", "aggregator", builtinBytes(t)},
-		{"bad_kind", "mine", "validator", builtinBytes(t)},
+		{"bad_kind", "mine", "oracle", builtinBytes(t)},
+		{"module_exit", "mine", "validator", builtinBytes(t)},
 		{"module_too_large", "mine", "aggregator", bytes.NewReader(make([]byte, precheck.MaxModuleBytes+1))},
 	} {
 		_, _, err := w.PushModule(t.Context(), w.by, w.project, c.name, c.kind, c.body)

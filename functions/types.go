@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // Role is what a key may do.
@@ -129,6 +130,10 @@ type Module struct {
 	Digest    string    `json:"digest"`
 	Size      int64     `json:"size"`
 	CreatedAt time.Time `json:"created_at"`
+	// Description is what the module says about itself.
+	Description  *wasm.Description `json:"description,omitempty"`
+	DeprecatedAt *time.Time        `json:"deprecated_at,omitempty" doc:"New jobs may not use it since then."`
+	Deprecation  string            `json:"deprecation,omitempty" doc:"Why, and what to use in its place."`
 }
 
 // Object is a stored, content-addressed object.

@@ -283,13 +283,25 @@ func (t Trial) runner() (trialRunner, error) {
 	return nil, fmt.Errorf("there is no kind %q of modules", t.Kind)
 }
 
+// RecordError says that a trial's records are not those of the module's kind.
+type RecordError struct {
+	Number int // of the record, from 1
+	Err    error
+}
+
+// Error names the record.
+func (e *RecordError) Error() string { return fmt.Sprintf("record %d: %v", e.Number, e.Err) }
+
+// Unwrap returns what is wrong with it.
+func (e *RecordError) Unwrap() error { return e.Err }
+
 // decodeAll decodes all records.
 func decodeAll[T any](records [][]byte, decode func(int, []byte) (T, error)) ([]T, error) {
 	all := make([]T, 0, len(records))
 	for i, r := range records {
 		v, err := decode(i, r)
 		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
+			return nil, &RecordError{Number: i + 1, Err: err}
 		}
 		all = append(all, v)
 	}

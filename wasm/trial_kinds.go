@@ -159,7 +159,7 @@ func newPlannerTrial(t Trial) (trialRunner, error) {
 			Summary string          `json:"summary"`
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
+			return nil, &RecordError{Number: i + 1, Err: err}
 		}
 		switch {
 		case r.T == "final" && i == 0:
@@ -167,7 +167,7 @@ func newPlannerTrial(t Trial) (trialRunner, error) {
 		case r.T == "unit":
 			p.done = append(p.done, r.DoneUnit)
 		default:
-			return nil, fmt.Errorf("record %d is of type %.40q: a planner reads one final, and then units", i+1, r.T)
+			return nil, &RecordError{Number: i + 1, Err: fmt.Errorf("it is of type %.40q: a planner reads one final, and then units", r.T)}
 		}
 	}
 	return p, nil

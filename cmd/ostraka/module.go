@@ -14,7 +14,9 @@ import (
 )
 
 func newModule(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("module", "WASM modules, which fold results", newModulePush(t, server), newModuleList(t, server), newModuleGet(t, server))
+	return noun("module", "WASM modules: aggregators, validators, heuristics and planners",
+		newModulePush(t, server), newModuleList(t, server), newModuleShow(t, server),
+		newModuleTrial(t), newModuleTestRun(t, server), newModuleDeprecate(t, server))
 }
 
 // modulePushOptions are the flags of `ostraka module push`.
@@ -40,7 +42,7 @@ func newModulePush(t *terminal, server *serverFlags) *cobra.Command {
 	}
 	o.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.name, "name", "", "what to call it")
-	cmd.Flags().StringVar(&o.kind, "kind", "aggregator", "what it does; aggregator is the only kind so far")
+	cmd.Flags().StringVar(&o.kind, "kind", "aggregator", "what it does: aggregator, heuristic, planner or validator")
 	return cmd
 }
 
@@ -101,10 +103,10 @@ func newModuleList(t *terminal, server *serverFlags) *cobra.Command {
 	return cmd
 }
 
-func newModuleGet(t *terminal, server *serverFlags) *cobra.Command {
+func newModuleShow(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use: "get NAME", Short: "Show a module", Args: arguments(1), ValidArgsFunction: server.complete(moduleNames),
+		Use: "show NAME", Aliases: []string{"get"}, Short: "Show a module and what it says about itself", Args: arguments(1), ValidArgsFunction: server.complete(moduleNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
@@ -125,9 +127,39 @@ func newModuleGet(t *terminal, server *serverFlags) *cobra.Command {
 				{"digest", m.Digest},
 				{"bytes", strconv.FormatInt(m.Size, 10)},
 				{"created", shortTime(m.CreatedAt)},
+				{"describes", describedByServer(m.Description)},
+				{"parameters", schemaOf(m.Description)},
+				{"deprecated", deprecated(m)},
 			})
 		},
 	}
 	output.register(cmd.Flags())
 	return cmd
+}
+
+func describedByServer(d *client.Description) string {
+	if d == nil {
+		return ""
+	}
+	text := d.Name + " " + d.Version
+	if d.Summary != "" {
+		text += ": " + d.Summary
+	}
+	return plain(text)
+}
+
+// schemaOf is the JSON Schema of a module's parameters.
+func schemaOf(d *client.Description) string {
+	if d == nil {
+		return ""
+	}
+	return plain(string(d.Params))
+}
+
+// deprecated says since when new jobs may not use a module, and why.
+func deprecated(m client.Module) string {
+	if m.DeprecatedAt == nil {
+		return ""
+	}
+	return shortTime(*m.DeprecatedAt) + " " + plain(m.Deprecation)
 }

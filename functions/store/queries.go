@@ -43,6 +43,7 @@ var (
 	CountRules           = load("count_rules")
 	CountUnsettledPages  = load("count_unsettled_pages")
 	DeleteRule           = load("delete_rule")
+	DeprecateModule      = load("deprecate_module")
 	DropPartials         = load("drop_partials")
 	EndJob               = load("end_job")
 	EndJobLeases         = load("end_job_leases")
