@@ -75,7 +75,7 @@ func (f *finish) do() (int, syscall.Errno) {
 			return 8, e
 		}
 	}
-	if _, _, e := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&f.filter))); e != 0 {
+	if e := f.load(); e != 0 {
 		return 9, e
 	}
 	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, 0); e != 0 {
@@ -83,6 +83,16 @@ func (f *finish) do() (int, syscall.Errno) {
 	}
 	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.env[0])))
 	return 11, e
+}
+
+// load installs the filter.
+//
+//go:nosplit
+//go:norace
+//nolint:gosec // the kernel takes addresses
+func (f *finish) load() syscall.Errno {
+	_, _, e := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&f.filter)))
+	return e
 }
 
 // lastCapability is the highest that this kernel knows. The launcher asks the

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +39,7 @@ const (
 // Whoever calls it by hand gains nothing: all that it does is to give up
 // rights, with those of who called it.
 func MaybeLaunch() {
+	hooked.Store(true)
 	if len(os.Args) != 2 || os.Args[1] != argument && os.Args[1] != probeArgument {
 		return
 	}
@@ -48,6 +50,12 @@ func MaybeLaunch() {
 	}
 	os.Exit(launch()) //nolint:forbidigo // the process is the launcher: its main must go no further
 }
+
+// hooked says that this program calls MaybeLaunch: another one, started again,
+// would do what it always does.
+var hooked atomic.Bool
+
+var errNotHooked = errors.New("this program cannot be its own launcher: its main does not call linux.MaybeLaunch")
 
 // launch carries out the order, or tells why it cannot.
 func launch() int {

@@ -54,7 +54,10 @@ func New(cfg Config) (*Runner, error) {
 }
 
 func (r *Runner) prepare() (err error) {
-	if !slices.Contains(Levels(), r.cfg.Level) {
+	switch {
+	case !hooked.Load():
+		return errNotHooked
+	case !slices.Contains(Levels(), r.cfg.Level):
 		return errors.New("there is no such level here")
 	}
 	if r.cfg.Dir, err = filepath.Abs(r.cfg.Dir); err != nil {

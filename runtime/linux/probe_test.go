@@ -1,0 +1,24 @@
+//go:build linux
+
+package linux
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProbe: what the probe says agrees with what can be built.
+func TestProbe(t *testing.T) {
+	report := Probe(t.Context())
+	for _, l := range report.Layers {
+		t.Logf("%-20s %-8s %s %s", l.Name, l.State, l.Detail, l.Fix)
+		if l.State != StateOK {
+			require.NotEmpty(t, l.Detail, l.Name)
+		}
+	}
+	require.Equal(t, StateOK, report.Layer(LayerUser).State)
+	require.Equal(t, StateOK, report.Layer(LayerRoot).State)
+	require.Equal(t, StateOK, report.Layer(LayerSeccomp).State)
+	require.Equal(t, StateOK, report.Layer(LayerLandlock).State)
+}
