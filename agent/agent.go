@@ -130,7 +130,7 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 		if err != nil {
 			return nil, err
 		}
-		if sandbox, err = NewSandbox(tree, dir.work()); err != nil {
+		if sandbox, err = isolate(ctx, o, dir, tree); err != nil {
 			return nil, err
 		}
 	}

@@ -45,7 +45,11 @@ type Options struct {
 	Measure func(context.Context) (host.Sample, error)
 	// Python is the interpreter: a path, python.UseSystem, or empty for the one that this program carries.
 	Python string
-	// Sandbox is where functions run; nil: the strongest that this machine allows, on that interpreter.
+	// Isolation is the level that is used, and no other; empty: the strongest that a canary proves on this machine.
+	Isolation bundle.Isolation
+	// AllowProcess lets the level `process`, which is no wall, be used where no other can be had.
+	AllowProcess bool
+	// Sandbox is where functions run; nil: a sandbox of that isolation, on that interpreter.
 	Sandbox Sandbox
 	// Thresholds are the owner's, for every sandbox; the strictest of the owner's, the project's and the function's holds.
 	Thresholds threshold.Rules

@@ -58,9 +58,14 @@ func (s *processSandbox) Open(ctx context.Context, b *bundle.Bundle, settings ha
 
 // Describe implements Sandbox.
 func (s *processSandbox) Describe(ctx context.Context) (interpreter, libc string, err error) {
-	facts, err := s.python.Facts(ctx)
+	return describe(ctx, s.python)
+}
+
+// describe says what the server is told of an interpreter.
+func describe(ctx context.Context, tree python.Tree) (interpreter, libc string, err error) {
+	facts, err := tree.Facts(ctx)
 	if err != nil {
 		return "", "", err
 	}
-	return facts.Interpreter + " (" + s.python.Label() + ")", facts.Libc, nil
+	return facts.Interpreter + " (" + tree.Label() + ")", facts.Libc, nil
 }

@@ -32,6 +32,7 @@ type agentStartOptions struct {
 	liarSeed    uint64
 	seedIsGiven bool
 	logLevel    string
+	isolation   string
 }
 
 func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
@@ -46,8 +47,9 @@ and returns the rest.
 It executes what the owners of its projects have signed (ostraka signing-key), and learns their keys
 when it joins: from the token, or else from the server. See ostraka agent trust.
 
-Isolation is "process" so far: functions run as the user who runs the agent. Lend a machine
-and an account that you would lend to those who write the functions.`,
+Functions run in a sandbox of the strongest isolation that a canary, a function that tries to escape,
+proves at the start: linux, linux-nocgroup or landlock. Where none of them holds the agent does not
+start; ostraka agent doctor says what is missing and how to mend it.`,
 		Example: "  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent",
 		Args:    arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +62,7 @@ and an account that you would lend to those who write the functions.`,
 	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&o.options.DataDir, "data", "", "folder for the agent's key and cache; left out: one in the user's folder of data")
 	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
+	f.StringVar(&o.isolation, "isolation", "", isolationUsage)
 	f.StringVar(&o.options.Python, "python", "", pythonUsage)
 	f.IntVar(&o.options.Workers, "workers", 1, "how many leases to work on at once, each with an interpreter of its own")
 	f.StringVar(&o.maxMemory, "max-memory", "", "refuse functions whose limit of memory is higher, for example 512Mi")
@@ -98,6 +101,9 @@ func (o *agentStartOptions) complete() (err error) {
 		return err
 	}
 	o.options.Version = version
+	if err := o.completeIsolation(); err != nil {
+		return err
+	}
 	if err := o.completeToken(); err != nil {
 		return err
 	}
@@ -117,6 +123,25 @@ func (o *agentStartOptions) complete() (err error) {
 	}
 	if o.liar {
 		o.options.Liar = &agent.Liar{Probability: o.liarChance, Seed: o.seed()}
+	}
+	return nil
+}
+
+const (
+	isolationUsage = `use this level of isolation and no other: linux, linux-nocgroup, landlock or process (no walls: for your own functions); "any": the strongest, and process where there is no other; left out: the strongest but process`
+	// anyIsolation is the value of --isolation that settles for whatever there is.
+	anyIsolation = "any"
+)
+
+func (o *agentStartOptions) completeIsolation() (err error) {
+	switch o.isolation {
+	case "":
+	case anyIsolation:
+		o.options.AllowProcess = true
+	default:
+		if o.options.Isolation, err = bundle.ParseIsolation(o.isolation); err != nil {
+			return usageError("--isolation: %w", err)
+		}
 	}
 	return nil
 }

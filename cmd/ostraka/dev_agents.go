@@ -54,7 +54,7 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 }
 
 func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []string {
-	args := []string{"agent", "start", "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--lease-work", devLeaseWork.String()}
+	args := []string{"agent", "start", "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation, "--lease-work", devLeaseWork.String()}
 	if !config.Sign {
 		args = append(args, "--allow-unsigned") // the owner of the machine, the project and the server are one
 	}

@@ -71,6 +71,10 @@ type Config struct {
 	PIDNamespace bool
 	// Confine is what every shard puts on itself before its handler runs.
 	Confine Confinement
+	// Processes is how many processes and threads the user of the sandbox may
+	// have, the interpreter's own included, by RLIMIT_NPROC; 0: no such limit,
+	// for a user who runs other things as well.
+	Processes int64
 	// Accounting, if set, knows what all processes of the session use together.
 	Accounting Accounting
 }

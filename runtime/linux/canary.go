@@ -219,7 +219,7 @@ func (r *Runner) facts(b *bait, hidden []string) map[string]any {
 func variables() []string {
 	return []string{
 		"HOME", "TMPDIR", "PATH", "LC_ALL", "TZ", "PYTHONHASHSEED", "PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE",
-		"PYTHONNOUSERSITE", "PYTHONPATH", "PYTHONHOME", "OSTRAKA_SANDBOX", "OSTRAKA_OUTPUT", "OSTRAKA_SEED", "LC_CTYPE",
+		"PYTHONNOUSERSITE", "LC_CTYPE",
 	}
 }
 

@@ -140,6 +140,8 @@ func sandboxFilter(ownRoot bool) program {
 	p.check(unix.SYS_CLONE, 0, newNamespaces, verdictAllow, denied, 0)
 	// Only streams and packets: a datagram socket could be given an address.
 	p.socketpair(denied)
+	// The zygote asks who sends it messages; that is the one option there is.
+	p.check(unix.SYS_SETSOCKOPT, 2, anyBits, verdictAllow, denied, unix.SO_PASSCRED)
 	p.check(unix.SYS_IOCTL, 1, anyBits, verdictAllow, denied,
 		fioclex, fionclex, fionbio, fionread, unix.TCGETS, unix.TIOCGWINSZ)
 	p.check(unix.SYS_FCNTL, 1, anyBits, denied, verdictAllow,
@@ -147,7 +149,8 @@ func sandboxFilter(ownRoot bool) program {
 	p.check(unix.SYS_PRCTL, 0, anyBits, verdictAllow, denied,
 		unix.PR_SET_PDEATHSIG, unix.PR_GET_PDEATHSIG, unix.PR_GET_DUMPABLE, unix.PR_SET_DUMPABLE, unix.PR_SET_NAME, unix.PR_GET_NAME,
 		unix.PR_SET_SECCOMP, unix.PR_GET_SECCOMP, unix.PR_SET_CHILD_SUBREAPER, unix.PR_GET_CHILD_SUBREAPER, unix.PR_SET_NO_NEW_PRIVS,
-		unix.PR_GET_NO_NEW_PRIVS, unix.PR_CAPBSET_READ, unix.PR_SET_VMA, unix.PR_GET_TIMERSLACK)
+		unix.PR_GET_NO_NEW_PRIVS, unix.PR_CAPBSET_READ, unix.PR_SET_VMA, unix.PR_GET_TIMERSLACK,
+		unix.PR_GET_TID_ADDRESS)
 	// Of other processes neither limits, nor processors, nor priorities.
 	for _, nr := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		p.check(nr, 0, anyBits, verdictAllow, denied, 0)

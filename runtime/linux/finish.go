@@ -18,7 +18,6 @@ type finish struct {
 	namespaces bool
 	ruleset    int // of Landlock; -1: none
 	last       uintptr
-	processes  unix.Rlimit // Max 0: no limit
 	filter     unix.SockFprog
 	path       *byte
 	argv, env  []*byte
@@ -30,12 +29,10 @@ type finish struct {
 var zero = [1]byte{'0'}
 
 // do gives up everything and becomes the interpreter. It reports the step that
-// failed and why. From the cgroup on, this program could not start a thread any
-// more, and Go would crash where it wants to: so nothing here can be preempted
-// (see also launcherEnv), and nothing allocates.
+// failed and why. The
+// number of threads is not limited here, as Go may start one at any time and
+// dies when it cannot: the zygote does it, before there is any user code.
 //
-//go:nosplit
-//go:norace
 //nolint:gosec // the kernel takes addresses
 func (f *finish) do() (int, syscall.Errno) {
 	for _, fd := range f.cgroups {
@@ -70,25 +67,18 @@ func (f *finish) do() (int, syscall.Errno) {
 	if _, _, e := syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0); e != 0 {
 		return 7, e
 	}
-	if f.processes.Max != 0 {
-		if _, _, e := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NPROC, uintptr(unsafe.Pointer(&f.processes)), 0, 0, 0); e != 0 {
-			return 8, e
-		}
-	}
 	if e := f.load(); e != 0 {
-		return 9, e
+		return 8, e
 	}
 	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, 0); e != 0 {
-		return 10, e
+		return 9, e
 	}
 	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.env[0])))
-	return 11, e
+	return 10, e
 }
 
 // load installs the filter.
 //
-//go:nosplit
-//go:norace
 //nolint:gosec // the kernel takes addresses
 func (f *finish) load() syscall.Errno {
 	_, _, e := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&f.filter)))

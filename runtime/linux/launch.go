@@ -44,7 +44,8 @@ func MaybeLaunch() {
 		return
 	}
 	runtime.LockOSThread() // walls are put up around this thread, which becomes the process
-	debug.SetGCPercent(-1) // short-lived, and at the end no thread may start
+	debug.SetTraceback("none")
+	debug.SetGCPercent(-1) // it is short-lived
 	if os.Args[1] == probeArgument {
 		probeMain()
 	}
@@ -100,10 +101,6 @@ const (
 	stepLimits   = "resource limits"
 	stepStart    = "start"
 )
-
-// launcherEnv is the whole environment of a launcher: Go must not preempt its
-// last steps. The interpreter's comes with the order.
-var launcherEnv = []string{"GODEBUG=asyncpreemptoff=1"}
 
 type launcher struct {
 	order   *order
@@ -171,9 +168,6 @@ func (l *launcher) hostName() error {
 
 func (l *launcher) limits() error {
 	for _, r := range l.order.Limits {
-		if r.Resource == unix.RLIMIT_NPROC {
-			continue // at the very end: this program has threads
-		}
 		if err := lower(r); err != nil {
 			return fmt.Errorf("limiting resource %d to %d: %w", r.Resource, r.Hard, err)
 		}
@@ -206,8 +200,8 @@ func (l *launcher) answer() error {
 	return sendPacket(orderFD, answer{Landlock: l.abi}, work)
 }
 
-// become is the point of no return: from here on nothing allocates, no thread
-// starts, and every call is a raw one on this thread.
+// become is the point of no return: what follows is given up for good, by raw
+// calls on this thread.
 func (l *launcher) become() error {
 	path, err := unix.BytePtrFromString(l.order.Program)
 	if err != nil {
@@ -226,11 +220,6 @@ func (l *launcher) become() error {
 		cgroups: l.fds[l.detached():], namespaces: l.order.Namespaces, ruleset: l.ruleset,
 		path: path, argv: argv, env: env, last: lastCapability(),
 		filter: unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]},
-	}
-	for _, r := range l.order.Limits {
-		if r.Resource == unix.RLIMIT_NPROC {
-			last.processes = unix.Rlimit{Cur: r.Soft, Max: r.Hard}
-		}
 	}
 	step, errno := last.do()
 	// The filter is in force: say what can be said and leave.

@@ -59,7 +59,7 @@ func runProbe(ctx context.Context, namespace bool) (map[string]string, error) {
 		return nil, errNotHooked
 	}
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", probeArgument)
-	cmd.Args[0], cmd.Env = "ostraka-sandbox", launcherEnv
+	cmd.Args[0], cmd.Env = "ostraka-sandbox", []string{}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -48,7 +48,7 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 	cfg := harness.Config{
 		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: b.Digest, Settings: settings, WorkDir: s.inside(importName),
 		Manifest: b.Manifest, Isolation: r.Level(),
-		Prepare: s.prepare, PIDNamespace: r.namespaces(),
+		Prepare: s.prepare, PIDNamespace: r.namespaces(), Processes: s.processes(),
 		Confine: harness.Confinement{ScopeSignals: r.abi >= scopesABI},
 	}
 	if s.group != nil {
@@ -93,10 +93,7 @@ func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
 	if s.group, err = s.runner.groups.newGroup(s.name); err != nil {
 		return err
 	}
-	if err := s.limitGroup(interpreterBytes); err != nil {
-		return err
-	}
-	return nil
+	return s.limitGroup(interpreterBytes, launcherThreads)
 }
 
 const (
@@ -109,15 +106,20 @@ const (
 	// ownProcesses are those of a sandbox that are not the shard's: zygote, its
 	// helper thread, template, and the process between template and shard.
 	ownProcesses = 4
+	// launcherThreads are those that the launcher may have before it becomes the
+	// interpreter. Until the function is imported, the user's limit alone
+	// bounds processes.
+	launcherThreads = 64
 )
 
-// limitGroup sets the limits of the cgroup, given what is held already.
-func (s *Sandbox) limitGroup(held int64) error {
+// limitGroup sets the limits of the cgroup, given what is held already and how
+// many processes are not the function's.
+func (s *Sandbox) limitGroup(held, processes int64) error {
 	l := s.manifest.Limits
 	if err := s.group.limitMemory(held + l.MemoryBytes + s.quota().Bytes + marginBytes); err != nil {
 		return err
 	}
-	if err := s.group.limitPids(l.Pids + ownProcesses); err != nil {
+	if err := s.group.limitPids(l.Pids + processes); err != nil {
 		return err
 	}
 	if s.runner.cfg.Processors > 0 && s.runner.groups.folder(cpuController) != "" {
@@ -185,7 +187,7 @@ func (s *Sandbox) prepare(cmd *exec.Cmd) error {
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, s.theirs) // descriptor 4, after the control socket
 	cmd.Path, cmd.Args, cmd.Dir, cmd.Err = "/proc/self/exe", []string{"ostraka-sandbox", argument}, "/", nil
-	cmd.Env = launcherEnv
+	cmd.Env = []string{} // the interpreter's comes with the order
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -260,17 +262,26 @@ func (r *Runner) attributes(a *syscall.SysProcAttr, user *slot) {
 func (s *Sandbox) rlimits() []rlimit {
 	l := s.manifest.Limits
 	both := func(resource int, n uint64) rlimit { return rlimit{Resource: resource, Soft: n, Hard: n} }
-	limits := []rlimit{
+	return []rlimit{
 		both(unix.RLIMIT_CORE, 0), both(unix.RLIMIT_MEMLOCK, 0), both(unix.RLIMIT_MSGQUEUE, 0), both(unix.RLIMIT_NICE, 0), both(unix.RLIMIT_RTPRIO, 0),
 		both(unix.RLIMIT_STACK, stackBytes), both(unix.RLIMIT_SIGPENDING, pendingSignals),
 		both(unix.RLIMIT_NOFILE, uint64(max(l.OpenFiles, interpreterFiles))),
 	}
-	// It counts a user's processes in the namespace. Without one it would count
-	// all that the user runs, unless the user is the sandbox's alone.
-	if s.runner.namespaces() || s.slot != nil {
-		limits = append(limits, both(unix.RLIMIT_NPROC, uint64(l.Pids+ownProcesses)))
+}
+
+// processes is how many processes and threads the sandbox's user may have,
+// enforced by a limit that counts them in the namespace. Without a namespace it
+// would count all that the user runs, unless the user is the sandbox's alone.
+// The cgroup, which tells when it refuses one, is a little narrower.
+func (s *Sandbox) processes() int64 {
+	if !s.runner.namespaces() && s.slot == nil {
+		return 0
 	}
-	return limits
+	n := s.manifest.Limits.Pids + ownProcesses
+	if s.group != nil {
+		n += ownProcesses
+	}
+	return n
 }
 
 const (
@@ -299,7 +310,7 @@ func (s *Sandbox) settle() error {
 	if err != nil {
 		return err
 	}
-	return s.limitGroup(a.Memory)
+	return s.limitGroup(a.Memory, ownProcesses)
 }
 
 // listen reads the answer, which has come before the interpreter answered.
@@ -375,7 +386,11 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 	if err := s.ready(ctx); err != nil {
 		return harness.Result{}, fmt.Errorf("running shard %d: %w", index, err)
 	}
-	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir()})
+	shard := harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir()}
+	if !s.runner.namespaces() {
+		shard.Workspace = s.root() // there is no file system of its own that ends
+	}
+	return s.session.Run(ctx, shard)
 }
 
 // ready makes sure of an interpreter and of an empty workspace. A workspace

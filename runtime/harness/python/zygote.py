@@ -3,6 +3,7 @@
 import _socket
 import _thread
 import os
+import resource
 import select
 import signal
 import sys
@@ -33,6 +34,8 @@ class Zygote:
         prctl(PR_SET_DUMPABLE, 0)
         config = DECODE(receive(self.control)[0].decode())
         self.contained, self.last = config["contained"], False
+        if config["processes"]:
+            lower(resource.RLIMIT_NPROC, config["processes"])
         self.woken, wakes = os.pipe()
         for fd in (self.woken, wakes):
             os.set_blocking(fd, False)

@@ -308,18 +308,20 @@ class Canary:
     # what was passed on
 
     def try_descriptors(self):
-        pipes = 0
+        pipes, harmless = 0, {os.stat(f"/dev/{name}").st_rdev for name in ("null", "random", "urandom", "zero", "full")}
         for fd in range(3, 1024):
             with self.refused():
-                mode = os.fstat(fd).st_mode
+                mode, device = os.fstat(fd).st_mode, os.fstat(fd).st_rdev
+                if stat.S_ISCHR(mode) and device in harmless:
+                    continue
                 if stat.S_ISFIFO(mode) and pipes == 0:
                     pipes += 1  # the result
                     continue
-                return f"descriptor {fd} was passed on, with mode {mode:o}"
+                return f"descriptor {fd} was passed on, with mode {mode:o}, device {device:x}"
 
     def try_environment(self):
         for name in os.environ:
-            if name not in self.facts["variables"]:
+            if name not in self.facts["variables"] and not name.startswith("OSTRAKA_"):
                 return f"the variable {name} was passed on"
 
     def try_host_name(self):
