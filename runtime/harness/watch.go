@@ -9,6 +9,22 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
+// mostPids is the highest number that Linux gives to processes (PID_MAX_LIMIT).
+const mostPids = 1 << 22
+
+// pidMax is after which number this kernel begins anew. A sandbox cannot ask.
+func pidMax() int {
+	text, err := os.ReadFile("/proc/sys/kernel/pid_max")
+	if err != nil {
+		return mostPids
+	}
+	n, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return mostPids
+	}
+	return n
+}
+
 // proc is one process as /proc shows it.
 type proc struct {
 	pid, parent int

@@ -178,7 +178,7 @@ func configMessage(cfg *Config) any {
 	return map[string]any{
 		"bundle": cfg.BundleDir, "home": cfg.WorkDir,
 		"module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script,
-		"contained": cfg.PIDNamespace, "processes": cfg.Processes, "confine": cfg.Confine.message(),
+		"contained": cfg.PIDNamespace, "processes": cfg.Processes, "pid_max": pidMax(), "confine": cfg.Confine.message(),
 		"limits": map[string]int64{
 			"cpu_seconds": l.CPUSeconds, "memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes,
 			"address_space_bytes": l.MemoryBytes + AddressSpaceSlack, "disk_bytes": l.DiskBytes, "open_files": l.OpenFiles,

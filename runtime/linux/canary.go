@@ -165,15 +165,15 @@ func (b *bait) tcp() []any {
 
 // release runs the canary and looks for itself as well.
 func (r *Runner) release(ctx context.Context, b *bundle.Bundle, bait *bait, hidden []string) (escapes []Escape, err error) {
-	facts, err := json.Marshal(r.facts(bait, hidden))
-	if err != nil {
-		return nil, err
-	}
 	s, err := r.Open(ctx, b, harness.Settings{})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	facts, err := json.Marshal(r.facts(bait, hidden, s.variables))
+	if err != nil {
+		return nil, err
+	}
 	got, err := s.Run(ctx, 0, facts)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (r *Runner) release(ctx context.Context, b *bundle.Bundle, bait *bait, hidd
 }
 
 // facts are what the canary is told to try.
-func (r *Runner) facts(b *bait, hidden []string) map[string]any {
+func (r *Runner) facts(b *bait, hidden, variables []string) map[string]any {
 	secrets, folders := []string{b.secret}, []string{b.dir, r.cfg.Dir}
 	for _, path := range hidden {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -211,15 +211,7 @@ func (r *Runner) facts(b *bait, hidden []string) map[string]any {
 		"secrets": secrets, "folders": folders, "marker": b.marker,
 		"tcp": b.tcp(), "unix": filepath.Join(b.dir, "socket"), "abstract": b.marker,
 		"pids": []int{os.Getpid(), os.Getppid()}, "host_name": hostName,
-		"variables": variables(),
-	}
-}
-
-// variables are those that a function finds in its environment.
-func variables() []string {
-	return []string{
-		"HOME", "TMPDIR", "PATH", "LC_ALL", "TZ", "PYTHONHASHSEED", "PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE",
-		"PYTHONNOUSERSITE", "LC_CTYPE",
+		"variables": variables,
 	}
 }
 

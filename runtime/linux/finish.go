@@ -70,7 +70,8 @@ func (f *finish) do() (int, syscall.Errno) {
 	if e := f.load(); e != 0 {
 		return 8, e
 	}
-	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, 0); e != 0 {
+	// Not closed at once: Go's other threads use some of them until the end.
+	if _, _, e := syscall.RawSyscall(unix.SYS_CLOSE_RANGE, controlFD+1, ^uintptr(0)>>32, unix.CLOSE_RANGE_CLOEXEC); e != 0 {
 		return 9, e
 	}
 	_, _, e := syscall.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(f.path)), uintptr(unsafe.Pointer(&f.argv[0])), uintptr(unsafe.Pointer(&f.env[0])))

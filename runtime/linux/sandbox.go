@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,7 +36,9 @@ type Sandbox struct {
 	orders *os.File   // our end of its socket
 	theirs *os.File
 	files  int // descriptor of its workspace; -1: none
-	served int // process number of the interpreter that is set up
+	// variables are the names that the harness gives to the interpreter
+	variables []string
+	served    int // process number of the interpreter that is set up
 
 	workspace atomic.Value // string, for the monitor
 }
@@ -103,9 +106,9 @@ const (
 	// marginBytes is how much more than their limit the processes of a shard
 	// may hold together: page tables, sockets and what else the kernel counts.
 	marginBytes = 16 << 20
-	// ownProcesses are those of a sandbox that are not the shard's: zygote, its
-	// helper thread, template, and the process between template and shard.
-	ownProcesses = 4
+	// ownProcesses are those of a sandbox that are not the shard's: zygote and
+	// template. Before a shard there may be one more, which is none of its own yet.
+	ownProcesses = 2
 	// launcherThreads are those that the launcher may have before it becomes the
 	// interpreter. Until the function is imported, the user's limit alone
 	// bounds processes.
@@ -187,12 +190,22 @@ func (s *Sandbox) prepare(cmd *exec.Cmd) error {
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, s.theirs) // descriptor 4, after the control socket
 	cmd.Path, cmd.Args, cmd.Dir, cmd.Err = "/proc/self/exe", []string{"ostraka-sandbox", argument}, "/", nil
+	s.variables = names(cmd.Env)
 	cmd.Env = []string{} // the interpreter's comes with the order
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	s.runner.attributes(cmd.SysProcAttr, s.slot)
 	return nil
+}
+
+func names(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		out = append(out, name)
+	}
+	return out
 }
 
 // order sends the launcher's order; it waits in the socket.

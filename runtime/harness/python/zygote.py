@@ -60,7 +60,7 @@ class Zygote:
             Template(theirs, config, zygote).main()
         theirs.close()
         self.socket = ours
-        self.numbers = Numbers()
+        self.numbers = Numbers(config["pid_max"])
         self.floor, self.since = self.template, time.monotonic()
         send(self.control, {"op": "ready", "template": self.template, **facts()})
         self.socket.send(b"import")  # not earlier: an import may kill this process
@@ -267,8 +267,8 @@ def ending(status):
 class Numbers:
     """The numbers that the kernel gives to processes, one after the other."""
 
-    def __init__(self):
-        self.most = self.read_most()
+    def __init__(self, most):
+        self.most = most
         try:
             self.file = os.open("/proc/sys/kernel/ns_last_pid", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -276,13 +276,6 @@ class Numbers:
         if self.file is not None and not self.trustworthy():
             os.close(self.file)
             self.file = None
-
-    def read_most(self):
-        try:
-            with open("/proc/sys/kernel/pid_max", "rb") as file:
-                return int(file.read())
-        except (OSError, ValueError):
-            return 1 << 15
 
     def trustworthy(self):
         """Tells whether the file shows the numbers that this process sees."""
