@@ -45,7 +45,8 @@ agents that differ honestly cannot be told from agents that cheat. The time and 
 shards took are shown beside the function's limits. No server is needed.
 
 Shards come from --range, from --input, or from a file check.jsonl in the folder, one JSON value
-a line. Without any of them numbers and small ranges are tried.
+a line. Without any of them numbers, small ranges, texts and empty
+objects are tried.
 
 The exit code is 1 when a result differs or a shard fails.`,
 		Example: `  ostraka function check examples/bpsw --range 2^64:2^64+10^6 --shard-size 5000

@@ -109,12 +109,18 @@ func everySecond(samples []determinism.Sample) []determinism.Sample {
 	return kept
 }
 
-// trySamples makes inputs up: numbers, or small ranges, whichever the function understands.
-func (o *functionCheckOptions) trySamples(ctx context.Context, open determinism.Opener) ([]determinism.Sample, error) {
-	numbers := make([]determinism.Sample, o.sample)
-	for n := range numbers {
-		numbers[n] = determinism.Sample{Shard: int64(n), Input: []byte(strconv.Itoa(n))}
+// madeUp gives every shard an input that is made from its number.
+func (o *functionCheckOptions) madeUp(input func(n int) string) []determinism.Sample {
+	samples := make([]determinism.Sample, o.sample)
+	for n := range samples {
+		samples[n] = determinism.Sample{Shard: int64(n), Input: []byte(input(n))}
 	}
+	return samples
+}
+
+// trySamples makes inputs up, of the kind that the function understands first.
+func (o *functionCheckOptions) trySamples(ctx context.Context, open determinism.Opener) ([]determinism.Sample, error) {
+	numbers := o.madeUp(strconv.Itoa)
 	ranges, err := rangeSamples(fmt.Sprintf("0:%d", o.sample*triedRangeSize), strconv.Itoa(triedRangeSize), o.sample)
 	if err != nil {
 		return nil, err
@@ -122,7 +128,12 @@ func (o *functionCheckOptions) trySamples(ctx context.Context, open determinism.
 	for _, tried := range []struct {
 		what    string
 		samples []determinism.Sample
-	}{{"numbers from 0", numbers}, {"ranges of " + strconv.Itoa(triedRangeSize) + " from 0", ranges}} {
+	}{
+		{"numbers from 0", numbers},
+		{"ranges of " + strconv.Itoa(triedRangeSize) + " from 0", ranges},
+		{"texts of digits", o.madeUp(func(n int) string { return strconv.Quote(strconv.Itoa(n)) })},
+		{"empty objects", o.madeUp(func(int) string { return "{}" })},
+	} {
 		understood, err := understands(ctx, open, tried.samples[0])
 		if err != nil {
 			return nil, err
@@ -132,7 +143,7 @@ func (o *functionCheckOptions) trySamples(ctx context.Context, open determinism.
 			return tried.samples, nil
 		}
 	}
-	o.terminal.say("no inputs are given, and the function takes neither numbers nor ranges: give some with --range, --input or a file %s in the folder", checkFile)
+	o.terminal.say("no inputs are given, and the function understands none that were made up: give some with --range, --input or a file %s in the folder", checkFile)
 	return numbers, nil
 }
 

@@ -46,7 +46,7 @@ func (c Cause) Advise() string {
 	case CauseTimeZone:
 		return "use UTC, as in datetime.fromtimestamp(t, tz=timezone.utc)"
 	case CauseNeighbours:
-		return "look for what the import does differently each time, and for what shards share"
+		return "look for process numbers, for what the import does differently each time, and for what shards share"
 	case CauseTogether:
 		return "it is random but rare, or depends on two things at once: check more shards with --sample"
 	default:
