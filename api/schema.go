@@ -19,12 +19,15 @@ const schemaPrefix = "#/components/schemas/"
 
 // Partition documents the JSON form of partition.Spec, which reads and writes itself.
 type Partition struct {
-	Kind   string            `json:"kind" enum:"range,items"`
+	Kind   string            `json:"kind" enum:"range,items,grid,lines"`
 	From   string            `json:"from,omitempty" pattern:"^-?[0-9]+$" example:"18446744073709551616" doc:"Of a range: its first integer, as a decimal string."`
 	To     string            `json:"to,omitempty" pattern:"^-?[0-9]+$" example:"18446744073710551616" doc:"Of a range: the integer after its last one, as a decimal string."`
 	Size   string            `json:"size,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of a range: how many integers make a shard, as a decimal string."`
 	Values []json.RawMessage `json:"values,omitempty" maxItems:"10000" doc:"Of items: the inputs of the shards, any JSON values. They are kept byte for byte."`
-	Object string            `json:"object,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of items: the digest of a stored object of one JSON value a line, instead of values."`
+	Object string            `json:"object,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of items: the digest of a stored object of one JSON value a line, instead of values. Of lines: the digest of a stored text, gzip or not."`
+	Axes   []partition.Axis  `json:"axes,omitempty" maxItems:"24" doc:"Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest."`
+	Lines  string            `json:"lines,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of lines: how many of them make a shard, as a decimal string."`
+	Bytes  string            `json:"bytes,omitempty" pattern:"^[0-9]+$" example:"65536" doc:"Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines."`
 }
 
 // PartitionText is the text of a partition, which package partition reads.

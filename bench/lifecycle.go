@@ -54,7 +54,9 @@ func (b *bench) large(ctx context.Context) ([]figure, error) {
 	}
 	say("%d shards: %.0f shards/s, server peak %.0f MiB (%.0f MiB with a twentieth of the shards)", b.many, large.speed, large.peakMiB, small.peakMiB)
 	return []figure{
-		{"large_job_shards_per_s", large.speed}, {"large_job_peak_rss_mib", large.peakMiB}, {"large_job_peak_rss_ratio", large.peakMiB / small.peakMiB},
+		{"large_job_shards_per_s", large.speed},
+		{"large_job_peak_rss_mib", large.peakMiB},
+		{"large_job_peak_rss_ratio", large.peakMiB / small.peakMiB},
 		{"merge_tail_ratio", large.tailRatio},
 	}, nil
 }

@@ -413,14 +413,20 @@ func (e NewProjectKillSwitchScope) Valid() bool {
 
 // Defines values for PartitionKind.
 const (
+	PartitionKindGrid  PartitionKind = "grid"
 	PartitionKindItems PartitionKind = "items"
+	PartitionKindLines PartitionKind = "lines"
 	PartitionKindRange PartitionKind = "range"
 )
 
 // Valid indicates whether the value is a known member of the PartitionKind enum.
 func (e PartitionKind) Valid() bool {
 	switch e {
+	case PartitionKindGrid:
+		return true
 	case PartitionKindItems:
+		return true
+	case PartitionKindLines:
 		return true
 	case PartitionKindRange:
 		return true
@@ -928,6 +934,12 @@ type Attempt struct {
 	ReportedAt   time.Time       `json:"reported_at"`
 	Status       string          `json:"status"`
 	WallUs       int64           `json:"wall_us"`
+}
+
+// Axis defines model for Axis.
+type Axis struct {
+	Name   string            `json:"name"`
+	Values []json.RawMessage `json:"values"`
 }
 
 // BundleSignature defines model for BundleSignature.
@@ -1670,13 +1682,26 @@ type Object struct {
 
 // Partition defines model for Partition.
 type Partition struct {
+	// Axes Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest.
+	Axes []Axis `json:"axes,omitempty"`
+
+	// Bytes Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines.
+	//
+	// Examples: 65536
+	Bytes string `json:"bytes,omitempty"`
+
 	// From Of a range: its first integer, as a decimal string.
 	//
 	// Examples: 18446744073709551616
 	From string        `json:"from,omitempty"`
 	Kind PartitionKind `json:"kind"`
 
-	// Object Of items: the digest of a stored object of one JSON value a line, instead of values.
+	// Lines Of lines: how many of them make a shard, as a decimal string.
+	//
+	// Examples: 1000
+	Lines string `json:"lines,omitempty"`
+
+	// Object Of items: the digest of a stored object of one JSON value a line, instead of values. Of lines: the digest of a stored text, gzip or not.
 	Object string `json:"object,omitempty"`
 
 	// Size Of a range: how many integers make a shard, as a decimal string.

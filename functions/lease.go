@@ -174,8 +174,8 @@ func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []
 
 // shardInput is the input of a shard: the stored item, or what the partition computes.
 func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
-	if spec.Kind == partition.KindRange {
-		return spec.Range.Input(number)
+	if input, computed := spec.Input(number); computed {
+		return input
 	}
 	return stored
 }

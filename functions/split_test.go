@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -132,3 +133,56 @@ var errBroken = errors.New("broken off")
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errBroken }
+
+// TestASplitOfLinesGoesOnAtTheRightLine reads compressed text.
+func TestASplitOfLinesGoesOnAtTheRightLine(t *testing.T) {
+	t.Parallel()
+	const shards = 64*partition.PageSize + 50
+	w := newWorld(t)
+	var stored bytes.Buffer
+	zip := gzip.NewWriter(&stored)
+	for i := range 2*shards - 1 {
+		fmt.Fprintf(zip, "%d\r\n", i)
+	}
+	require.NoError(t, zip.Close())
+	object, err := w.PutObject(t.Context(), w.project, "", &stored)
+	require.NoError(t, err)
+	job := w.submit(0, func(j *functions.NewJob) {
+		j.Partition = partition.Spec{Kind: partition.KindLines, Lines: partition.Lines{Object: object.Digest, PerShard: 2}}
+	})
+	require.Equal(t, int64(shards), job.Shards.Total)
+	step := w.steps()[0]
+	for n := 3; ; n += 4 {
+		w.faults.arm(n)
+		err := w.step(step)
+		if !w.faults.disarm() {
+			require.NoError(t, err)
+			break
+		}
+	}
+	require.NoError(t, w.step(step))
+	require.Equal(t, int64(shards-1), w.count(`select count(*) from shards where convert_from(input, 'UTF8')
+		= format('{"first":%s,"lines":["%s","%s"]}', 2 * number, 2 * number, 2 * number + 1)`), "the last has one line")
+	w.check(job.ID)
+
+	_, _, err = w.SubmitJob(t.Context(), w.by, w.project, functions.NewJob{Function: "numbers", Partition: partition.Spec{
+		Kind: partition.KindLines, Lines: partition.Lines{Object: strings.Repeat("0", 64), PerShard: 2},
+	}}, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+}
+
+func TestAGridIsComputed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var spec partition.Spec
+	require.NoError(t, spec.UnmarshalJSON([]byte(`{"kind":"grid","axes":[{"name":"b","values":[1,2]},{"name":"a","values":["x","y"]}]}`)))
+	job := w.submit(0, func(j *functions.NewJob) { j.Partition, j.Quorum = spec, 1 })
+	w.settleAll()
+	require.Equal(t, int64(4), w.count("select count(*) from shards where input is null"))
+	var inputs []string
+	for _, shard := range w.agent(honest).lease(4).Shards {
+		inputs = append(inputs, shard.Input)
+	}
+	require.Equal(t, []string{`{"a":"x","b":1}`, `{"a":"y","b":1}`, `{"a":"x","b":2}`, `{"a":"y","b":2}`}, inputs)
+	require.Equal(t, spec, w.job(job.ID).Partition)
+}

@@ -139,7 +139,7 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want NewJ
 	if n, known := spec.Count(); known {
 		return spec, n, nil
 	}
-	n, err := s.countItems(ctx, project, spec.Object)
+	n, err := s.countInputs(ctx, project, spec)
 	return spec, n, err
 }
 
@@ -153,18 +153,18 @@ func jsonLines(values []json.RawMessage) []byte {
 	return b.Bytes()
 }
 
-// countItems reads all items once, so that a bad one is refused now and not in the middle of the job.
-func (s *Service) countItems(ctx context.Context, project uuid.UUID, digest string) (int64, error) {
-	object, _, err := s.OpenObject(ctx, project, digest)
+// countInputs reads all inputs once, so that a bad one is refused now and not in the middle of the job.
+func (s *Service) countInputs(ctx context.Context, project uuid.UUID, spec partition.Spec) (int64, error) {
+	object, _, err := s.OpenObject(ctx, project, spec.Source())
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = object.Close() }()
-	items := partition.NewItems(object)
+	inputs := spec.Read(object)
 	for {
-		_, err := items.Next()
+		_, err := inputs.Next()
 		if errors.Is(err, io.EOF) {
-			return items.Count(), nil
+			return inputs.Count(), nil
 		}
 		if err != nil {
 			return 0, badPartition(err)

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions/partition"
 )
 
 // jobRunOptions are the flags of `ostraka job run`.
@@ -23,9 +20,7 @@ type jobRunOptions struct {
 
 	function       string
 	version        int64
-	rangeText      string
-	shardSize      string
-	items          string
+	input          inputFlags
 	quorum         int64
 	noVerify       bool
 	aggregator     string
@@ -40,14 +35,16 @@ func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobRunOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "run FUNCTION",
-		Short: "Run a function over a range or a file of items",
-		Long: `Run a function over a range of integers, cut into shards, or over a file of items,
-one JSON value a line, each of which is a shard.
+		Short: "Run a function over a range, items, lines or a grid",
+		Long: `Run a function over a range of integers, cut into shards; over a file of items, one JSON value a
+line, each of which is a shard; over the lines of a text; or over every combination of some lists.
 
 With --wait the command ends when the job does, and its exit code says how: 0 when the
 answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waiting, not the job.`,
 		Example: `  ostraka job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait
   ostraka job run resize --items photos.jsonl --quorum 3
+  ostraka job run grep --lines access.log.gz --shard-size 1000 --aggregator concat
+  ostraka job run train --grid 'alpha=[0.1,0.5]' --grid 'seed=[1,2,3]'
   ostraka job run count --items - --no-verify --aggregator sum --wait -o json | jq .aggregate.value`,
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,9 +55,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	}
 	f := cmd.Flags()
 	o.register(f)
-	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range make a shard")
-	f.StringVar(&o.items, "items", "", "file of one JSON value a line, each a shard; - is stdin")
+	o.input.register(f)
 	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer; left out: what the function says")
 	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
@@ -81,12 +76,12 @@ func (o *jobRunOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.items != "" {
-		object, err := putFile(ctx, o.terminal, c, o.items)
+	if file := o.input.file(); file != "" {
+		object, err := putFile(ctx, o.terminal, c, file)
 		if err != nil {
 			return err
 		}
-		request.Partition = client.Partition{Kind: client.PartitionKindItems, Object: object.Value.Digest}
+		request.Partition.Object = object.Value.Digest
 	}
 	job, err := submitJob(ctx, c, request, o.idempotencyKey)
 	if err != nil {
@@ -104,10 +99,6 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, err
 	}
 	switch {
-	case (o.rangeText == "") == (o.items == ""):
-		return r, usageError("over what? give one of --range FROM:TO and --items FILE")
-	case o.items != "" && o.shardSize != "":
-		return r, usageError("--shard-size is for a --range: each item is a shard")
 	case o.noVerify && o.quorum != 0:
 		return r, usageError("--no-verify and --quorum exclude one another")
 	case o.quorum < 0 || o.version < 0 || o.zeroIsGiven:
@@ -130,23 +121,8 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		}
 		r.Aggregator.Params = json.RawMessage(o.params)
 	}
-	if o.rangeText != "" {
-		r.Partition, err = parseRange(o.rangeText, o.shardSize)
-	}
+	r.Partition, err = o.input.partition()
 	return r, err
-}
-
-// parseRange reads --range and --shard-size.
-func parseRange(text, size string) (client.Partition, error) {
-	r, err := partition.ParseRange(text, size)
-	var refused *partition.Error
-	switch {
-	case errors.As(err, &refused):
-		return client.Partition{}, &exitError{code: exitUsage, err: fmt.Errorf("--range: %s", refused.Detail), hint: refused.Hint}
-	case err != nil:
-		return client.Partition{}, usageError("--range: %w", err)
-	}
-	return client.Partition{Kind: client.PartitionKindRange, From: r.From.String(), To: r.To.String(), Size: r.Size.String()}, nil
 }
 
 // submitJob submits a job once, even when the answer is lost on the way.

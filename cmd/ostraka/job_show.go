@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ostraka/ostraka/client"
@@ -67,11 +68,26 @@ func partitionText(p client.Partition) string {
 	switch {
 	case p.Kind == client.PartitionKindRange:
 		return fmt.Sprintf("[%s, %s) by %s", p.From, p.To, p.Size)
+	case p.Kind == client.PartitionKindGrid:
+		return gridText(p.Axes)
+	case p.Kind == client.PartitionKindLines && p.Bytes != "":
+		return fmt.Sprintf("the lines in object %s, %s bytes a shard", shortDigest(p.Object), p.Bytes)
+	case p.Kind == client.PartitionKindLines:
+		return fmt.Sprintf("the lines in object %s by %s", shortDigest(p.Object), p.Lines)
 	case p.Object != "":
 		return "the items in object " + shortDigest(p.Object)
 	default:
 		return count(int64(len(p.Values)), "item")
 	}
+}
+
+// gridText shows the axes with their sizes.
+func gridText(axes []client.Axis) string {
+	sizes := make([]string, len(axes))
+	for i, a := range axes {
+		sizes[i] = fmt.Sprintf("%s (%d)", a.Name, len(a.Values))
+	}
+	return "every combination of " + strings.Join(sizes, ", ")
 }
 
 func policyText(p client.Policy) string {

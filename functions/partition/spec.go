@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -13,10 +14,12 @@ import (
 // Kind names a way of cutting a job's input.
 type Kind string
 
-// The kinds that exist so far.
+// The kinds of partition.
 const (
-	KindRange Kind = "range"
-	KindItems Kind = "items"
+	KindRange Kind = "range" // consecutive integers
+	KindItems Kind = "items" // JSON values
+	KindGrid  Kind = "grid"  // every combination of named lists
+	KindLines Kind = "lines" // the text of a stored object
 )
 
 // Spec says how a job's input is cut. Its JSON forms are
@@ -24,6 +27,9 @@ const (
 //	{"kind":"range","from":"18446744073709551616","to":"18446744073710551616","size":"1000"}
 //	{"kind":"items","values":[…]}
 //	{"kind":"items","object":"<SHA-256 of an object of one JSON value a line>"}
+//	{"kind":"grid","axes":[{"name":"alpha","values":[0.1,0.5]},{"name":"seed","values":[1,2,3]}]}
+//	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","lines":"1000"}
+//	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","bytes":"65536"}
 //
 // Numbers of a range are decimal strings. Fields that the kind does not have
 // are refused. The whole text nests at most MaxItemDepth deep, so an inline
@@ -33,6 +39,8 @@ type Spec struct {
 	Range  Range             // of KindRange
 	Values []json.RawMessage // of KindItems, up to MaxInlineItems of them, verbatim
 	Object string            // of KindItems: digest of the object that holds the items, instead of Values
+	Grid   Grid              // of KindGrid
+	Lines  Lines             // of KindLines
 }
 
 // OfRange is the Spec of a range.
@@ -50,7 +58,9 @@ func (s Spec) Count() (count int64, known bool) {
 	switch {
 	case s.Kind == KindRange:
 		return s.Range.Count(), true
-	case s.Object == "":
+	case s.Kind == KindGrid:
+		return s.Grid.Count(), true
+	case s.Kind == KindItems && s.Object == "":
 		return int64(len(s.Values)), true
 	default:
 		return 0, false
@@ -64,6 +74,10 @@ func (s Spec) Validate() error {
 		return s.Range.Validate()
 	case KindItems:
 		return s.validateItems()
+	case KindGrid:
+		return s.Grid.Validate()
+	case KindLines:
+		return s.Lines.Validate()
 	default:
 		return unknownKind(string(s.Kind))
 	}
@@ -114,6 +128,10 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 		read, err = readRange(fields)
 	case KindItems:
 		read, err = readItems(fields)
+	case KindGrid:
+		read, err = readGrid(fields)
+	case KindLines:
+		read, err = readLines(fields)
 	default:
 		err = unknownKind(kind)
 	}
@@ -192,6 +210,62 @@ func onlyFields(fields map[string]json.RawMessage, known ...string) error {
 	return badSpec(fmt.Sprintf("unknown field %s; this kind has %s", quoted(unknown), strings.Join(known, ", ")))
 }
 
+// Input is the input of shard n where the Spec computes it; computed is false
+// where the inputs are read from an object or from the Spec, and stored.
+func (s Spec) Input(n int64) (input []byte, computed bool) {
+	switch s.Kind {
+	case KindRange:
+		return s.Range.Input(n), true
+	case KindGrid:
+		return s.Grid.Input(n), true
+	default:
+		return nil, false
+	}
+}
+
+// Computed says whether the inputs follow from the Spec alone.
+func (s Spec) Computed() bool { return s.Kind == KindRange || s.Kind == KindGrid }
+
+// Source is the digest of the object that the inputs are read from.
+func (s Spec) Source() string {
+	if s.Kind == KindLines {
+		return s.Lines.Object
+	}
+	return s.Object
+}
+
+// Reader yields the inputs of shards, in order.
+type Reader interface {
+	// Next returns the next input, valid until the next call, and io.EOF at the end.
+	Next() ([]byte, error)
+	// Count is how many Next has yielded, Offset where in the source the next one begins.
+	Count() int64
+	Offset() int64
+}
+
+// Read returns a reader of the inputs in a source, from the start.
+func (s Spec) Read(source io.Reader) Reader {
+	if s.Kind == KindLines {
+		return NewLineReader(source, s.Lines)
+	}
+	return NewItems(source)
+}
+
+// Resume returns a reader that goes on where another was after count inputs.
+func (s Spec) Resume(source io.Reader, offset, count int64) (Reader, error) {
+	if s.Kind == KindLines {
+		lines := NewLineReader(source, s.Lines)
+		return lines, lines.SkipTo(offset, count)
+	}
+	if _, err := io.CopyN(io.Discard, source, offset); err != nil {
+		return nil, fmt.Errorf("going on at byte %d of the items: %w", offset, err)
+	}
+	items := NewItems(source)
+	items.offset, items.count = offset, count
+	items.line = min(offset, 1) // a byte-order mark is one at the very start only
+	return items, nil
+}
+
 // MarshalJSON writes the JSON form that UnmarshalJSON reads. Called directly it
 // keeps inline items verbatim; json.Marshal compacts what it returns and
 // escapes <, > and &, which changes bytes but no value.
@@ -203,6 +277,10 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	switch {
 	case s.Kind == KindRange:
 		fmt.Fprintf(&out, `{"kind":"range","from":"%s","to":"%s","size":"%s"}`, s.Range.From, s.Range.To, s.Range.Size)
+	case s.Kind == KindGrid:
+		s.Grid.append(&out)
+	case s.Kind == KindLines:
+		s.Lines.append(&out)
 	case s.Object != "":
 		fmt.Fprintf(&out, `{"kind":"items","object":"%s"}`, s.Object)
 	default:
@@ -230,6 +308,6 @@ func unknownKind(kind string) error {
 	return &Error{
 		Code: CodePartitionKind, Field: "kind",
 		Detail: "there is no partition kind " + quoted(kind),
-		Hint:   fmt.Sprintf("use %s or %s", KindRange, KindItems),
+		Hint:   fmt.Sprintf("use %s, %s, %s or %s", KindRange, KindItems, KindGrid, KindLines),
 	}
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// inputFlags say over what a job runs.
+type inputFlags struct {
+	rangeText  string
+	items      string
+	lines      string
+	grid       []string
+	shardSize  string
+	shardBytes string
+}
+
+func (o *inputFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
+	f.StringVar(&o.items, "items", "", "file of one JSON value a line, each a shard; - is stdin")
+	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
+	f.StringArrayVar(&o.grid, "grid", nil, "NAME=[VALUE,...], a JSON list; once for each axis: every combination is a shard")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard")
+	f.StringVar(&o.shardBytes, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
+}
+
+// file is the file that must be stored before the job is submitted; empty: none.
+func (o *inputFlags) file() string { return o.items + o.lines }
+
+// partition reads the flags. The digest of a file is added when it is stored.
+func (o *inputFlags) partition() (p client.Partition, err error) {
+	given := 0
+	for _, flag := range []bool{o.rangeText != "", o.items != "", o.lines != "", len(o.grid) > 0} {
+		if flag {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE and --grid NAME=[VALUE,...]")
+	case o.shardSize != "" && o.rangeText == "" && o.lines == "":
+		return p, usageError("--shard-size is for a --range and for --lines: each item, and each combination of a grid, is a shard")
+	case o.shardBytes != "" && o.lines == "":
+		return p, usageError("--shard-bytes is for --lines")
+	case o.lines != "" && (o.shardSize == "") == (o.shardBytes == ""):
+		return p, usageError("how many lines make a shard? give --shard-size LINES or --shard-bytes BYTES")
+	case o.rangeText != "":
+		return parseRange(o.rangeText, o.shardSize)
+	case len(o.grid) > 0:
+		return parseGrid(o.grid)
+	case o.lines != "":
+		return client.Partition{Kind: client.PartitionKindLines, Lines: o.shardSize, Bytes: o.shardBytes}, nil
+	default:
+		return client.Partition{Kind: client.PartitionKindItems}, nil
+	}
+}
+
+// parseRange reads --range and --shard-size.
+func parseRange(text, size string) (client.Partition, error) {
+	r, err := partition.ParseRange(text, size)
+	if err != nil {
+		return client.Partition{}, badInput("--range", err)
+	}
+	return client.Partition{Kind: client.PartitionKindRange, From: r.From.String(), To: r.To.String(), Size: r.Size.String()}, nil
+}
+
+// badInput says what is wrong with a flag.
+func badInput(flag string, err error) error {
+	var refused *partition.Error
+	if errors.As(err, &refused) {
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s: %s", flag, refused.Detail), hint: refused.Hint}
+	}
+	return usageError("%s: %w", flag, err)
+}
+
+// parseGrid reads the axes of --grid.
+func parseGrid(flags []string) (client.Partition, error) {
+	var grid partition.Grid
+	for _, text := range flags {
+		name, list, found := strings.Cut(text, "=")
+		axis := partition.Axis{Name: strings.TrimSpace(name)}
+		if err := json.Unmarshal([]byte(list), &axis.Values); !found || err != nil {
+			return client.Partition{}, usageError("--grid %q is not NAME=[VALUE,...]: write for example --grid 'alpha=[0.1,0.5]' --grid 'mode=[\"fast\",\"exact\"]'", text)
+		}
+		grid.Axes = append(grid.Axes, axis)
+	}
+	if err := grid.Validate(); err != nil {
+		return client.Partition{}, badInput("--grid", err)
+	}
+	p := client.Partition{Kind: client.PartitionKindGrid}
+	for _, a := range grid.Axes {
+		p.Axes = append(p.Axes, client.Axis{Name: a.Name, Values: a.Values})
+	}
+	return p, nil
+}
