@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -149,3 +150,37 @@ func Describe(content []byte) ([]Line, error) {
 }
 
 func quote(s string) string { return strconv.Quote(s) }
+
+// Save puts the file in place whole or not at all. It holds no secret and may be written by an administrator for an agent that runs as
+// another user, so that everybody who gets into the directory may read it.
+func Save(path string, content []byte) error {
+	if _, err := Parse(content); err != nil {
+		return fmt.Errorf("writing the preferences: %w", err)
+	}
+	if err := save(path, content); err != nil {
+		return fmt.Errorf("writing the preferences: %w", err)
+	}
+	return nil
+}
+
+func save(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

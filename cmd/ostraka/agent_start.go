@@ -42,7 +42,8 @@ func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
 		Short: "Work for a server until stopped",
 		Long: `Make this machine work for a server until SIGTERM or Ctrl-C. The first time it joins with an enrolment
 token; then its key in the data directory is enough. When it is stopped it sends what is done
-and returns the rest.
+and returns the rest. What it may do besides is said by the owner's preferences (ostraka agent prefs);
+ostraka agent status tells why it is idle.
 
 It executes what the owners of its projects have signed (ostraka signing-key), and learns their keys
 when it joins: from the token, or else from the server. See ostraka agent trust.
@@ -64,7 +65,7 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
 	f.StringVar(&o.isolation, "isolation", "", isolationUsage)
 	f.StringVar(&o.options.Python, "python", "", pythonUsage)
-	f.IntVar(&o.options.Workers, "workers", 1, "how many leases to work on at once, each with an interpreter of its own")
+	f.IntVar(&o.options.Workers, "workers", 0, "how many leases to work on at once at most, each with an interpreter of its own (default what the preferences say, or 1)")
 	f.StringVar(&o.maxMemory, "max-memory", "", "refuse functions whose limit of memory is higher, for example 512Mi")
 	f.StringVar(&o.maxDisk, "max-disk", "", "refuse functions whose limit of disk is higher, for example 1Gi")
 	f.Int64Var(&o.options.Caps.WallSeconds, "max-wall", 0, "refuse functions whose limit of time on the clock is higher, in seconds")

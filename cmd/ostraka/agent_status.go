@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// agentStatusOptions are the flags of `ostraka agent status`.
+type agentStatusOptions struct {
+	outputFlag
+	terminal *terminal
+	dataDir  string
+}
+
+func newAgentStatus(t *terminal) *cobra.Command {
+	o := &agentStatusOptions{terminal: t}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say what the agent on this machine does, and why it is idle when it is",
+		Long: `Say what the agent on this machine does, and why it is idle when it is. It reads a file in the agent's
+folder and asks nobody, so it works without the server too.
+
+The state is one of:
+  working               it has a lease
+  no_work               the server has nothing for it
+  work_refused          what there is the owner's preferences refuse
+  paused                ostraka agent pause
+  outside_hours         hours and days in the preferences
+  on_battery            on_battery and battery_above
+  machine_busy          busy_above: other programs need the processors
+  disk_full             keep_free, or a write that failed for want of room
+  isolation_too_low     min_isolation: ostraka agent doctor says what is missing
+  server_away           the server cannot be used; what is done waits on disk
+  waiting_for_approval  an operator must approve the agent
+  eula                  the agreement must be accepted
+  drained, quarantined, killed, revoked
+                        an operator has decided so
+  starting, stopping, not_running, never_started`,
+		Args: arguments(0),
+		RunE: func(*cobra.Command, []string) error { return o.run() },
+	}
+	o.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.dataDir, "data", "", "the agent's folder, as agent start has it")
+	return cmd
+}
+
+func (o *agentStatusOptions) run() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	dir, err := agentDataDir(o.dataDir)
+	if err != nil {
+		return err
+	}
+	s, err := agent.ReadStatus(dir)
+	if err != nil {
+		return err
+	}
+	if o.json() {
+		return writeValue(o.terminal.out, s)
+	}
+	table := &table{w: newFields(o.terminal.out)}
+	for _, f := range statusFields(s) {
+		if f[1] != "" {
+			table.row(f[0], f[1])
+		}
+	}
+	return table.flush()
+}
+
+func statusFields(s agent.Status) [][2]string {
+	fields := [][2]string{{"state", s.Code}, {"why", s.Why}}
+	if s.PID == 0 {
+		return fields
+	}
+	since := ""
+	if s.Running {
+		since = shortTime(s.Since)
+	}
+	h := s.Host
+	power := "mains, or unknown"
+	if h.BatteryPercent != nil {
+		power = fmt.Sprintf("mains, battery %.0f %%", *h.BatteryPercent)
+		if h.OnBattery != nil && *h.OnBattery {
+			power = fmt.Sprintf("battery, %.0f %%", *h.BatteryPercent)
+		}
+	}
+	waiting := ""
+	if s.SpoolBytes > 0 {
+		waiting = bundle.FormatBytes(s.SpoolBytes) + " of results to be sent"
+	}
+	mistake := ""
+	if s.Preferences != "" {
+		mistake = "NOT IN FORCE: " + s.Preferences
+	}
+	return append(fields, [][2]string{
+		{"since", since},
+		{"preferences", mistake},
+		{"agent", s.Agent.String()}, {"name", s.Name}, {"server", s.Server}, {"isolation", s.Isolation},
+		{"leases", fmt.Sprintf("%d of %d", s.Leases, s.Places)}, {"shards done", strconv.FormatInt(s.ShardsDone, 10)}, {"waiting", waiting},
+		{"processors", fmt.Sprintf("%d, %.0f %% busy, %.0f %% by the agent", h.Cpus, h.CPUPercent, h.AgentCPUPercent)},
+		{"memory free", fmt.Sprintf("%d of %d MiB", h.MemoryFreeBytes>>20, h.MemoryTotalBytes>>20)},
+		{"disk free", fmt.Sprintf("%d of %d MiB", h.DiskFreeBytes>>20, h.DiskTotalBytes>>20)},
+		{"power", power},
+		{"process", fmt.Sprintf("%d, since %s", s.PID, shortTime(s.StartedAt))}, {"version", s.Version},
+		{"written", shortTime(s.WrittenAt) + " (" + time.Since(s.WrittenAt).Round(time.Second).String() + " ago)"},
+	}...)
+}
+
+func newAgentPause(t *terminal) *cobra.Command {
+	var dataDir, reason string
+	cmd := &cobra.Command{
+		Use: "pause", Short: "Have the agent on this machine take no work until it is resumed",
+		Long: `Have the agent on this machine take no work until it is resumed: it finishes the shards that it is
+executing and returns the rest. It stays paused when it is started again.`,
+		Args: arguments(0),
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := agentDataDir(dataDir)
+			if err != nil {
+				return err
+			}
+			if err := agent.Pause(dir, reason); err != nil {
+				return err
+			}
+			t.say("paused; go on with ostraka agent resume")
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	cmd.Flags().StringVar(&reason, "reason", "", "shown in the status")
+	return cmd
+}
+
+func newAgentResume(t *terminal) *cobra.Command {
+	var dataDir string
+	cmd := &cobra.Command{
+		Use: "resume", Short: "Have a paused agent work again", Args: arguments(0),
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := agentDataDir(dataDir)
+			if err != nil {
+				return err
+			}
+			paused, err := agent.Resume(dir)
+			if err != nil {
+				return err
+			}
+			if !paused {
+				t.say("it was not paused")
+				return nil
+			}
+			t.say("resumed")
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	return cmd
+}
