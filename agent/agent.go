@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/monitor"
@@ -43,6 +44,7 @@ type agent struct {
 	started time.Time
 	keeper  *keeper
 	room    *room
+	spool   *spool.Spool
 	stands  standing
 	// news gets a token when the server should hear of the agent before the next heartbeat is due.
 	news chan struct{}
@@ -114,9 +116,14 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
+	results, err := spool.Open(dir.spool(), o.SpoolBytes)
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
 	watch := monitor.New(monitor.Options{Handlers: o.AlertHandlers, Log: o.Log})
 	return &agent{
-		started: time.Now(), keeper: keeper, room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
+		started: time.Now(), keeper: keeper, room: newRoom(), spool: results, news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server, sandbox: sandbox,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
 		outage:  outage{log: o.Log}, orders: newOrderBook(), boxes: newBoxBook(watch), monitor: watch,
@@ -142,6 +149,7 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 
 func (a *agent) close() {
 	a.server.close()
+	_ = a.spool.Close() // it was only read from
 	a.dir.close()
 }
 
@@ -161,6 +169,7 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.monitor.Run(hard) })
 	others.Go(func() { a.obey(hard) })
 	others.Go(func() { a.confirm(hard) })
+	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end

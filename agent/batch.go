@@ -3,16 +3,15 @@ package agent
 import "time"
 
 const (
-	// MaxBatch is the largest number of shards in one lease: so many are lost when an agent dies, and so many results of 64 KiB
-	// make 16 MiB, which an agent must be able to hold.
-	MaxBatch = 256
+	// MaxBatch is the largest number of shards in one lease, as the server has it.
+	MaxBatch = 1024
 	// firstBatch is the size of the first lease, when nothing is known about the work.
 	firstBatch = 2
 	// maxGrowth bounds how much larger than the last a lease may be: a few quick shards say little about the next.
 	maxGrowth = 4
-	// DefaultLeaseWork is how much work a lease should be. Asking costs milliseconds, so a few seconds of work make that nothing,
-	// and the last shards of a job do not wait long for one slow lease.
-	DefaultLeaseWork = 7 * time.Second
+	// DefaultLeaseWork is how much work a lease should be: between the ten seconds from which asking costs nothing and the minute up
+	// to which the last shards of a job may wait for one slow lease. It is planned for at most half of a lease's time to live.
+	DefaultLeaseWork = 15 * time.Second
 )
 
 // batchSizer chooses how many shards to ask for, from how long the last ones took.

@@ -15,7 +15,7 @@ func (a *agent) hostOf(s host.Sample) *client.Host {
 		MemoryTotalBytes: s.MemoryTotal, MemoryFreeBytes: s.MemoryFree, SwapUsedBytes: s.SwapUsed,
 		DiskTotalBytes: s.DiskTotal, DiskFreeBytes: s.DiskFree, SentBytes: s.Sent, ReceivedBytes: s.Received,
 		UptimeSeconds: s.UptimeSeconds, AgentSeconds: int64(time.Since(a.started) / time.Second), AgentMemoryBytes: s.Resident,
-		Sandboxes: int64(a.leases.count()), Version: a.options.Version,
+		Sandboxes: int64(a.leases.count()), SpoolBytes: a.spool.Used(), Version: a.options.Version,
 	}
 	if s.Battery.Known {
 		h.BatteryPercent, h.OnBattery = new(s.Battery.Percent), new(s.Battery.On)

@@ -46,6 +46,7 @@ type fakeServer struct {
 	enrolled  int
 	shards    []client.LeasedShard // to lend
 	perLease  int                  // shards in a lease at most; 0: what is asked for
+	lendAll   bool                 // however few were asked for
 	ttl       int64
 	leases    map[uuid.UUID][]client.LeasedShard
 	byKey     map[string]uuid.UUID // idempotency keys
@@ -54,6 +55,7 @@ type fakeServer struct {
 	posts     int
 	outputs   map[string]string
 	returned  []uuid.UUID
+	onReturn  func(client.Refusal)
 	ended     []uuid.UUID // told with the next heartbeat
 	stop      bool
 	orders    client.Directives // of revision "": the server has none
@@ -165,6 +167,11 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, 200, client.Object{Digest: parts[2], Size: int64(len(body))})
 	case "return":
 		f.returned = append(f.returned, id)
+		if f.onReturn != nil {
+			var why client.Refusal
+			_ = json.NewDecoder(r.Body).Decode(&why)
+			f.onReturn(why)
+		}
 		var why client.Refusal
 		_ = json.NewDecoder(r.Body).Decode(&why)
 		f.refusals = append(f.refusals, why)
@@ -205,6 +212,9 @@ func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
 	f.asked = append(f.asked, most)
 	if f.perLease > 0 {
 		most = min(most, f.perLease)
+	}
+	if f.lendAll {
+		most = len(f.shards)
 	}
 	n := min(most, len(f.shards))
 	if n == 0 {

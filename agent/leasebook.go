@@ -28,6 +28,11 @@ type heldLease struct {
 	fresh context.Context
 	stale context.CancelCauseFunc
 	timer *time.Timer
+
+	journal *journal
+	// Of a lease that an earlier run of the agent has left: what it has finished, and why no more of it is executed, if so.
+	finished []client.ShardResult
+	spent    *refusal
 }
 
 func (l *heldLease) ttl() time.Duration {

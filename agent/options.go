@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -39,6 +40,8 @@ type Options struct {
 	AllowUnsigned bool
 	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
 	Liar *Liar
+	// SpoolBytes is how much disk finished results that wait for the server may take; 0: spool.DefaultBytes.
+	SpoolBytes int64
 	// Now is the clock on the wall, which schedules are about; nil: the machine's.
 	Now func() time.Time
 	// Measure measures the machine; nil: package host does.
@@ -67,6 +70,9 @@ func (o *Options) complete() error {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
 	}
+	if o.SpoolBytes == 0 {
+		o.SpoolBytes = spool.DefaultBytes
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -77,6 +83,8 @@ func (o *Options) complete() error {
 		return fmt.Errorf("a lease cannot be %v of work", o.LeaseWork)
 	case o.CacheBytes < bundle.MaxArchiveBytes:
 		return fmt.Errorf("a cache of %d bytes cannot hold the largest bundle: give it at least %d", o.CacheBytes, bundle.MaxArchiveBytes)
+	case o.SpoolBytes < 0:
+		return fmt.Errorf("a spool cannot have %d bytes", o.SpoolBytes)
 	case strings.TrimSpace(o.Name) == "" || len([]rune(o.Name)) > MaxNameLength:
 		return fmt.Errorf("the name %q: an agent's name has 1 to %d characters", o.Name, MaxNameLength)
 	}

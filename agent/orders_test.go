@@ -20,8 +20,8 @@ func directives(revision string, switches ...client.KillOrder) client.Directives
 func TestTheKillswitchEndsWhatRuns(t *testing.T) {
 	for name, byPoll := range map[string]bool{"a poll says so": true, "a heartbeat says so": false} {
 		t.Run(name, func(t *testing.T) {
-			f, s := newFakeServer(t, 3)
-			f.perLease, f.ttl = 3, 3 // seconds: heartbeats come often
+			f, s := newFakeServer(t, firstBatch) // none is left over, which would be returned in place of the one that comes
+			f.ttl = 3                            // seconds: heartbeats come often
 			if byPoll {
 				f.orders = directives("one")
 			}

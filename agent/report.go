@@ -45,7 +45,7 @@ type reporter struct {
 func newReporter(a *agent, lease *heldLease) *reporter { return &reporter{agent: a, lease: lease} }
 
 // run sends results as they come until there are no more, or the lease is over.
-func (r *reporter) run(ctx context.Context, results <-chan client.ShardResult) error {
+func (r *reporter) run(ctx context.Context, results <-chan finished) error {
 	due := time.NewTimer(reportEvery)
 	defer due.Stop()
 	for {
@@ -70,8 +70,11 @@ func (r *reporter) run(ctx context.Context, results <-chan client.ShardResult) e
 	}
 }
 
-func (r *reporter) add(ctx context.Context, result client.ShardResult) error {
-	text, err := json.Marshal(result)
+func (r *reporter) add(ctx context.Context, result finished) error {
+	if err := r.store(ctx, &result); err != nil {
+		return err
+	}
+	text, err := json.Marshal(result.ShardResult)
 	if err != nil {
 		return fmt.Errorf("encoding the result of shard %d: %w", result.Shard, err)
 	}
@@ -80,11 +83,33 @@ func (r *reporter) add(ctx context.Context, result client.ShardResult) error {
 			return err
 		}
 	}
-	r.pending, r.size = append(r.pending, result), r.size+len(text)
+	r.pending, r.size = append(r.pending, result.ShardResult), r.size+len(text)
 	if len(r.pending) >= reportResults {
 		return r.flush(ctx)
 	}
 	return nil
+}
+
+// store sends a large output that is kept on disk. What the disk has spoilt is left out, and returned with the lease.
+func (r *reporter) store(ctx context.Context, result *finished) error {
+	if !result.large() || result.stored {
+		return nil
+	}
+	output, err := r.lease.journal.output(result.OutputDigest)
+	if err != nil {
+		return fmt.Errorf("shard %d: %w", result.Shard, err)
+	}
+	err = r.persist(ctx, "storing a large output", func(ctx context.Context) error {
+		err := r.server.putOutput(ctx, r.lease.ID, result.OutputDigest, output)
+		if err != nil {
+			r.lease.journal.sync()
+		}
+		return err
+	})
+	if leaseIsOver(err) {
+		r.lease.end(err)
+	}
+	return err
 }
 
 func (r *reporter) flush(ctx context.Context) error {
@@ -104,6 +129,7 @@ func (r *reporter) send(ctx context.Context, results []client.ShardResult) error
 	switch {
 	case err == nil:
 		r.reported += len(results)
+		r.lease.journal.reported(results)
 		return nil
 	case leaseIsOver(err):
 		r.lease.end(err)
@@ -144,7 +170,9 @@ func (r *reporter) post(ctx context.Context, results []client.ShardResult) error
 	}
 	return r.persist(ctx, "sending results", func(ctx context.Context) error {
 		recorded, err := r.server.post(ctx, r.lease.ID, body)
-		if err == nil {
+		if err != nil {
+			r.lease.journal.sync() // they have to wait, perhaps for long
+		} else {
 			r.log.Debug("results are recorded", "lease", r.lease.ID, "new", recorded.Recorded, "known", recorded.Duplicate, "done", recorded.Done)
 		}
 		return err

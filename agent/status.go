@@ -134,7 +134,7 @@ func (a *agent) tell(last *reporting, why idle, since time.Time) {
 	if old == s && time.Since(last.at) < statusEvery {
 		return
 	}
-	s.ShardsDone = a.done.Load()
+	s.ShardsDone, s.SpoolBytes = a.done.Load(), a.spool.Used()
 	s.Host, s.WrittenAt = *a.hostOf(sample), time.Now()
 	last.status, last.at = s, time.Now()
 	text, err := json.MarshalIndent(s, "", "  ")

@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
 
 // maxInlineOutput is the size up to which an output travels with its result, in bytes, as the server has it. A larger one is
 // stored as an object first.
 const maxInlineOutput = 64 << 10
+
+// maxUnsent is how many finished results may wait in memory for the reporter: with inline outputs they take 16 MiB.
+const maxUnsent = 256
 
 // work is a lease with a sandbox to execute it in.
 type work struct {
@@ -24,13 +26,20 @@ type work struct {
 // run executes the shards one after the other while a reporter sends what is done. It returns how many results the server has,
 // and an error when the sandbox does not work or the server does not take the results.
 func (w *work) run(soft context.Context) (reported int, err error) {
-	results := make(chan client.ShardResult, len(w.lease.Shards)) // a slow server does not hold up the work
+	results := make(chan finished, min(len(w.lease.Shards), maxUnsent)) // a slow server does not hold up the work
 	r := newReporter(w.agent, w.lease)
 	sent := make(chan error, 1)
-	go func() { sent <- r.run(w.lease.alive, results) }()
-
 	ctx, cancel := both(soft, w.lease.fresh)
 	defer cancel(nil)
+	go func() {
+		err := r.run(w.lease.alive, results)
+		if err != nil {
+			cancel(err) // there is no point in executing more
+		}
+		for range results { // nor in keeping the executor waiting
+		}
+		sent <- err
+	}()
 	err = w.execute(ctx, results)
 	close(results)
 	if sendErr := <-sent; err == nil {
@@ -40,8 +49,18 @@ func (w *work) run(soft context.Context) (reported int, err error) {
 }
 
 // execute runs shard after shard until the context ends. A shard that it interrupts is as if it had not been begun.
-func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) error {
+func (w *work) execute(ctx context.Context, results chan<- finished) error {
+	before := map[int64]bool{}
+	for _, r := range w.lease.finished { // by an earlier run
+		if !put(w.lease.alive, results, finished{ShardResult: r}) {
+			return nil
+		}
+		before[r.Shard] = true
+	}
 	for _, shard := range w.lease.Shards {
+		if before[shard.Shard] {
+			continue
+		}
 		if over(ctx) || w.box.ending() != "" {
 			return nil
 		}
@@ -58,29 +77,45 @@ func (w *work) execute(ctx context.Context, results chan<- client.ShardResult) e
 		}
 		w.done.Add(1)
 		result, err := w.pack(ctx, r)
-		if over(ctx) {
+		if over(ctx) && err != nil {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("storing the output of shard %d: %w", shard.Shard, err)
 		}
-		results <- result
+		if !put(w.lease.alive, results, result) {
+			return nil
+		}
 	}
 	return nil
 }
 
-// pack makes of what the sandbox says what the server is told. Large outputs are stored on the way.
-func (w *work) pack(ctx context.Context, r harness.Result) (client.ShardResult, error) {
-	result, err := resultOf(r)
-	if left := len(r.Files) - len(result.Files); left > 0 {
-		w.log.Warn("a shard left more files than a result lists", "lease", w.lease.ID, "shard", r.Shard, "files", len(r.Files), "left_out", left)
+// put hands a result to the reporter; it says no when nobody takes it any more.
+func put(ctx context.Context, results chan<- finished, r finished) bool {
+	select {
+	case results <- r:
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	if err != nil || len(r.Output) <= maxInlineOutput {
-		return result, err
+}
+
+// pack makes of what the sandbox says what the server is told, and keeps it. A large output goes to the server at once where it cannot
+// be kept.
+func (w *work) pack(ctx context.Context, r harness.Result) (f finished, err error) {
+	if f.ShardResult, err = resultOf(r); err != nil {
+		return f, err
 	}
-	result.Output = ""
-	return result, w.persist(ctx, "storing a large output", func(ctx context.Context) error {
-		return w.server.putOutput(ctx, w.lease.ID, r.OutputDigest, r.Output)
+	output := ""
+	if len(r.Output) > maxInlineOutput {
+		output, f.Output = r.Output, ""
+	}
+	if w.lease.journal.keep(f.ShardResult, output) || output == "" {
+		return f, nil
+	}
+	f.stored = true
+	return f, w.persist(ctx, "storing a large output", func(ctx context.Context) error {
+		return w.server.putOutput(ctx, w.lease.ID, f.OutputDigest, output)
 	})
 }
 

@@ -99,16 +99,20 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	// The time to live counts from when the lease was made. A poll may have waited for work before that, so counting from when
 	// it was sent would end a lease before its time; the answer is a good measure, as the first heartbeat soon mends it.
 	held, release := w.leases.add(hard, lease, time.Now())
-	defer func() {
-		release()
-		w.orders.nudge()
-	}()
+	defer release()
+	held.journal = w.begin(lease)
+	w.log.Debug("got a lease", "lease", lease.ID, "shards", len(lease.Shards), "after", time.Since(asked).Round(time.Millisecond))
+	return w.serveHeld(soft, hard, held)
+}
+
+// serveHeld works on a lease that stands in the book.
+func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
+	defer w.orders.nudge()
+	lease := held.Lease
 	if w.orders.holds(lease) { // the switch came first, or while the lease was on its way
 		held.stale(errKilled)
 	}
 	log := w.log.With("lease", lease.ID, "job", lease.Job, "function", lease.Function)
-	log.Debug("got a lease", "shards", len(lease.Shards), "after", time.Since(asked).Round(time.Millisecond))
-
 	work, err := w.prepare(soft, held)
 	var done int
 	if err == nil {
@@ -119,15 +123,21 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 		if err == nil && work.box.ending() != "" {
 			err = errTerminated
 		}
+	} else if sent, sendErr := w.sendFinished(held); sendErr != nil {
+		err = errors.Join(err, sendErr)
+	} else {
+		done = sent
 	}
 	if leaseIsOver(err) { // the server said so to whatever was asked last
 		held.end(err)
 	}
 	switch cause := context.Cause(held.alive); {
 	case errors.Is(cause, errStopped): // hard has ended: there is no time left for anything
+		held.journal.leave()
 		return nil
 	case cause != nil:
-		log.Info("a lease was ended early", "why", cause, "done", done, "of", len(lease.Shards))
+		lost := held.journal.end()
+		log.Warn("a lease was ended early: its shards are lent again", "why", cause, "reported", done, "of", len(lease.Shards), "results_dropped", lost)
 		return nil // also where it took the work along
 	}
 	if order := held.ordered(); order != nil {
@@ -136,8 +146,10 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 	}
 	if done < len(lease.Shards) {
 		w.giveBack(hard, held, done, refusalOf(err))
+	} else {
+		held.journal.end()
 	}
-	if pausing := (*pausedWork)(nil); over(soft) || errors.As(err, &pausing) {
+	if over(soft) || isPause(err) {
 		return nil
 	}
 	return err
@@ -146,6 +158,11 @@ func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked ti
 // giveBack returns what was not reported, so that others get it at once. Without this they get it when the lease expires.
 func (w *worker) giveBack(ctx context.Context, held *heldLease, done int, why client.Refusal) {
 	err := w.persist(ctx, "returning a lease", func(ctx context.Context) error { return w.server.returnLease(ctx, held.ID, why) })
+	if over(ctx) {
+		held.journal.leave()
+		return
+	}
+	held.journal.end()
 	if err != nil {
 		w.log.Debug("a lease could not be returned and will expire", "lease", held.ID, "error", err)
 		return
@@ -159,6 +176,9 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	defer cancel(nil)
 	if over(ctx) {
 		return nil, context.Cause(ctx)
+	}
+	if held.spent != nil {
+		return nil, held.spent
 	}
 	if why := w.keeper.stops(); why.Code != "" { // while the lease was on its way
 		return nil, &pausedWork{why}
