@@ -142,6 +142,10 @@ os.close(w); result = [int(os.read(r, 100))]`,
 	"daemon chain of another program": `
 p = subprocess.run(["/bin/sh", "-c", "(setsid sleep 1000 >/dev/null 2>&1 & echo $!)"], capture_output=True, text=True)
 result = [int(p.stdout)]`,
+	"sibling of the shard": "pid = ctypes.CDLL(None).syscall({'x86_64': 56, 'aarch64': 220}[os.uname().machine], 0x8000 | 17, 0, 0, 0, 0)\nif pid == 0: time.sleep(1000)\nresult = [pid]",
+	"deaf to every signal": "pid = os.fork()\nif pid == 0:\n  os.setsid(); [signal.signal(s, signal.SIG_IGN) for s in range(1, 32) if s not in (9, 19)]; time.sleep(1000)\nresult = [pid]",
+	"holds the pipes":      "pid = os.fork()\nif pid == 0:\n  os.setsid(); time.sleep(1000)  # 1, 2 and the result stay open\nresult = [pid]",
+	"a crowd":              "result = []\nfor _ in range(20):\n  pid = os.fork()\n  if pid == 0:\n    os.setsid(); time.sleep(1000)\n  result.append(pid)",
 	"own subreaper": `
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 r, w = os.pipe()

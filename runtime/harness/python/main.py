@@ -2,11 +2,12 @@
 
 import _socket
 import os
+import resource
 import stat
 import sys
 import traceback
 
-CONTROL_FD = 3
+CONTROL_FD, MOST_FDS = 3, 1 << 20
 
 
 def close_trampolines():
@@ -24,6 +25,8 @@ def close_trampolines():
 
 
 def main():
+    # Whoever started the program that started this may have left some open.
+    os.closerange(CONTROL_FD + 1, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], MOST_FDS))
     # PYTHONSAFEPATH does this from Python 3.11 on; earlier ones need a hand.
     sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
     if hasattr(sys, "set_int_max_str_digits"):
