@@ -33,6 +33,7 @@ type agentStartOptions struct {
 	seedIsGiven bool
 	logLevel    string
 	isolation   string
+	alerts      alertFlags
 }
 
 func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
@@ -77,6 +78,7 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.BoolVar(&o.liar, "liar", false, "give wrong answers, for demonstrations and tests")
 	f.Float64Var(&o.liarChance, "liar-probability", defaultLieProbability, "how often to lie")
 	f.Uint64Var(&o.liarSeed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
+	o.alerts.register(f)
 	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
 	return cmd
 }
@@ -109,6 +111,9 @@ func (o *agentStartOptions) complete() (err error) {
 		return err
 	}
 	if err := o.completeNames(); err != nil {
+		return err
+	}
+	if err := o.alerts.complete(&o.options); err != nil {
 		return err
 	}
 	for _, size := range []struct {

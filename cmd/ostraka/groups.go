@@ -12,7 +12,7 @@ func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {
 		{"use", "Run functions:", []*cobra.Command{
 			newFunction(t, server), newJob(t, server), newModule(t, server), newRule(t, server), newObject(t, server), newFlag(t, server),
 		}},
-		{"agents", "Agents:", []*cobra.Command{newAgent(t, server), newEnrolmentToken(t, server)}},
+		{"agents", "Agents:", []*cobra.Command{newAgent(t, server), newSandbox(t, server), newKillswitch(t, server), newEnrolmentToken(t, server)}},
 		{"operate", "Run a server:", []*cobra.Command{
 			newServerCommand(t), newMigrate(t), newOperatorKey(t), newProject(t, server), newKey(t, server), newSigningKey(t, server),
 		}},
