@@ -174,6 +174,7 @@ func (a *agent) work(ctx context.Context) error {
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end
 	}
+	a.farewell(hard, stop)
 	kill(errStopped)
 	others.Wait()
 	return err

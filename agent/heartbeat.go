@@ -15,6 +15,9 @@ const idleBeat = 20 * time.Second
 // maxBeatLeases is how many leases one heartbeat may name, as the server has it.
 const maxBeatLeases = 64
 
+// farewellLimit is how long an agent that stops tries to say so.
+const farewellLimit = time.Second
+
 // hurriedBeat is how soon after the last beat there may be another one that is not due yet.
 const hurriedBeat = time.Second
 
@@ -52,6 +55,16 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 			}
 			a.outage.note("sending a heartbeat", err) // a key that is not known is the workers' affair: they enrol again
 		}
+	}
+}
+
+// farewell tells the server that the agent stops and that its sandboxes have ended: nobody waits for it to confirm anything. An agent
+// that cannot say so is missed a minute later.
+func (a *agent) farewell(ctx context.Context, stop context.CancelCauseFunc) {
+	ctx, cancel := context.WithTimeout(ctx, farewellLimit)
+	defer cancel()
+	if err := a.beatOnce(ctx, stop); err != nil {
+		a.log.Debug("the server was not told that the agent stops", "error", err)
 	}
 }
 

@@ -40,18 +40,20 @@ func TestTheKillswitchEndsWhatRuns(t *testing.T) {
 				f.orders = directives("two", client.KillOrder{ID: uuid.New(), Scope: client.KillOrderScopeEverything})
 			})
 			f.until("the lease is back", func() bool { return len(f.returned) == 1 })
-			f.until("it is confirmed", func() bool {
-				return slices.Contains(f.confirmed, "two") || slices.ContainsFunc(f.beats, func(b client.Heartbeat) bool { return b.CarriedOut == "two" })
-			})
+			confirmed := func(revision string) func() bool {
+				return func() bool {
+					return slices.Contains(f.confirmed, revision) || slices.ContainsFunc(f.beats, func(b client.Heartbeat) bool { return b.CarriedOut == revision })
+				}
+			}
+			f.until("it is confirmed", confirmed("two"))
 			f.untilResults(1) // what was done counts
 			f.set(func() {
 				f.shards = append(f.shards, client.LeasedShard{Shard: 7, Input: `{"n":7}`})
 			})
 			f.until("a lease that comes all the same is returned untouched", func() bool { return len(f.returned) >= 2 })
-			f.set(func() {
-				f.orders = directives("three")
-				f.shards = append(f.shards, client.LeasedShard{Shard: 8, Input: `{"n":8}`})
-			})
+			f.set(func() { f.orders = directives("three") })
+			f.until("that it is off is confirmed", confirmed("three"))
+			f.set(func() { f.shards = append(f.shards, client.LeasedShard{Shard: 8, Input: `{"n":8}`}) })
 			f.untilResults(2)
 			require.NoError(t, stop())
 			f.mu.Lock()

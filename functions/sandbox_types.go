@@ -107,7 +107,7 @@ type KillStatus struct {
 	Agents      int           `json:"agents" doc:"Agents that it concerns."`
 	Confirmed   int           `json:"confirmed" doc:"Of these, those that have confirmed that nothing of it runs."`
 	Unconfirmed int           `json:"unconfirmed" doc:"Of these, those that were heard of in the last minute and have not confirmed."`
-	Offline     int           `json:"offline" doc:"Of these, those that were not heard of in the last minute and have not confirmed. They learn of it when they come back; their leases run out."`
+	Offline     int           `json:"offline" doc:"Of these, those that have stopped, or were not heard of in the last minute, and have not confirmed. They learn of it when they come back; their leases run out."`
 	Leases      int64         `json:"leases" doc:"Open leases that it holds."`
 	Sandboxes   int64         `json:"sandboxes" doc:"Sandboxes that it holds and that run, as far as agents have reported."`
 	Waiting     []KilledAgent `json:"waiting" doc:"Agents that have not confirmed, at most 100."`
@@ -117,7 +117,7 @@ type KillStatus struct {
 type KilledAgent struct {
 	ID          uuid.UUID  `json:"id"`
 	Name        string     `json:"name"`
-	Seen        bool       `json:"seen" doc:"It was heard of in the last minute."`
+	Seen        bool       `json:"seen" doc:"It was heard of in the last minute and has not said that it stops."`
 	LastSeenAt  *time.Time `json:"last_seen_at,omitempty"`
 	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"`
 	Leases      int64      `json:"leases"`

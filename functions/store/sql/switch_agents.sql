@@ -1,6 +1,6 @@
 -- The agents that a switch concerns, with what of it still runs on them as far as the server knows; of a project's ($2) only. An agent
--- that was not heard of for a minute cannot confirm; its leases run out.
-select a.id, a.name, a.last_seen_at, coalesce(a.last_seen_at > now() - interval '1 minute', false) as seen, c.at as confirmed_at,
+-- that has said that it stops, or was not heard of for a minute, cannot confirm; its leases run out.
+select a.id, a.name, a.last_seen_at, coalesce(a.last_seen_at > now() - interval '1 minute', false) and a.idle_code <> 'stopping' as seen, c.at as confirmed_at,
     (select count(*) from leases l where l.agent_id = a.id and l.ended_at is null and holds(k, l.project_id, l.function, l.function_version)
         and ($2::uuid is null or l.project_id = $2)) as leases,
     (select count(*) from sandboxes s where s.agent_id = a.id and s.ended_at is null and s.seen_at > now() - interval '1 minute'

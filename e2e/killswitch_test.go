@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+// gatedFunction waits for a file to appear, so that the test says when a shard goes on.
+const gatedFunction = `import os, time
+def handler(x):
+    while not os.path.exists(%q):
+        time.sleep(0.02)
+    return {"n": 1}
+`
+
+// TestTheKillswitchStopsRealAgents stops real agents in the middle of real shards: at once, through a restart of the server, also
+// agents that were away, and lets the job come to its right end afterwards.
+func TestTheKillswitchStopsRealAgents(t *testing.T) {
+	ctx := t.Context()
+	w := startWorld(t, 2)
+	gate := filepath.Join(w.dir, "gate")
+	job := w.submitGated(ctx, gate)
+	w.untilSandboxes(ctx, 2)
+	list, err := w.project.owner.ListProjectSandboxesWithResponse(ctx, w.project.id, &client.ListProjectSandboxesParams{Running: new(true)})
+	require.NoError(t, err)
+	require.NotNil(t, list.JSON200, string(list.Body))
+	first := list.JSON200.Items[0]
+	require.Equal(t, "gated", first.Function)
+	require.NotNil(t, first.Shard)
+
+	// One sandbox is ended; its shards are lent again.
+	ended, err := w.project.owner.TerminateProjectSandboxWithResponse(ctx, w.project.id, first.ID, nil, client.Termination{Force: true})
+	require.NoError(t, err)
+	require.NotNil(t, ended.JSON200, string(ended.Body))
+	testenv.Eventually(t, func() bool { return w.sandbox(ctx, first.ID).State == client.SandboxStateEnded }, "the sandbox has ended")
+	w.untilSandboxes(ctx, 2)
+
+	// Everything of the function is stopped. One agent is killed before, so that it cannot hear of it.
+	w.agents[1].kill()
+	scope := client.ProjectKillScope{Scope: "function", Function: "gated"}
+	on, err := w.project.owner.KillInProjectWithResponse(ctx, w.project.id, nil, client.NewProjectKillSwitch{Scope: "function", Function: "gated", Reason: "a test"})
+	require.NoError(t, err)
+	require.NotNil(t, on.JSON200, string(on.Body))
+	testenv.Eventually(t, func() bool {
+		s := w.switchStatus(ctx, on.JSON200.ID)
+		return s.Confirmed == 1 && s.Leases == 0
+	}, "the agent that is there confirms, and the lease of the other one runs out")
+	require.Empty(t, sandboxProcesses(t, w.dir), "nothing runs")
+
+	// The server forgets nothing, and the agent that comes back is lent nothing.
+	w.killServer()
+	w.agents[1] = w.startAgent(1)
+	testenv.Eventually(t, func() bool { s := w.switchStatus(ctx, on.JSON200.ID); return s.Silent && s.Confirmed == 2 }, "both have confirmed")
+	require.Empty(t, sandboxProcesses(t, w.dir))
+	why, err := w.project.owner.ExplainJobWithResponse(ctx, w.project.id, job)
+	require.NoError(t, err)
+	require.NotNil(t, why.JSON200, string(why.Body))
+	require.Equal(t, "killswitch", why.JSON200.Reasons[0].Code)
+
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	off, err := w.project.owner.ReleaseInProjectWithResponse(ctx, w.project.id, nil, scope)
+	require.NoError(t, err)
+	require.NotNil(t, off.JSON200, string(off.Body))
+	require.True(t, off.JSON200.WasOn)
+	testenv.Eventually(t, func() bool { return w.ended(ctx, job) }, "the job ends")
+	done := w.job(ctx, job)
+	require.EqualValues(t, "finished", done.State, done.Error)
+	require.Equal(t, `{"n":40}`, string(done.Aggregate.Value))
+}
+
+func (w *world) submitGated(ctx context.Context, gate string) uuid.UUID {
+	w.t.Helper()
+	file := filepath.Join(w.dir, "gated.py")
+	require.NoError(w.t, os.WriteFile(file, fmt.Appendf(nil, gatedFunction, gate), 0o600))
+	packed, err := bundle.Pack(file)
+	require.NoError(w.t, err)
+	pushed, err := w.project.owner.PushFunctionWithBodyWithResponse(ctx, w.project.id, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
+	require.NoError(w.t, err)
+	require.NotNil(w.t, pushed.JSON201, string(pushed.Body))
+	submitted, err := w.project.owner.SubmitJobWithResponse(ctx, w.project.id, nil, client.JobRequest{
+		Function: "gated", Partition: client.Partition{Kind: "range", From: "0", To: "40", Size: "1"},
+		Policy: &client.PolicyRequest{Quorum: 2}, Aggregator: &client.AggregatorRequest{Module: "sum"},
+	})
+	require.NoError(w.t, err)
+	require.NotNil(w.t, submitted.JSON201, string(submitted.Body))
+	return submitted.JSON201.ID
+}
+
+func (w *world) untilSandboxes(ctx context.Context, n int) {
+	w.t.Helper()
+	testenv.Eventually(w.t, func() bool {
+		list, err := w.project.owner.ListProjectSandboxesWithResponse(ctx, w.project.id, &client.ListProjectSandboxesParams{Running: new(true)})
+		return err == nil && list.JSON200 != nil && len(list.JSON200.Items) == n
+	}, "%d sandboxes run", n)
+}
+
+func (w *world) sandbox(ctx context.Context, id uuid.UUID) client.Sandbox {
+	got, err := w.project.owner.GetProjectSandboxWithResponse(ctx, w.project.id, id)
+	if err != nil || got.JSON200 == nil {
+		return client.Sandbox{}
+	}
+	return *got.JSON200
+}
+
+func (w *world) switchStatus(ctx context.Context, id uuid.UUID) client.KillStatus {
+	got, err := w.project.owner.GetProjectKillSwitchWithResponse(ctx, w.project.id, id, nil)
+	if err != nil || got.JSON200 == nil {
+		return client.KillStatus{}
+	}
+	return *got.JSON200
+}
+
+// sandboxProcesses are the processes whose working directory is below the agents' folders.
+func sandboxProcesses(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
+	require.NoError(t, err)
+	for _, link := range links {
+		if cwd, err := os.Readlink(link); err == nil && strings.HasPrefix(cwd, filepath.Join(dir, "agent-")) {
+			found = append(found, link+" "+cwd)
+		}
+	}
+	return found
+}
