@@ -1437,7 +1437,7 @@ type KillStatus struct {
 	OffAt  *time.Time `json:"off_at,omitempty"`
 	OffBy  string     `json:"off_by,omitempty"`
 
-	// Offline Of these, those that were not heard of in the last minute and have not confirmed. They learn of it when they come back; their leases run out.
+	// Offline Of these, those that have stopped, or were not heard of in the last minute, and have not confirmed. They learn of it when they come back; their leases run out.
 	Offline int64               `json:"offline"`
 	OnAt    time.Time           `json:"on_at"`
 	OnBy    string              `json:"on_by"`
@@ -1481,7 +1481,7 @@ type KilledAgent struct {
 	Name        string             `json:"name"`
 	Sandboxes   int64              `json:"sandboxes"`
 
-	// Seen It was heard of in the last minute.
+	// Seen It was heard of in the last minute and has not said that it stops.
 	Seen bool `json:"seen"`
 }
 
