@@ -137,7 +137,7 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 		if err != nil {
 			return nil, err
 		}
-		if sandbox, err = isolate(ctx, o, dir, tree); err != nil {
+		if sandbox, err = Isolate(ctx, wallsOf(o, dir), tree); err != nil {
 			return nil, err
 		}
 	}

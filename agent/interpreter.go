@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -14,20 +13,19 @@ import (
 // maxNamedRepairs is how many files of a tree that was put right are named in the log: the first few tell what happened.
 const maxNamedRepairs = 5
 
-// pythonDir is where the embedded interpreter is unpacked: where all programs of the user share it, or in the agent's own directory
-// where the user has no cache that can be written (a service without a home).
-func pythonDir(dir *dataDir) string {
-	if cache, err := python.DefaultDir(); err == nil && os.MkdirAll(cache, 0o700) == nil {
-		return cache
+// pythonDir is where the embedded interpreter is unpacked: in the agent's own directory, outside of which it leaves nothing.
+func pythonDir(o Options, dir *dataDir) string {
+	if o.PythonDir != "" {
+		return o.PythonDir
 	}
 	return filepath.Join(dir.path, "python")
 }
 
 // openPython gives the interpreter that the options choose and says which one it is.
 func openPython(ctx context.Context, o Options, dir *dataDir) (python.Tree, error) {
-	cache := pythonDir(dir)
-	unpacking := sync.OnceFunc(func() { o.Log.Info("unpacking Python; this happens once", "into", cache) })
-	tree, err := python.Open(ctx, python.Options{Python: o.Python, Dir: cache, Progress: func(int64, int64) { unpacking() }})
+	into := pythonDir(o, dir)
+	unpacking := sync.OnceFunc(func() { o.Log.Info("unpacking Python; this happens once", "into", into) })
+	tree, err := python.Open(ctx, python.Options{Python: o.Python, Dir: into, Progress: func(int64, int64) { unpacking() }})
 	if err != nil {
 		return python.Tree{}, fmt.Errorf("preparing the interpreter: %w", err)
 	}

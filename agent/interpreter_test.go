@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,18 +11,10 @@ import (
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
-func TestInterpreterLiesInTheCacheOrWithTheAgent(t *testing.T) {
+func TestInterpreterLiesWithTheAgent(t *testing.T) {
 	d := &dataDir{path: t.TempDir()}
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CACHE_HOME", "")
-	require.Equal(t, filepath.Join(home, ".cache", "ostraka", "python"), pythonDir(d))
-	file := filepath.Join(home, "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	for _, unusable := range []string{"", filepath.Join(file, "home")} {
-		t.Setenv("HOME", unusable)
-		require.Equal(t, filepath.Join(d.path, "python"), pythonDir(d))
-	}
+	require.Equal(t, filepath.Join(d.path, "python"), pythonDir(Options{}, d))
+	require.Equal(t, "/shared", pythonDir(Options{PythonDir: "/shared"}, d))
 }
 
 func TestInterpreterIsNamedInTheLog(t *testing.T) {

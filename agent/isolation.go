@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/python"
@@ -12,17 +13,31 @@ import (
 // ErrIsolation says that no level of isolation that is wanted holds on this machine.
 var ErrIsolation = errors.New("no isolation that is wanted can be had on this machine")
 
-// isolate finds the strongest level that a canary fails to escape from, and says of each that it passes over why.
-func isolate(ctx context.Context, o Options, dir *dataDir, tree python.Tree) (Sandbox, error) {
+// Walls say what isolation is wanted.
+type Walls struct {
+	Level        bundle.Isolation // this one and no other; empty: the strongest that there is
+	AllowProcess bool             // take the level `process`, which is no wall, where there is no other
+	Work         string           // the folder that sandboxes may write below
+	Hidden       []string         // what no function may read: a canary tries
+	Log          *slog.Logger
+}
+
+// wallsOf are what the options want of an agent's own sandboxes: whatever lies in its folder is hidden, its key above all.
+func wallsOf(o Options, dir *dataDir) Walls {
+	return Walls{Level: o.Isolation, AllowProcess: o.AllowProcess, Work: dir.work(), Hidden: []string{dir.path, dir.keyFile()}, Log: o.Log}
+}
+
+// Isolate finds the strongest level that a canary fails to escape from, and says of each that it passes over why.
+func Isolate(ctx context.Context, o Walls, tree python.Tree) (Sandbox, error) {
 	levels := isolationLevels()
-	if o.Isolation != "" {
-		levels = []bundle.Isolation{o.Isolation}
+	if o.Level != "" {
+		levels = []bundle.Isolation{o.Level}
 	} else if o.AllowProcess {
 		levels = append(levels, bundle.Process)
 	}
 	var reasons []error
 	for _, level := range levels {
-		sandbox, err := proven(ctx, level, tree, dir)
+		sandbox, err := proven(ctx, level, o, tree)
 		if err == nil {
 			o.Log.Info("isolation", "level", level, "proven", level != bundle.Process)
 			if level == bundle.Process {
@@ -40,9 +55,9 @@ func isolate(ctx context.Context, o Options, dir *dataDir, tree python.Tree) (Sa
 		ErrIsolation, errors.Join(reasons...))
 }
 
-func proven(ctx context.Context, level bundle.Isolation, tree python.Tree, dir *dataDir) (Sandbox, error) {
+func proven(ctx context.Context, level bundle.Isolation, o Walls, tree python.Tree) (Sandbox, error) {
 	if level == bundle.Process {
-		return NewSandbox(tree, dir.work())
+		return NewSandbox(tree, o.Work)
 	}
-	return prove(ctx, level, tree, dir.work(), dir.path, dir.keyFile())
+	return prove(ctx, level, tree, o.Work, o.Hidden...)
 }

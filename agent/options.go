@@ -48,6 +48,8 @@ type Options struct {
 	Measure func(context.Context) (host.Sample, error)
 	// Python is the interpreter: a path, python.UseSystem, or empty for the one that this program carries.
 	Python string
+	// PythonDir is where that one is unpacked; empty: in the data directory. Several agents of one user may share it.
+	PythonDir string
 	// Isolation is the level that is used, and no other; empty: the strongest that a canary proves on this machine.
 	Isolation bundle.Isolation
 	// AllowProcess lets the level `process`, which is no wall, be used where no other can be had.

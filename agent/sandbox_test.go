@@ -19,6 +19,9 @@ func testRealSandbox(t *testing.T, isolation bundle.Isolation, levels []string) 
 	f, s := newFakeServer(t, 6)
 	o := testOptions(t, s)
 	o.Sandbox, o.Isolation = nil, isolation
+	var err error
+	o.PythonDir, err = python.DefaultDir() // unpacked once for all tests
+	require.NoError(t, err)
 	stop := start(t, o)
 	f.untilResults(6)
 	require.NoError(t, stop())

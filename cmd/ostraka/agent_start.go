@@ -66,6 +66,7 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
 	f.StringVar(&o.isolation, "isolation", "", isolationUsage)
 	f.StringVar(&o.options.Python, "python", "", pythonUsage)
+	f.StringVar(&o.options.PythonDir, "python-dir", "", "where to unpack that one (or OSTRAKA_PYTHON_DIR); left out: in the folder of data; agents of one user may share it")
 	f.IntVar(&o.options.Workers, "workers", 0, "how many leases to work on at once at most, each with an interpreter of its own (default what the preferences say, or 1)")
 	f.StringVar(&o.maxMemory, "max-memory", "", "refuse functions whose limit of memory is higher, for example 512Mi")
 	f.StringVar(&o.maxDisk, "max-disk", "", "refuse functions whose limit of disk is higher, for example 1Gi")
@@ -104,6 +105,7 @@ func (o *agentStartOptions) complete() (err error) {
 		return err
 	}
 	o.options.Version = version
+	o.options.PythonDir = firstOf(o.options.PythonDir, o.terminal.env(pythonDirVariable))
 	if err := o.completeIsolation(); err != nil {
 		return err
 	}

@@ -61,6 +61,9 @@ func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []strin
 	if a.liar {
 		args = append(args, "--liar", "--liar-probability", strconv.FormatFloat(config.LieProbability, 'g', -1, 64))
 	}
+	if config.PythonDir != "" {
+		args = append(args, "--python-dir", config.PythonDir)
+	}
 	if config.Python != "" {
 		args = append(args, "--python", config.Python)
 	}

@@ -38,6 +38,7 @@ type devConfig struct {
 	FollowupsOff   bool
 	Sign           bool   // functions are signed with a key of this run, and agents execute no others
 	Python         string // as in agent.Options
+	PythonDir      string // where the embedded one is unpacked
 	Terminal       *terminal
 	Log            *slog.Logger
 }
@@ -238,10 +239,15 @@ func (d *dev) unpackPython(ctx context.Context) error {
 	if d.config.Agents == 0 {
 		return nil
 	}
+	dir, err := pythonDir(d.config.Terminal)
+	if err != nil {
+		return err
+	}
 	tree, err := openPython(ctx, d.config.Terminal, d.config.Python)
 	if err != nil {
 		return err
 	}
+	d.config.PythonDir = dir
 	return tree.Release() // each agent holds it for itself
 }
 

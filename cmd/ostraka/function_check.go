@@ -124,7 +124,11 @@ func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree
 		return report, fmt.Errorf("making a folder for the sandbox: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	sandbox, err := agent.NewSandbox(tree, dir)
+	log, err := newLog(o.terminal, "warn")
+	if err != nil {
+		return report, err
+	}
+	sandbox, err := agent.Isolate(ctx, agent.Walls{AllowProcess: true, Work: dir, Log: log}, tree)
 	if err != nil {
 		return report, err
 	}

@@ -12,10 +12,25 @@ import (
 // pythonUsage is the flag --python wherever there is one.
 const pythonUsage = `interpreter to use: a path, or "system" for python3 on PATH; left out: the one that this program carries`
 
+// pythonDirVariable names the folder in which the interpreter is unpacked.
+const pythonDirVariable = "OSTRAKA_PYTHON_DIR"
+
+// pythonDir is where commands for developers unpack the interpreter: they share it, in the user's cache.
+func pythonDir(t *terminal) (string, error) {
+	if dir := t.env(pythonDirVariable); dir != "" {
+		return dir, nil
+	}
+	return python.DefaultDir()
+}
+
 // openPython gives an interpreter for a person who waits: unpacking it, which happens once, takes some seconds and is seen.
 func openPython(ctx context.Context, t *terminal, choice string) (python.Tree, error) {
+	dir, err := pythonDir(t)
+	if err != nil {
+		return python.Tree{}, err
+	}
 	shown := unpacking{t: t}
-	tree, err := python.Open(ctx, python.Options{Python: choice, Progress: shown.update})
+	tree, err := python.Open(ctx, python.Options{Python: choice, Dir: dir, Progress: shown.update})
 	shown.finish()
 	return tree, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -32,7 +31,7 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	examples, err := filepath.Abs("../../examples")
 	require.NoError(t, err)
-	cache, err := os.UserCacheDir() // where the interpreter is unpacked; a script has no home
+	interpreter, err := pythonDir(systemTerminal()) // unpacked once for all scripts, which have no home
 	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -41,7 +40,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars,
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
-				"EMPTY_DATABASE_URL="+empty, "XDG_CACHE_HOME="+cache,
+				"EMPTY_DATABASE_URL="+empty, pythonDirVariable+"="+interpreter,
 				"MODULE="+module, "EXAMPLES="+examples)
 			return nil
 		},

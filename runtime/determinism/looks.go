@@ -22,6 +22,8 @@ const nearNow = 48 * time.Hour
 func looksLike(d Difference, now time.Time) string {
 	both := func(p *regexp.Regexp) bool { return p.MatchString(d.First) && p.MatchString(d.Second) }
 	switch {
+	case both(numberText) && isAddress(d.First) && isAddress(d.Second):
+		return "a memory address, as id() gives it"
 	case both(addressText):
 		return "a memory address: the text of an object that has no __repr__ of its own"
 	case both(uuidText):
@@ -35,6 +37,12 @@ func looksLike(d Difference, now time.Time) string {
 	default:
 		return ""
 	}
+}
+
+// isAddress tells whether a number lies where 64-bit systems put the memory of a process.
+func isAddress(text string) bool {
+	value, err := strconv.ParseUint(text, 10, 64)
+	return err == nil && value >= 0x5500_0000_0000 && value < 0x8000_0000_0000
 }
 
 // isNow tells whether a number is about the present, in seconds to nanoseconds since 1970.

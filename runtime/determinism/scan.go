@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -107,7 +108,7 @@ func parseSuspects(out []byte) (suspects []Suspect, err error) {
 	return suspects, nil
 }
 
-// Behind picks the suspects that may stand behind a cause.
+// Behind picks the suspects that may stand behind a cause, each line once.
 func Behind(cause Cause, suspects []Suspect) (likely []Suspect) {
 	kinds := map[Cause][]string{
 		CauseUnstable:   {KindClock, KindRandom, KindMachine, KindThreads, KindTimeZone, KindListing},
@@ -117,10 +118,9 @@ func Behind(cause Cause, suspects []Suspect) (likely []Suspect) {
 		CauseTogether:   {KindRandom, KindThreads, KindClock, KindSetOrder},
 	}
 	for _, s := range suspects {
-		for _, kind := range kinds[cause] {
-			if s.Kind == kind {
-				likely = append(likely, s)
-			}
+		known := slices.ContainsFunc(likely, func(l Suspect) bool { return l.Path == s.Path && l.Line == s.Line })
+		if !known && slices.Contains(kinds[cause], s.Kind) {
+			likely = append(likely, s)
 		}
 	}
 	return likely

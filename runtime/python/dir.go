@@ -1,7 +1,9 @@
 package python
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -12,15 +14,23 @@ import (
 func DefaultDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding a folder for the interpreter: %w: set HOME or XDG_CACHE_HOME to a folder of yours", err)
+		return "", fmt.Errorf("finding a folder for the interpreter: %w: name one with OSTRAKA_PYTHON_DIR", err)
 	}
 	return filepath.Join(cache, "ostraka", "python"), nil
 }
 
-// makePrivate makes a folder that nobody else may enter, and refuses one in
-// which somebody else could exchange what we verify.
+// modePrivate lets others pass through, to the tree whose name they know, and
+// neither list nor write: a sandbox without namespaces reaches the interpreter
+// as a user of its own.
+const modePrivate = 0o711
+
+// makePrivate makes a folder in which nobody else can exchange what we verify,
+// and refuses one that is another user's.
 func makePrivate(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return explain(err)
+	}
+	if err := os.Mkdir(dir, modePrivate); err != nil && !errors.Is(err, fs.ErrExist) {
 		return explain(err)
 	}
 	info, err := os.Lstat(dir)
@@ -33,8 +43,8 @@ func makePrivate(dir string) error {
 	if err := ownedByUs(info); err != nil {
 		return fmt.Errorf("%s %w: give it to the user who runs this program, or choose another place", dir, err)
 	}
-	if info.Mode().Perm()&0o077 == 0 {
+	if info.Mode().Perm() == modePrivate {
 		return nil
 	}
-	return explain(os.Chmod(dir, 0o700)) //nolint:gosec // a folder needs its execute bit
+	return explain(os.Chmod(dir, modePrivate)) // whatever the umask is, and whoever opened it
 }

@@ -17,22 +17,23 @@
 // wherever the same interpreter lies.
 //
 // The comparison is of one moment. The tree belongs to the user who runs the
-// agent, in a directory that no other user may enter; it is read-only, but
+// agent, in a directory that no other user may write; it is read-only, but
 // whoever is that user (a function at the isolation level `process`, say) can
 // change it after the comparison, exactly as they can change the program
 // itself. The levels from `landlock` upwards give functions no way to write it.
 //
 // # Layout on disk
 //
-//	<dir>/              0700  the private directory given to Install
+//	<dir>/              0711  the private directory given to Install
 //	  lock              one Install at a time
 //	  3.14.6-<digest>/  0755  the tree: folders 0755, files 0444 or 0555
 //	  3.14.6-<digest>.use     held while a Tree is in use, so that it is not swept
 //	  tmp-*/            0700  a tree being unpacked; swept when its maker is gone
 //
-// The private directory keeps other users out; the tree itself is readable by
-// all, because a sandbox reaches it as another user through a bind mount that
-// was made before that user was taken on.
+// Nobody else may write the private directory or see what is in it. The tree
+// itself is readable by all, because a sandbox reaches it as another user:
+// through a bind mount that was made before that user was taken on, or, without
+// namespaces, by its path. Interpreters are no secret.
 package python
 
 //go:generate go run ./generate

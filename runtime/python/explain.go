@@ -17,11 +17,11 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: it needs %d MiB: make room, or set XDG_CACHE_HOME to a folder on another disk", err, NeededBytes>>20)
+		return fmt.Errorf("%w: it needs %d MiB: make room, or name a folder on another disk with OSTRAKA_PYTHON_DIR", err, NeededBytes>>20)
 	case errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w: set XDG_CACHE_HOME to a folder that can be written", err)
+		return fmt.Errorf("%w: name a folder that can be written with OSTRAKA_PYTHON_DIR", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: make it a folder of the user who runs this program, or set XDG_CACHE_HOME to one", err)
+		return fmt.Errorf("%w: make it a folder of the user who runs this program, or name one with OSTRAKA_PYTHON_DIR", err)
 	default:
 		return err
 	}

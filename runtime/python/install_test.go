@@ -116,7 +116,7 @@ func TestInstallIsCheapTheSecondTime(t *testing.T) {
 
 	info, err := os.Stat(i.dir)
 	require.NoError(t, err)
-	require.Equal(t, fs.FileMode(0o700), info.Mode().Perm(), "nobody else gets in")
+	require.Equal(t, fs.FileMode(modePrivate), info.Mode().Perm(), "nobody else writes or lists")
 	for _, folder := range []string{first.Dir, filepath.Join(first.Dir, "lib", "json")} {
 		info, err = os.Stat(folder)
 		require.NoError(t, err)
@@ -293,9 +293,9 @@ func TestDamagedProgramIsNoticed(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	for err, want := range map[error]string{
-		&fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}: "needs 80 MiB: make room, or set XDG_CACHE_HOME",
-		&fs.PathError{Op: "write", Path: "/x", Err: syscall.EDQUOT}: "needs 80 MiB: make room, or set XDG_CACHE_HOME",
-		&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS}:  "set XDG_CACHE_HOME to a folder that can be written",
+		&fs.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}: "needs 80 MiB: make room, or name a folder on another disk with OSTRAKA_PYTHON_DIR",
+		&fs.PathError{Op: "write", Path: "/x", Err: syscall.EDQUOT}: "needs 80 MiB: make room, or name a folder on another disk with OSTRAKA_PYTHON_DIR",
+		&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EROFS}:  "name a folder that can be written with OSTRAKA_PYTHON_DIR",
 		&fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.EACCES}: "make it a folder of the user who runs this program",
 	} {
 		i := installer{source: small(t, "3.1"), dir: filepath.Join(t.TempDir(), "python")}
@@ -317,7 +317,7 @@ func TestPrivateDirectory(t *testing.T) {
 	require.NoError(t, makePrivate(open))
 	info, err := os.Stat(open)
 	require.NoError(t, err)
-	require.Equal(t, fs.FileMode(0o700), info.Mode().Perm())
+	require.Equal(t, fs.FileMode(modePrivate), info.Mode().Perm())
 
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(open, link))
