@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
 )
 
 // MaxBytes is the largest file, in bytes: keys and tokens are far below a kilobyte, and a larger file is not one of ours.
@@ -51,7 +49,7 @@ func write(path string, content []byte) error {
 // Read reads a file that Write wrote; the error is fs.ErrNotExist where there is none. It refuses a file that others may read: a
 // secret that has leaked must be replaced, not used.
 func Read(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|openSafely, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +58,7 @@ func Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking at %s: %w", path, err)
 	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
+	if mode := info.Mode(); !mode.IsRegular() || othersMayRead(mode) {
 		return nil, fmt.Errorf("%s has mode %v, so others may know the secret in it: replace the secret, or chmod 600 the file if nobody can have read it", path, mode)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
@@ -71,13 +69,4 @@ func Read(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d bytes, so it holds no secret of ours", path, MaxBytes)
 	}
 	return content, nil
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/ostraka/ostraka/runtime/linux"
-	"github.com/ostraka/ostraka/wasm/runner"
 )
 
 // version is set by the linker: see the Makefile.
@@ -15,6 +14,6 @@ var version = "unknown"
 
 func main() {
 	linux.MaybeLaunch() // this program is also what functions run in, and what WASM modules run in: see those packages
-	runner.MaybeRun()
+	maybeRunModule()
 	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -89,14 +91,4 @@ func openDatabase(ctx context.Context, t *terminal, url string) (*store.Store, e
 		return nil, &exitError{code: exitUnreachable, err: fmt.Errorf("connecting to the database: %w", err), hint: "check the URL, and that the database runs"}
 	}
 	return s, nil
-}
-
-// printSecret prints a secret that is shown once: alone on stdout, so that a script can keep it.
-func printSecret(t *terminal, o *outputFlag, what, secret string, document any) error {
-	if o.json() {
-		return writeValue(t.out, document)
-	}
-	t.say("this %s is shown once; keep it safe:", what)
-	_, err := fmt.Fprintln(t.out, secret)
-	return err
 }

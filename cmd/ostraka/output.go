@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/pflag"
 )
@@ -53,4 +54,14 @@ func printOne(t *terminal, o *outputFlag, raw []byte, fields [][2]string) error 
 		}
 	}
 	return table.flush()
+}
+
+// printSecret prints a secret that is shown once: alone on stdout, so that a script can keep it.
+func printSecret(t *terminal, o *outputFlag, what, secret string, document any) error {
+	if o.json() {
+		return writeValue(t.out, document)
+	}
+	t.say("this %s is shown once; keep it safe:", what)
+	_, err := fmt.Fprintln(t.out, secret)
+	return err
 }

@@ -5,8 +5,6 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ostraka/ostraka/api"
 )
 
 func newVersion(t *terminal) *cobra.Command {
@@ -18,9 +16,9 @@ func newVersion(t *terminal) *cobra.Command {
 				return err
 			}
 			if output.json() {
-				return writeValue(t.out, map[string]string{"version": version, "api": api.SpecVersion, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+				return writeValue(t.out, map[string]string{"version": version, "api": apiVersion, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(t.out, "ostraka %s (API %s, %s, %s/%s)\n", version, api.SpecVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(t.out, "ostraka %s (API %s, %s, %s/%s)\n", version, apiVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -1,7 +1,8 @@
+//go:build linux
+
 package harness
 
 import (
-	"errors"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -68,19 +69,4 @@ func (f *flight) weigh(o *outcome) error {
 	}
 	o.workspace, err = measure(f.shard.Workspace, f.limits, true)
 	return err
-}
-
-func badArtifacts(err error) verdict {
-	if errors.Is(err, errTooMuch) {
-		return failed(StatusArtifactLimit, ExceptionLimit, "%v", err)
-	}
-	return failed(StatusError, ExceptionArtifact, "%v", err)
-}
-
-// outputBytes is the size of the output, also of one that is over its limit.
-func outputBytes(f frame) int64 {
-	if f.kind != frameOutput || f.problem != "" {
-		return 0
-	}
-	return int64(min(f.size, 1<<62))
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
@@ -68,7 +66,7 @@ func decide(e ending) verdict {
 	switch {
 	case e.lost:
 		return failed(StatusKilled, ExceptionHarness, "the processes that run the shards were killed%s while this shard ran", by(e.signal))
-	case e.signal == unix.SIGSYS:
+	case e.signal == sigSYS:
 		return failed(StatusDenied, ExceptionSignal, "the process was ended%s: it made a system call that the sandbox does not allow", by(e.signal))
 	case e.signal != 0:
 		return failed(StatusKilled, ExceptionSignal, "the process was ended%s", by(e.signal))
@@ -87,11 +85,11 @@ func (e *ending) passed() stop {
 		return stopOutput
 	case e.stdout > e.stdoutLimit || e.stderr > e.limits.StderrBytes:
 		return stopLog
-	case e.signal == unix.SIGXCPU || e.cpu > e.limits.CPUSeconds*1_000_000 || (e.signal == unix.SIGKILL && e.cpu >= e.limits.CPUSeconds*1_000_000):
+	case e.signal == sigXCPU || e.cpu > e.limits.CPUSeconds*1_000_000 || (e.signal == sigKILL && e.cpu >= e.limits.CPUSeconds*1_000_000):
 		return stopCPU
-	case e.signal == unix.SIGKILL && e.oomKills > 0:
+	case e.signal == sigKILL && e.oomKills > 0:
 		return stopMemory
-	case e.signal == unix.SIGXFSZ:
+	case e.signal == sigXFSZ:
 		return stopDisk
 	}
 	return e.workspace.over(e.limits)
@@ -138,7 +136,7 @@ func by(s syscall.Signal) string {
 	if s == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" by signal %d (%s)", int(s), unix.SignalName(s))
+	return fmt.Sprintf(" by signal %d (%s)", int(s), signalName(s))
 }
 
 // decideFrame judges the result of a process that left by itself.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 	"unicode"
 	"unicode/utf8"
 
@@ -60,7 +59,7 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 
 // artifact hashes one file, reading at most one byte more than what is left.
 func artifact(root *os.Root, name string, left int64) (File, error) {
-	in, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	in, err := root.OpenFile(name, os.O_RDONLY|openSafely, 0)
 	if err != nil {
 		return File{}, fmt.Errorf("reading $OSTRAKA_OUTPUT: %w", err)
 	}

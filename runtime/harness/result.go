@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/sys/unix"
 )
 
 // Status says how a shard ended.
@@ -102,7 +100,7 @@ func signalName(s syscall.Signal) string {
 	if s == 0 {
 		return ""
 	}
-	if name := unix.SignalName(s); name != "" {
+	if name := systemName(s); name != "" {
 		return name
 	}
 	return fmt.Sprintf("signal %d", int(s))

@@ -1,3 +1,5 @@
+//go:build linux
+
 package harness
 
 import (
@@ -10,13 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
-
-// ErrInput says that a shard's input cannot be given to a function. The input
-// is the caller's to check, so it is an error and not a Result.
-var ErrInput = errors.New("the shard's input is not acceptable")
-
-// errClosed says that Run came after Close.
-var errClosed = errors.New("the session is closed")
 
 // Session is one interpreter with the function imported, used for the shards of
 // one lease, one after the other.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package harness
 
 import _ "embed"
@@ -10,6 +12,8 @@ var (
 	forkPart string
 	//go:embed python/encode.py
 	encodePart string
+	//go:embed python/handler.py
+	handlerPart string
 	//go:embed python/shard.py
 	shardPart string
 	//go:embed python/template.py
@@ -23,5 +27,5 @@ var (
 // program is what the interpreter reads from its standard input, so that no
 // file on disk can be exchanged for it.
 func program() string {
-	return wirePart + forkPart + encodePart + shardPart + templatePart + zygotePart + mainPart
+	return wirePart + forkPart + encodePart + handlerPart + shardPart + templatePart + zygotePart + mainPart
 }

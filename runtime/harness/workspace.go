@@ -1,3 +1,5 @@
+//go:build linux
+
 package harness
 
 import (
@@ -11,33 +13,6 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
-
-// MaxWorkspaceDepth is how deeply folders of a workspace may be nested: each
-// level costs a descriptor and a step of every walk. A deeper one passes
-// limits.inodes.
-const MaxWorkspaceDepth = 256
-
-// errMachineFull says that the disk of the machine, not the function's share of
-// it, is used up.
-var errMachineFull = errors.New("the disk under the workspaces is full: make room on this machine")
-
-// space is what lies in a workspace.
-type space struct {
-	bytes  int64 // sum of sizes, holes included: the same on every file system
-	inodes int64 // files and folders, without the folders that were there before
-	deep   bool  // nested deeper than MaxWorkspaceDepth
-}
-
-// over says which limit is broken.
-func (s space) over(l bundle.Limits) stop {
-	switch {
-	case s.inodes > l.Inodes || s.deep:
-		return stopInodes
-	case s.bytes > l.DiskBytes:
-		return stopDisk
-	}
-	return stopNone
-}
 
 // walker measures a workspace by descriptors, which no name, however long, and
 // no link leads astray.
@@ -139,12 +114,6 @@ func (w *walker) file(parent int, name string) error {
 	w.inodes++
 	w.bytes += stat.Size
 	return nil
-}
-
-// quota tells whose file system the workspace is.
-type quota struct {
-	own  bool // it is as large as the function's limit: to fill it is to pass that
-	full bool // nothing is left of it now
 }
 
 // quotaSlack is what a file system made for one shard may be larger than the

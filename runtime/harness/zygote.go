@@ -1,3 +1,5 @@
+//go:build linux
+
 package harness
 
 import (
@@ -32,21 +34,6 @@ type message struct {
 	facts
 
 	channel int // descriptor that came with "next": the shard's own
-}
-
-// facts are what agents report about their interpreter.
-type facts struct {
-	Interpreter string `json:"interpreter,omitempty"`
-	Platform    string `json:"platform,omitempty"`
-	Libc        string `json:"libc,omitempty"`
-}
-
-// named is the interpreter's name for people and for the server, which tells interpreters apart by it.
-func (f *facts) named(tree string) string {
-	if tree == "" {
-		return f.Interpreter
-	}
-	return f.Interpreter + " (" + tree + ")"
 }
 
 // code is the exit code of a process, -1 when a signal ended it.

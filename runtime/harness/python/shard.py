@@ -34,18 +34,6 @@ def redirect(fd, number):
         close(fd)
 
 
-class Context:
-    """What a handler may know of its shard; the same for every attempt, but for output_dir."""
-
-    def __init__(self, shard, seed, output_dir):
-        self.shard = shard  # its number in the job
-        self.seed = seed  # 64 bits, the same on every machine
-        self.output_dir = output_dir  # files in it become artifacts
-
-    def __repr__(self):
-        return f"Context(shard={self.shard}, seed={self.seed}, output_dir={self.output_dir!r})"
-
-
 class Shard:
     def __init__(self, config):
         self.config = config
@@ -194,14 +182,3 @@ class Shard:
         while view:
             view = view[write(real, view) :]
         return data
-
-
-def unique(pairs):
-    out = dict(pairs)
-    if len(out) < len(pairs):
-        raise OutputError("an object of the result has the same key twice")
-    return out
-
-
-def constant(name):
-    raise OutputError(f"{name} is not JSON: print null or a string instead")

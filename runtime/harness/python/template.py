@@ -7,40 +7,6 @@ import random
 import resource
 import signal
 import sys
-import types
-
-
-def load(config):
-    """Imports the handler, or compiles the script."""
-    path = config["bundle"]
-    sys.path.insert(0, path)
-    main = types.ModuleType("__main__")
-    sys.modules["__main__"] = main
-    if config["script"]:
-        main.__file__ = os.path.join(path, config["script"])
-        sys.argv = [main.__file__]
-        with open(main.__file__, "rb") as file:
-            return compile(file.read(), main.__file__, "exec")
-    sys.argv = [path]
-    __import__(config["module"])
-    function = getattr(sys.modules[config["module"]], config["callable"], None)
-    if not callable(function):
-        raise AttributeError(f"the module {config['module']} has no callable {config['callable']}: define it, or name another entrypoint in function.toml")
-    return function
-
-
-def takes_context(function):
-    """Tells whether a handler has a second positional parameter that must be
-    given, or that is called context."""
-    import inspect
-
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return False
-    if len(parameters) < 2 or parameters[1].kind not in (parameters[1].POSITIONAL_ONLY, parameters[1].POSITIONAL_OR_KEYWORD):
-        return False
-    return parameters[1].default is parameters[1].empty or parameters[1].name == "context"
 
 
 def limit_all(limits):

@@ -1,0 +1,43 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// apiVersion is the version of the API's specification, which only servers have.
+const apiVersion = "none"
+
+// maybeRunModule does nothing: only servers run WASM modules.
+func maybeRunModule() {}
+
+// The commands that run a server. Its confinement of modules and its embedded database are made of what Linux has, and a server
+// without them would be a danger to whoever relies on it.
+func newDemo(*terminal) *cobra.Command { return linuxOnly("demo", "Watch a liar being voted out") }
+func newDev(*terminal) *cobra.Command {
+	return linuxOnly("dev", "Run everything on this machine: database, server and agents")
+}
+func newServerCommand(*terminal) *cobra.Command { return linuxOnly("server", "Run a server") }
+func newMigrate(*terminal) *cobra.Command       { return linuxOnly("migrate", "The database's schemas") }
+func newOperatorKey(*terminal) *cobra.Command {
+	return linuxOnly("operator-key", "Keys for those who run the installation")
+}
+func newOpenAPI(*terminal) *cobra.Command {
+	return linuxOnly("openapi", "Print the API's specification")
+}
+
+func linuxOnly(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short + " (Linux only)", DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return &exitError{
+				code: exitFailed, err: errors.New("ostraka " + name + " runs on Linux only, and this is " + runtime.GOOS),
+				hint: "run it on a Linux machine, in a container or in a virtual machine; agents and all commands that talk to a server work here",
+			}
+		},
+	}
+}
