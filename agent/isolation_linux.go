@@ -12,6 +12,9 @@ import (
 // isolationLevels are those that this platform has beside `process`, strongest first.
 func isolationLevels() []bundle.Isolation { return linux.Levels() }
 
+// layers are the walls that the kernel lets this program build.
+func layers(ctx context.Context) []linux.Layer { return linux.Probe(ctx).Layers }
+
 // linuxSandbox is one of the levels of runtime/linux.
 type linuxSandbox struct {
 	*linux.Runner

@@ -12,7 +12,7 @@ import (
 )
 
 func newAgent(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("agent", "Machines that work for a server", newAgentStart(t, server), newAgentTrust(t), newAgentPrefs(t), newAgentStatus(t), newAgentPause(t), newAgentResume(t), newAgentInstall(t, server), newAgentUninstall(t), newAgentList(t, server), newAgentKill(t, server), newAgentRevive(t, server), newAgentRevoke(t, server))
+	return noun("agent", "Machines that work for a server", newAgentStart(t, server), newAgentDoctor(t), newAgentTrust(t), newAgentPrefs(t), newAgentStatus(t), newAgentPause(t), newAgentResume(t), newAgentInstall(t, server), newAgentUninstall(t), newAgentList(t, server), newAgentKill(t, server), newAgentRevive(t, server), newAgentRevoke(t, server))
 }
 
 // agentListOptions are the flags of `ostraka agent list`.
