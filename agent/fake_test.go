@@ -352,6 +352,7 @@ func (f *fakeServer) until(what string, holds func() bool) {
 		}
 		select {
 		case <-changed:
+		case <-time.After(50 * time.Millisecond): // what is waited for may be elsewhere, as in a file
 		case <-deadline:
 			f.t.Fatalf("waited in vain until %s", what)
 		}

@@ -40,17 +40,3 @@ func parseMemory(r io.Reader) (m memory) {
 	}
 	return m
 }
-
-// load is the load average of the last minute; zero where there is none to read.
-func load() float64 {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	value, err := strconv.ParseFloat(first, 64)
-	if err != nil || value < 0 {
-		return 0
-	}
-	return value
-}

@@ -45,12 +45,10 @@ func resultOf(r harness.Result) (client.ShardResult, error) {
 }
 
 // fitDiagnostics shortens what is for people until the server takes it: text that grows when it is written as JSON can pass its
-// limit. What votes (status, output, and an exception's type and message) is never touched, and a tail that was shortened is
+// limit. What is left out of the list of files is counted in the result. What votes (status, output, and an exception's type and message) is never touched, and a tail that was shortened is
 // still the end of what was printed.
 func fitDiagnostics(r *client.ShardResult) error {
-	if len(r.Files) > maxFiles {
-		r.Files = r.Files[:maxFiles]
-	}
+	omitFiles(r, maxFiles)
 	for {
 		size, err := diagnosticSize(*r)
 		if err != nil || size <= maxDiagnosticBytes {
@@ -68,10 +66,18 @@ func fitDiagnostics(r *client.ShardResult) error {
 		case *longest != "":
 			*longest = lastHalf(*longest)
 		case len(r.Files) > 0:
-			r.Files = r.Files[:len(r.Files)/2]
+			omitFiles(r, len(r.Files)/2)
 		default:
 			return nil // nothing is left to leave out; the server will say what it does not like
 		}
+	}
+}
+
+// omitFiles shortens the list of files and counts what it leaves out.
+func omitFiles(r *client.ShardResult, most int) {
+	if left := len(r.Files) - most; left > 0 {
+		r.Files = r.Files[:most]
+		r.FilesOmitted += int64(left)
 	}
 }
 

@@ -55,6 +55,8 @@ func TestDiagnosticsAreMadeToFit(t *testing.T) {
 	require.LessOrEqual(t, size, functions.MaxDiagnosticBytes)
 	require.Equal(t, control, got.Exception.Message)
 	require.Equal(t, "E", got.Exception.Type)
+	require.EqualValues(t, maxFiles+1, int64(len(got.Files))+got.FilesOmitted, "what is left out is counted")
+	require.Positive(t, got.FilesOmitted)
 	require.True(t, strings.HasSuffix(got.StderrTail, "last words é"), "a tail stays a tail")
 }
 

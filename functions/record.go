@@ -113,7 +113,7 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
 		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
 	}
-	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {
+	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes, int64(r.FilesOmitted)) < 0 {
 		return c, "", ErrBadResult.with("shard %d: a measurement is negative", r.Shard)
 	}
 	c.Result = r
@@ -177,7 +177,7 @@ func diagnostics(r Result) ([]byte, error) {
 	if len(r.Files) > MaxFilesListed {
 		return nil, ErrBadResult.with("shard %d: %d files are listed, at most %d are kept", r.Shard, len(r.Files), MaxFilesListed)
 	}
-	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
+	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 && r.FilesOmitted == 0 {
 		return nil, nil
 	}
 	r.Output, r.OutputDigest, r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, 0, 0

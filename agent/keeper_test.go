@@ -1,0 +1,279 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/agent/host"
+	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// setPrefs writes the owner's file of an agent.
+func setPrefs(t *testing.T, o Options, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(o.DataDir, prefs.FileName), []byte(content), 0o600))
+}
+
+func (f *fakeServer) idle(code string) func() bool {
+	return func() bool {
+		return len(f.beats) > 0 && f.beats[len(f.beats)-1].Idle != nil && f.beats[len(f.beats)-1].Idle.Code == code
+	}
+}
+
+func TestAllow(t *testing.T) {
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for want, change := range map[string]func(p *prefs.Preferences, c *circumstances){
+		"":            func(*prefs.Preferences, *circumstances) {},
+		IdlePaused:    func(_ *prefs.Preferences, c *circumstances) { c.pause = &pauseNote{Reason: "guests"} },
+		IdleIsolation: func(p *prefs.Preferences, _ *circumstances) { p.Function.MinIsolation = bundle.GVisor },
+		IdleHours: func(p *prefs.Preferences, _ *circumstances) {
+			p.Schedule = prefs.Schedule{Zone: time.UTC, Hours: []prefs.Interval{{From: 0, To: 60}}}
+		},
+		IdleBattery: func(_ *prefs.Preferences, c *circumstances) {
+			c.battery = host.Battery{Known: true, On: true, Percent: 90}
+		},
+		IdleBusy: func(_ *prefs.Preferences, c *circumstances) { c.busy = true },
+		IdleDisk: func(_ *prefs.Preferences, c *circumstances) { c.diskLow = true },
+	} {
+		p, c := prefs.Default(), circumstances{now: at, level: bundle.Linux}
+		change(&p, &c)
+		got := allow(&p, c)
+		require.Equal(t, want, got.Code)
+		require.LessOrEqual(t, len([]rune(got.Text)), maxRefusalText)
+	}
+	p, c := prefs.Default(), circumstances{now: at, level: bundle.Linux, battery: host.Battery{Known: true, On: true, Percent: 50}}
+	p.OnBattery, p.BatteryAbove = true, 50
+	require.Equal(t, IdleBattery, allow(&p, c).Code)
+	c.battery.Percent = 51
+	require.Empty(t, allow(&p, c).Code)
+	p.Schedule = prefs.Schedule{Zone: time.UTC, Hours: []prefs.Interval{{From: 22 * 60, To: 360}}}
+	require.Contains(t, allow(&p, c).Text, "Saturday 2026-11-21 at 22:00 UTC")
+}
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct{ given, sandboxes, cores, want int }{
+		{0, 0, 0, 1}, {3, 0, 0, 3}, {0, 4, 0, 4}, {3, 4, 0, 3}, {5, 4, 0, 4}, {0, 4, 2, 2}, {8, 0, 2, 2},
+	} {
+		require.Equal(t, c.want, places(&prefs.Preferences{Sandboxes: c.sandboxes, Cores: c.cores}, c.given), "%+v", c)
+	}
+}
+
+func TestHysteresis(t *testing.T) {
+	var h hysteresis
+	feed := func(value float64, times int) (on bool) {
+		for range times {
+			on = h.update(value, 60, 40)
+		}
+		return on
+	}
+	require.False(t, feed(90, busySamples-1))
+	require.False(t, feed(50, 1), "one sample below starts it anew")
+	require.False(t, feed(90, busySamples-1))
+	require.True(t, feed(90, 1))
+	require.True(t, feed(50, 100), "between the limits nothing changes")
+	require.True(t, feed(30, calmSamples-1))
+	require.False(t, feed(30, 1))
+	require.False(t, feed(60, 100), "at the limit is not above it")
+	require.False(t, h.update(100, 0, 0), "without a limit never")
+}
+
+func TestAsleep(t *testing.T) {
+	now := time.Now()
+	require.Zero(t, asleep(now, now.Add(sleptAfter-1)))
+	require.Equal(t, time.Hour, asleep(now, now.Add(time.Hour)), "the monotonic clock went on")
+	require.Equal(t, time.Hour, asleep(now.Round(0), now.Round(0).Add(time.Hour)), "only the clock on the wall went on")
+	require.Zero(t, asleep(now, now.Add(time.Second).Round(0).Add(-time.Hour)), "a clock that was put back is no sleep")
+}
+
+func TestRoom(t *testing.T) {
+	r := newRoom()
+	p := prefs.Preferences{MemoryBytes: 1000, DiskBytes: 2000}
+	small := bundle.Limits{MemoryBytes: 600, DiskBytes: 100}
+	leave, err := r.take(&p, &small)
+	require.NoError(t, err)
+	_, err = r.take(&p, &small)
+	require.ErrorContains(t, err, "no room for it now")
+	require.False(t, refusalOf(err).Refuses, "it may come again")
+	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1001})
+	require.True(t, refusalOf(err).Refuses)
+	_, err = r.take(&p, &bundle.Limits{DiskBytes: 1001})
+	require.Equal(t, refusedCaps, refusalOf(err).Code, "half of the disk is for what runs")
+	woken := make(chan struct{})
+	go func() {
+		r.wait(t.Context(), nil)
+		close(woken)
+	}()
+	leave()
+	leave()
+	<-woken
+	require.Zero(t, r.memory)
+	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1000, DiskBytes: 1000})
+	require.NoError(t, err)
+	_, err = r.take(&prefs.Preferences{}, &small)
+	require.NoError(t, err, "without limits there is always room")
+}
+
+func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
+	f, s := newFakeServer(t, 3)
+	f.lendAll = true
+	o := testOptions(t, s)
+	var why client.Refusal
+	f.onReturn = func(r client.Refusal) { why = r }
+	goOn := make(chan struct{})
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
+		if shard == 0 {
+			require.NoError(t, Pause(o.DataDir, "guests are here"))
+			<-goOn
+		}
+		return fmt.Sprint(2 * shard), nil
+	}}
+	words := listen(t, &o)
+	stop := start(t, o)
+	f.until("the pause is seen", func() bool {
+		status, err := ReadStatus(o.DataDir)
+		return err == nil && status.Places == 0 && status.Code == "working" && status.Running
+	})
+	close(goOn)
+	f.until("the rest is returned", func() bool { return len(f.returned) == 1 })
+	f.until("it says so", f.idle(IdlePaused))
+	require.Equal(t, IdlePaused, why.Code)
+	require.False(t, why.Refuses)
+	require.NotContains(t, why.Text, "guests", "a reason of the owner's stays here")
+	require.Len(t, f.results, 1, "the shard that was executed counts")
+	f.until("so does its status", func() bool {
+		status, err := ReadStatus(o.DataDir)
+		return err == nil && strings.Contains(status.Why, "(guests are here)")
+	})
+	f.set(func() { f.shards = append(f.shards, client.LeasedShard{Shard: 5, Input: "{}"}) })
+	paused, err := Resume(o.DataDir)
+	require.NoError(t, err)
+	require.True(t, paused)
+	f.untilResults(2)
+	require.NoError(t, stop())
+	require.Contains(t, words.String(), "level=INFO msg=idle code=paused")
+	require.Contains(t, words.String(), `msg="idle no more" was=paused`)
+}
+
+func TestTheScheduleIsByTheClockOnTheWall(t *testing.T) {
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	var minutes atomic.Int64
+	minutes.Store(11 * 60)
+	o.Now = func() time.Time { return time.Date(2026, 11, 21, 0, int(minutes.Load()), 0, 0, time.UTC) }
+	setPrefs(t, o, "hours = [\"12:00-13:00\"]\ntime_zone = \"UTC\"\n")
+	stop := start(t, o)
+	f.until("it waits for its hours", f.idle(IdleHours))
+	require.Empty(t, f.asked, "it does not even ask")
+	minutes.Store(12 * 60)
+	f.untilResults(2)
+	require.NoError(t, stop())
+}
+
+func TestPreferencesAreReadAgain(t *testing.T) {
+	f, s := newFakeServer(t, 0)
+	o := testOptions(t, s)
+	words := listen(t, &o)
+	project := uuid.New()
+	setPrefs(t, o, `projects = ["`+project.String()+`"]`)
+	stop := start(t, o)
+	wishes := func(holds func(w *client.AgentWishes) bool) func() bool {
+		return func() bool { return len(f.beats) > 0 && holds(f.beats[len(f.beats)-1].Wishes) }
+	}
+	f.until("the server knows the project", wishes(func(w *client.AgentWishes) bool { return len(w.Projects) == 1 && w.Projects[0] == project }))
+	setPrefs(t, o, "sandboxes = 3\nmin_isolation = \"process\"\n")
+	f.until("places change", func() bool {
+		status, err := ReadStatus(o.DataDir)
+		return err == nil && status.Places == 3
+	})
+	f.until("the server knows that all projects are allowed", wishes(func(w *client.AgentWishes) bool { return len(w.Projects) == 0 }))
+	setPrefs(t, o, "sandboxes = nonsense\n")
+	f.until("the mistake is said", func() bool { return strings.Contains(words.String(), "THE PREFERENCES HAVE A MISTAKE") })
+	status, err := ReadStatus(o.DataDir)
+	require.NoError(t, err)
+	require.Equal(t, 3, status.Places, "what was in force stays in force")
+	require.NoError(t, stop())
+	require.ErrorContains(t, Run(t.Context(), o), "reading the preferences", "there is nothing to keep at a start")
+}
+
+func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
+	for content, want := range map[string]string{
+		`projects_denied = ["00000000-0000-0000-0000-000000000000"]`: refusedProject,
+		`functions_denied = ["double"]`:                              refusedFunction,
+		`bundle = 1`:                                                 refusedBundleSize,
+		`function_memory = "128Mi"`:                                  refusedCaps,
+		`function_wall = 1`:                                          refusedCaps,
+		`memory = "128Mi"`:                                           refusedCaps,
+	} {
+		t.Run(content, func(t *testing.T) {
+			f, s := newFakeServer(t, 1)
+			o := testOptions(t, s)
+			setPrefs(t, o, content)
+			var why client.Refusal
+			f.onReturn = func(r client.Refusal) { why = r }
+			o.Sandbox = &fakeSandbox{run: func(context.Context, int64) (string, error) {
+				t.Error("it must not run")
+				return "1", nil
+			}}
+			stop := start(t, o)
+			f.until("it is refused", func() bool { return len(f.returned) == 1 })
+			f.until("it says that work was refused", f.idle(IdleRefused))
+			require.NoError(t, stop())
+			require.Equal(t, want, why.Code)
+			require.True(t, why.Refuses)
+			require.NotEmpty(t, why.Text)
+		})
+	}
+}
+
+func TestADiskThatIsFullPausesAndLosesNothing(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	o := testOptions(t, s)
+	var free atomic.Int64
+	o.Measure = func(context.Context) (host.Sample, error) {
+		return host.Sample{DiskKnown: true, DiskFree: free.Load(), DiskTotal: 1 << 40}, nil
+	}
+	setPrefs(t, o, `keep_free = "1Gi"`)
+	words := listen(t, &o)
+	stop := start(t, o)
+	f.until("it says that the disk is full", f.idle(IdleDisk))
+	require.Empty(t, f.asked)
+	free.Store(2 << 30)
+	f.untilResults(4)
+	require.NoError(t, stop())
+	require.Contains(t, words.String(), "idle code=disk_full")
+}
+
+func TestServerThatIsAwayIsWhyTheAgentIsIdle(t *testing.T) {
+	f, s := newFakeServer(t, 1)
+	o := testOptions(t, s)
+	stop := start(t, o)
+	f.untilResults(1)
+	f.set(func() {
+		f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+			problem(w, 503, "database_unavailable")
+			return true
+		}
+	})
+	f.until("the status says so", func() bool {
+		status, err := ReadStatus(o.DataDir)
+		return err == nil && status.Code == IdleAway && strings.Contains(status.Why, "database_unavailable")
+	})
+	require.NoError(t, stop())
+	status, err := ReadStatus(o.DataDir)
+	require.NoError(t, err)
+	require.Equal(t, "not_running", status.Code)
+	_, err = ReadStatus(filepath.Join(o.DataDir, "nowhere"))
+	require.ErrorContains(t, err, "there is no agent in")
+}
