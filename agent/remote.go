@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
 const (
@@ -27,8 +28,9 @@ const (
 
 // remote is the server as the agent sees it. Each method is one request; repeating it is the caller's affair.
 type remote struct {
-	client *client.Client
-	key    atomic.Pointer[string] // what the server gave this agent
+	client      *client.Client
+	connections client.HttpRequestDoer
+	key         atomic.Pointer[string] // what the server gave this agent
 }
 
 func newRemote(url, version string) (*remote, error) {
@@ -36,7 +38,8 @@ func newRemote(url, version string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{client: c}
+	r := &remote{client: c, connections: c.Client}
+	c.Client = &versioned{c.Client, protocol.Ours()}
 	c.RequestEditors = append(c.RequestEditors, func(_ context.Context, req *http.Request) error {
 		if key := r.key.Load(); key != nil {
 			req.Header.Set("Authorization", "Bearer "+*key)
@@ -50,7 +53,7 @@ func (r *remote) useKey(key string) { r.key.Store(&key) }
 
 // close lets idle connections go.
 func (r *remote) close() {
-	if doer, ok := r.client.Client.(*http.Client); ok {
+	if doer, ok := r.connections.(*http.Client); ok {
 		doer.CloseIdleConnections()
 	}
 }

@@ -1,5 +1,7 @@
 package api
 
+import "github.com/ostraka/ostraka/runtime/protocol"
+
 // problemsPath is the page that explains the problems; a problem's type points into it.
 const problemsPath = "/docs/problems"
 
@@ -28,4 +30,5 @@ const (
 	codeBadResults       = "bad_results"
 	codeStopping         = "server_stopping"
 	codeCrossSite        = "cross_site_request"
+	codeProtocol         = protocol.Code
 )

@@ -6,9 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
 // The headers that answers carry.
@@ -35,6 +38,7 @@ func (s *server) identify(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set(headerRequestID, c.requestID)
 		h.Set(headerVersion, s.version)
+		h.Set(protocol.Header, strconv.Itoa(protocol.Current))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", apiPolicy)
 		h.Set("Referrer-Policy", "no-referrer")

@@ -25,6 +25,10 @@ func (s *server) prepare(op operation) func(huma.Context, func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
 		c := callOf(r.Context())
 		c.operation, c.request, c.writer = op.id, r, w
+		if err := understands(op, r); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
 		if err := s.admit(r.Context(), op, c); err != nil {
 			s.refuse(w, r, err)
 			return

@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
 func newVersion(t *terminal) *cobra.Command {
@@ -16,7 +19,7 @@ func newVersion(t *terminal) *cobra.Command {
 				return err
 			}
 			if output.json() {
-				return writeValue(t.out, map[string]string{"version": version, "api": apiVersion, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
+				return writeValue(t.out, map[string]string{"version": version, "api": apiVersion, "agent_protocol": strconv.Itoa(protocol.Current), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
 			_, err := fmt.Fprintf(t.out, "ostraka %s (API %s, %s, %s/%s)\n", version, apiVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
