@@ -10,11 +10,12 @@ import (
 // EnrolInput is how an agent joins.
 type EnrolInput struct {
 	Body struct {
-		PublicKey []byte             `json:"public_key" doc:"The agent's Ed25519 public key, 32 bytes."`
-		Name      string             `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
-		Platform  functions.Platform `json:"platform"`
-		Isolation string             `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
-		Proof     []byte             `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token in hexadecimal, each ended by a line feed."`
+		PublicKey []byte                `json:"public_key" doc:"The agent's Ed25519 public key, 32 bytes."`
+		Name      string                `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
+		Platform  functions.Platform    `json:"platform"`
+		Isolation string                `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
+		Proof     []byte                `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, each ended by a line feed."`
+		EULA      *functions.Acceptance `json:"eula,omitempty" doc:"The owner's acceptance of the agreement in force, see getEULA. Without it the answer is 403 eula_required."`
 	} `nameHint:"Enrolment"`
 }
 
@@ -39,21 +40,22 @@ type directivesOutput struct {
 
 func (s *server) agentProtocol() {
 	register(s, operation{
-		id: "enrolAgent", method: http.MethodPost, path: "/v1/agent/enrol", tag: "agent protocol", summary: "Join a project",
-		about:  "The same public key enrolling again is the same agent, with a new key.",
+		id: "enrolAgent", method: http.MethodPost, path: "/v1/agent/enrol", tag: "agent protocol", summary: "Enrol an agent",
+		about: "With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. " +
+			"The same public key enrolling again is the same agent in the state that it has, with a new key.",
 		access: byEnrolmentToken(), status: http.StatusCreated, body: body{limit: MaxJSONBody},
 	}, s.enrolAgent)
 	register(s, operation{
 		id: "heartbeat", method: http.MethodPost, path: "/v1/agent/heartbeat", tag: "agent protocol", summary: "Say that the agent lives",
-		about:  "Moves the deadlines of the leases that are named.",
+		about:  "Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.",
 		access: roles(functions.RoleAgent), body: body{limit: MaxJSONBody},
 	}, s.heartbeat)
 }
 
 func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {
 	a, key, err := s.service.Enrol(ctx, c.token, functions.Enrolment{
-		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Platform: in.Body.Platform,
-	}, in.Body.Proof)
+		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Platform: in.Body.Platform, EULA: in.Body.EULA,
+	}, in.Body.Proof, c.request.RemoteAddr)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ const (
 	codeIfMatchRequired  = "if_match_required"
 	codeSecretShownOnce  = "secret_shown_once"
 	codeBadDigest        = "bad_digest"
+	codeBadInstance      = "bad_instance"
 	codeBadResults       = "bad_results"
 	codeStopping         = "server_stopping"
 	codeCrossSite        = "cross_site_request"

@@ -13,6 +13,7 @@ type CreateEnrolmentTokenInput struct {
 	InProject
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the token is for, for people." example:"the lab's workstations"`
+		Owner     string     `json:"owner,omitempty" maxLength:"200" doc:"Whose machines join with it. Left out: all that do are taken for one owner's." example:"chemistry department"`
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the token stops working; never when left out."`
 	} `nameHint:"NewEnrolmentToken"`
 }
@@ -56,7 +57,7 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 	if err != nil {
 		return nil, err
 	}
-	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, in.Body.Name, in.Body.ExpiresAt, c.idem)
+	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, in.Body.Name, in.Body.Owner, in.Body.ExpiresAt, c.idem)
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,7 @@ func apiProblems() []explanation {
 		{codeIfMatchRequired, http.StatusPreconditionRequired, "The operation changes a document that several people may edit, and the request does not say which version it is about.", "Read the document and send its ETag in If-Match."},
 		{codeSecretShownOnce, http.StatusConflict, "The request was done before; its answer held a secret, of which only a digest is stored.", "If the secret is lost, revoke what it belongs to and create another."},
 		{codeBadDigest, http.StatusUnprocessableEntity, "A digest is not a SHA-256 in the form that is asked for.", "Write 64 lower-case hexadecimal characters; in Content-Digest sha-256=:<base64>:."},
+		{codeBadInstance, http.StatusUnprocessableEntity, "The header Ostraka-Instance is not a UUID.", "Draw a random UUID when the agent starts and send it with every request."},
 		{codeBadResults, http.StatusUnprocessableEntity, "A post of results is not of the form that it should be. Nothing was recorded.", docs},
 		{codeStopping, http.StatusServiceUnavailable, "The server is stopping, or the request was given up before it was done.", "Send it again after Retry-After."},
 		{codeProtocol, http.StatusUpgradeRequired, "Agent and server do not speak the same version of the agent protocol.", "Update the one that is older; both say theirs in the header Ostraka-Protocol."},

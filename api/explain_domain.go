@@ -16,6 +16,8 @@ func namedProblems() []explanation {
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 		functions.ErrDirectivesChanged,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState,
+		functions.ErrDuplicateInstance, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}
@@ -47,6 +49,10 @@ func domainProblems() []explanation {
 		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
 		{"bad_refusal", http.StatusUnprocessableEntity, "The reason for which a lease is given back is not one: its code or its length.", correct},
 		{"bad_isolation", http.StatusUnprocessableEntity, "There is no such isolation level.", correct},
+		{"too_many_pending", http.StatusConflict, "More agents wait for approval than may wait.", "Enrol with a project's token, or ask the operator to approve or revoke those that wait."},
+		{"token_required", http.StatusForbidden, "This server takes no agents without an enrolment token.", "Ask a project's owner for one: ostraka enrolment-token create."},
+		{"bad_owner", http.StatusUnprocessableEntity, "The name of an owner is too long.", correct},
+		{"bad_action", http.StatusUnprocessableEntity, "There is no such action on an agent.", correct},
 		{"bad_heartbeat", http.StatusUnprocessableEntity, "A heartbeat says more than one may say, or something that cannot be kept.", correct},
 		{"bad_public_key", http.StatusUnprocessableEntity, "The public key is not an Ed25519 key.", "Send its 32 bytes in base64."},
 		{"bad_reason", http.StatusUnprocessableEntity, "The decision has no reason, or too long a one.", "Say why; the audit log keeps it."},

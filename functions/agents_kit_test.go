@@ -17,6 +17,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/statement"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -38,18 +39,40 @@ func (w *world) agent(answer func(input string) functions.Result) *agent {
 
 func (w *world) enrol(token, name string, answer func(input string) functions.Result) *agent {
 	w.t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
+	_, private, err := ed25519.GenerateKey(nil)
 	require.NoError(w.t, err)
 	a := &agent{w: w, key: private, answer: answer}
-	enrolled, secret, err := w.Enrol(w.t.Context(), token, enrolment(public, name), ed25519.Sign(private, statement.Enrolment(public, token)))
+	enrolled, secret, err := w.Enrol(w.t.Context(), token, enrolment(private, name), prove(private, token), "")
 	require.NoError(w.t, err)
-	require.Equal(w.t, functions.AgentActive, enrolled.State)
+	want := functions.AgentActive
+	if token == "" {
+		want = functions.AgentPending
+	}
+	require.Equal(w.t, want, enrolled.State)
 	a.id, a.secret = enrolled.ID, secret
 	return a
 }
 
-func enrolment(public ed25519.PublicKey, name string) functions.Enrolment {
-	return functions.Enrolment{PublicKey: public, Name: name, Isolation: "process", Platform: functions.Platform{OS: "linux", Arch: "amd64", CPUs: 2}}
+// prove shows that an agent holds its key.
+func prove(key ed25519.PrivateKey, token string) []byte {
+	return ed25519.Sign(key, statement.Enrolment(publicKey(key), token))
+}
+
+func publicKey(key ed25519.PrivateKey) ed25519.PublicKey {
+	return key.Public().(ed25519.PublicKey) //nolint:forcetypeassert,errcheck // it is one
+}
+
+// enrolment is what an agent says whose owner has accepted the agreement.
+func enrolment(key ed25519.PrivateKey, name string) functions.Enrolment {
+	return functions.Enrolment{
+		PublicKey: publicKey(key), Name: name, Isolation: "process", Platform: functions.Platform{OS: "linux", Arch: "amd64", CPUs: 2},
+		EULA: accept(key, eula.Embedded()),
+	}
+}
+
+func accept(key ed25519.PrivateKey, d eula.Document) *functions.Acceptance {
+	at := time.Now().Truncate(time.Second)
+	return &functions.Acceptance{Version: d.Version, Digest: d.Digest, AcceptedAt: at, Signature: ed25519.Sign(key, statement.Acceptance(publicKey(key), d.Version, d.Digest, at))}
 }
 
 // ok is a result with an output.

@@ -50,7 +50,7 @@ func (o orders) fill(d *Directives) error {
 
 // Directives answers what the server wants of an agent, as soon as it is something else than what the agent knows.
 func (s *Service) Directives(ctx context.Context, agent uuid.UUID, known string, wait time.Duration) (d Directives, err error) {
-	nudges, stop := s.notices.subscribe(channelAgents, agent, uuid.Nil)
+	nudges, stop := s.notices.subscribe(topics(channelAgents, agent, uuid.Nil)...)
 	defer stop()
 	err = waitForNudge(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
 		d, err = s.directivesNow(ctx, agent)
@@ -60,7 +60,7 @@ func (s *Service) Directives(ctx context.Context, agent uuid.UUID, known string,
 }
 
 func (s *Service) directivesNow(ctx context.Context, agent uuid.UUID) (d Directives, err error) {
-	me, _, err := s.seeAgent(ctx, agent)
+	me, err := s.seeAgent(ctx, agent)
 	if err != nil {
 		return d, err
 	}
@@ -69,6 +69,7 @@ func (s *Service) directivesNow(ctx context.Context, agent uuid.UUID) (d Directi
 		return d, translate(err, uuid.Nil)
 	}
 	d.State, d.Reason, d.EndedLeases = me.State, me.StateReason, []uuid.UUID{}
+	d.EULA, d.Duplicate = s.missingEULA(me.EULADigest), recentDuplicate(me.DuplicateAt, me.DuplicateAddress)
 	return d, o.fill(&d)
 }
 

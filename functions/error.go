@@ -93,7 +93,27 @@ var (
 	}
 	ErrNotEnrolled = &Error{
 		Kind: KindForbidden, Code: "agent_not_active", Message: "the agent is not active",
-		Hint: "it was revoked or waits for approval: ask the operator",
+		Hint: "it waits for approval, is drained or is quarantined: its heartbeats say which; ask for work again when they say active",
+	}
+	ErrAgentRevoked = &Error{
+		Kind: KindForbidden, Code: "agent_revoked", Message: "the agent was revoked",
+		Hint: "this is final for its key; ask the operator of the server, who may let the machine enrol with a new key",
+	}
+	ErrEULARequired = &Error{
+		Kind: KindForbidden, Code: "eula_required", Message: "the agent's owner has not accepted the agreement that is in force",
+		Hint: "read it with GET /v1/eula, and accept it: ostraka agent eula accept",
+	}
+	ErrEULAMismatch = &Error{
+		Kind: KindConflict, Code: "eula_mismatch", Message: "the agreement that was accepted is not the one in force",
+		Hint: "read the one in force with GET /v1/eula, and accept that",
+	}
+	ErrAgentState = &Error{
+		Kind: KindConflict, Code: "agent_state", Message: "the agent is not in a state in which this can be done",
+		Hint: "look at its state: ostraka agent show",
+	}
+	ErrDuplicateInstance = &Error{
+		Kind: KindConflict, Code: "duplicate_instance", Message: "another process works with this agent's key",
+		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew",
 	}
 	ErrRevision = &Error{
 		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",

@@ -67,7 +67,7 @@ func orNotFound(err error, what string, id fmt.Stringer) error {
 
 // WaitJob returns when the job has ended, waits for people, or has waited that long.
 func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
-	nudges, stop := s.notices.subscribe(channelJobs, id)
+	nudges, stop := s.notices.subscribe(topics(channelJobs, id)...)
 	defer stop()
 	err = waitFor(ctx, nudges, wait, func() (bool, error) {
 		job, err = s.GetJob(ctx, project, id)

@@ -146,14 +146,14 @@ func TestFollowUpsCanBeSwitchedOff(t *testing.T) {
 	p, err := w.GetProject(t.Context(), w.project)
 	require.NoError(t, err)
 	no := false
-	p, err = w.UpdateProject(t.Context(), w.by, w.project, &no, p.Revision)
+	p, err = w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{FollowupsEnabled: &no}, p.Revision)
 	require.NoError(t, err)
 	require.False(t, p.FollowupsEnabled)
 	require.Len(t, w.family(w.finished().ID), 1)
 	yes := true
-	_, err = w.UpdateProject(t.Context(), w.by, w.project, &yes, p.Revision-1)
+	_, err = w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{FollowupsEnabled: &yes}, p.Revision-1)
 	require.ErrorIs(t, err, functions.ErrRevision)
-	_, err = w.UpdateProject(t.Context(), w.by, w.project, &yes, p.Revision)
+	_, err = w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{FollowupsEnabled: &yes}, p.Revision)
 	require.NoError(t, err)
 	require.Len(t, w.family(w.finished().ID), 2)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -20,15 +21,18 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		return d, err
 	}
 	type answer struct {
-		State  AgentState
-		Reason string
+		State            AgentState
+		Reason           string
+		EULADigest       []byte `db:"eula_digest"`
+		DuplicateAt      *time.Time
+		DuplicateAddress string
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.One[answer](ctx, tx, store.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.host, row.projects, row.isolation, row.minIsolation)
+		now, found, err := store.One[answer](ctx, tx, store.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation)
 		if err != nil || !found {
 			return orNotFound(err, "agent", agent)
 		}
-		d.State, d.Reason = now.State, now.Reason
+		d.State, d.Reason, d.EULA, d.Duplicate = now.State, now.Reason, s.missingEULA(now.EULADigest), recentDuplicate(now.DuplicateAt, now.DuplicateAddress)
 		if err := s.beatSandboxes(ctx, tx, agent, beat, &d); err != nil || len(beat.Leases) == 0 {
 			return err
 		}

@@ -38,16 +38,24 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 		return Principal{}, unauthorized
 	}
 	type row struct {
-		ID        uuid.UUID
-		Role      Role
-		ProjectID *uuid.UUID
-		AgentID   *uuid.UUID
+		ID           uuid.UUID
+		Role         Role
+		ProjectID    *uuid.UUID
+		AgentID      *uuid.UUID
+		Instance     *uuid.UUID
+		Revoked      bool
+		AgentRevoked bool
 	}
 	key, found, err := store.One[row](ctx, s.store.Pool, store.Authenticate, secretDigest(secret))
 	if err != nil {
 		return Principal{}, translate(err, uuid.Nil)
 	}
-	if !found {
+	switch {
+	case !found:
+		return Principal{}, unauthorized
+	case key.AgentRevoked:
+		return Principal{}, ErrAgentRevoked
+	case key.Revoked:
 		return Principal{}, unauthorized
 	}
 	p := Principal{KeyID: key.ID, Role: key.Role}
@@ -56,6 +64,9 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 	}
 	if key.AgentID != nil {
 		p.Agent = *key.AgentID
+	}
+	if key.Instance != nil {
+		p.Instance = *key.Instance
 	}
 	return p, nil
 }
@@ -131,9 +142,12 @@ func (s *Service) revoke(ctx context.Context, by Principal, q store.Query, what 
 	})
 }
 
-// CreateEnrolmentToken makes a token with which agents join the project. The secret is shown this once.
-func (s *Service) CreateEnrolmentToken(ctx context.Context, by Principal, project uuid.UUID, name string, expires *time.Time, idem Idempotency) (t EnrolmentToken, secret string, replayed bool, err error) {
+// CreateEnrolmentToken makes a token with which agents join the project. owner, where given, is whose machines they are. The secret is shown this once.
+func (s *Service) CreateEnrolmentToken(ctx context.Context, by Principal, project uuid.UUID, name, owner string, expires *time.Time, idem Idempotency) (t EnrolmentToken, secret string, replayed bool, err error) {
 	if err := checkNewSecret("enrolment token", name, expires); err != nil {
+		return EnrolmentToken{}, "", false, err
+	}
+	if err := checkOwner(owner); err != nil {
 		return EnrolmentToken{}, "", false, err
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
@@ -149,10 +163,10 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by Principal, projec
 			return err
 		}
 		secret = newSecret(tokenKind)
-		if t, _, err = store.One[EnrolmentToken](ctx, tx, store.AddEnrolmentToken, id, project, name, secretDigest(secret), expires); err != nil {
+		if t, _, err = store.One[EnrolmentToken](ctx, tx, store.AddEnrolmentToken, id, project, name, secretDigest(secret), expires, owner); err != nil {
 			return err
 		}
-		return auditServer(ctx, tx, by.Actor(), "enrolment-token.create", id.String(), map[string]any{"project": project, "name": name})
+		return auditServer(ctx, tx, by.Actor(), "enrolment-token.create", id.String(), map[string]any{"project": project, "name": name, "owner": owner})
 	})
 	return t, secret, replayed, err
 }

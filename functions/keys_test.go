@@ -3,6 +3,7 @@ package functions_test
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/runtime/statement"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -91,12 +91,12 @@ func TestEnrolment(t *testing.T) {
 	ctx := t.Context()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	proof := ed25519.Sign(private, statement.Enrolment(public, w.token))
+	proof := prove(private, w.token)
 	try := func(token string, e functions.Enrolment, proof []byte) error {
-		_, _, err := w.Enrol(ctx, token, e, proof)
+		_, _, err := w.Enrol(ctx, token, e, proof, "")
 		return err
 	}
-	good := enrolment(public, "a")
+	good := enrolment(private, "a")
 	bad := good
 	bad.Isolation = "perfect"
 	requireCode(t, try(w.token, bad, proof), "bad_isolation")
@@ -111,12 +111,12 @@ func TestEnrolment(t *testing.T) {
 	requireCode(t, try(w.token, bad, proof), "bad_text")
 	require.ErrorIs(t, try(w.token, good, proof[:63]), functions.ErrBadSignature)
 	require.ErrorIs(t, try(w.newToken(w.project), good, proof), functions.ErrBadSignature, "a proof is for one token")
-	requireCode(t, try("ostraka_enrol_no", good, ed25519.Sign(private, statement.Enrolment(public, "ostraka_enrol_no"))), "bad_token")
+	requireCode(t, try("ostraka_enrol_no", good, prove(private, "ostraka_enrol_no")), "bad_token")
 
-	first, oldKey, err := w.Enrol(ctx, w.token, good, proof)
+	first, oldKey, err := w.Enrol(ctx, w.token, good, proof, "")
 	require.NoError(t, err)
 	good.Name = "renamed"
-	second, newKey, err := w.Enrol(ctx, w.token, good, proof)
+	second, newKey, err := w.Enrol(ctx, w.token, good, proof, "")
 	require.NoError(t, err)
 	require.Equal(t, first.ID, second.ID)
 	require.Equal(t, "renamed", second.Name)
@@ -142,22 +142,22 @@ func TestARevokedAgentIsOutAtOnce(t *testing.T) {
 	w.settleAll()
 	a := w.agent(honest)
 	lease := a.lease(5)
-	revoked, err := w.RevokeAgent(ctx, w.server, a.id)
+	revoked, err := w.DecideAgent(ctx, w.server, a.id, functions.RevokeAgent, "")
 	require.NoError(t, err)
 	require.Equal(t, functions.AgentRevoked, revoked.State)
 	_, err = w.Authenticate(ctx, a.secret)
-	requireCode(t, err, "bad_key")
+	requireCode(t, err, "agent_revoked")
 	_, err = a.Lease(ctx, 1, 0)
-	require.ErrorIs(t, err, functions.ErrNotEnrolled)
+	require.ErrorIs(t, err, functions.ErrAgentRevoked)
 	_, err = a.post(lease.ID, a.results(lease.Shards)...)
-	require.ErrorIs(t, err, functions.ErrNotEnrolled)
+	require.ErrorIs(t, err, functions.ErrAgentRevoked)
 	w.settleAll()
 	w.check(job.ID)
 	b := w.agent(honest)
 	require.Equal(t, 10, b.do(10)+b.do(10), "its shards are lent again, after those that nobody had yet")
-	_, _, err = w.Enrol(ctx, w.token, enrolment(a.key.Public().(ed25519.PublicKey), "back"), ed25519.Sign(a.key, statement.Enrolment(a.key.Public().(ed25519.PublicKey), w.token)))
-	require.ErrorIs(t, err, functions.ErrNotEnrolled, "the same key does not come back")
-	_, err = w.RevokeAgent(ctx, w.server, uuid.New())
+	_, _, err = w.Enrol(ctx, w.token, enrolment(a.key, "back"), prove(a.key, w.token), "")
+	require.ErrorIs(t, err, functions.ErrAgentRevoked, "the same key does not come back")
+	_, err = w.DecideAgent(ctx, w.server, uuid.New(), functions.RevokeAgent, "")
 	requireCode(t, err, "not_found")
 }
 
@@ -170,20 +170,20 @@ func TestAPollOfARevokedAgentGetsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var poll sync.WaitGroup
 	poll.Go(func() {
-		if lease, err := a.Lease(ctx, 5, functions.MaxLeaseWait); lease != nil {
+		if lease, err := a.Lease(ctx, 5, functions.MaxLeaseWait); lease != nil || !errors.Is(err, functions.ErrAgentRevoked) {
 			t.Errorf("lease %v, error %v", lease, err)
 		}
 	})
 	testenv.Eventually(t, func() bool {
 		return w.controlCount("select count(*) from agents where id = $1 and last_seen_at is not null", a.id) == 1
 	}, "the agent polls")
-	_, err := w.RevokeAgent(t.Context(), w.server, a.id)
+	_, err := w.DecideAgent(t.Context(), w.server, a.id, functions.RevokeAgent, "")
 	require.NoError(t, err)
 	job := w.submit(5, func(j *functions.NewJob) { j.Quorum = 1 })
 	done := w.swarm(job.ID, 1, w.agent(honest))
 	require.Equal(t, functions.JobFinished, done.State)
+	poll.Wait() // it has heard of it, and did not wait any longer
 	cancel()
-	poll.Wait()
 }
 
 // TestARevocationIsSeenByALeaseThatIsBeingGiven revokes an agent after its poll was let in and before it has its lease.
@@ -200,7 +200,7 @@ func TestARevocationIsSeenByALeaseThatIsBeingGiven(t *testing.T) {
 		refused <- err
 	}()
 	<-asked
-	_, err := w.RevokeAgent(t.Context(), w.server, a.id)
+	_, err := w.DecideAgent(t.Context(), w.server, a.id, functions.RevokeAgent, "")
 	require.NoError(t, err)
 	release()
 	require.ErrorIs(t, <-refused, functions.ErrNotEnrolled)

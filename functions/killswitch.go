@@ -215,11 +215,8 @@ func (s *Service) checkKilled(ctx context.Context, tx pgx.Tx, scope KillScope) e
 		return err
 	}
 	if scope.Project == nil {
-		_, found, err := store.One[Agent](ctx, tx, store.GetAgent, *scope.Agent)
-		if err != nil || !found {
-			return orNotFound(err, "agent", *scope.Agent)
-		}
-		return nil
+		_, err := getAgent(ctx, tx, *scope.Agent)
+		return err
 	}
 	for _, p := range projects {
 		if p == *scope.Project {
@@ -306,7 +303,7 @@ func (k KillSwitch) status(agents []KilledAgent) KillStatus {
 
 // WaitSilent is KillStatus once the switch has done its work, or the wait is over.
 func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (status KillStatus, err error) {
-	nudges, stop := s.notices.subscribe(channelAgents, id)
+	nudges, stop := s.notices.subscribe(topics(channelAgents, id)...)
 	defer stop()
 	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
 		status, err = s.KillStatus(ctx, project, id)

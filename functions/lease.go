@@ -27,10 +27,9 @@ const (
 )
 
 type openJob struct {
-	ProjectID    uuid.UUID
-	JobID        uuid.UUID
-	MinIsolation string
-	CreatedAt    time.Time
+	ProjectID uuid.UUID
+	JobID     uuid.UUID
+	CreatedAt time.Time
 }
 
 // Lease lends the agent a batch of shards of one job, waiting for some to come up. Nil means that there was no work. The same
@@ -39,18 +38,18 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 	if most < 1 || most > MaxLeaseShards {
 		return nil, Invalid("bad_max", fmt.Sprintf("max is %d", most), fmt.Sprintf("ask for 1 to %d shards", MaxLeaseShards))
 	}
-	me, projects, err := s.activeAgent(ctx, agent)
+	me, err := s.seeAgent(ctx, agent)
 	if err != nil {
 		return nil, err
 	}
 	if lease, err := s.leaseAgain(ctx, agent, idem); lease != nil || err != nil {
 		return lease, err
 	}
-	nudges, stop := s.notices.subscribe(channelWork, projects...)
+	nudges, stop := s.notices.subscribe(append(topics(channelWork, me.Projects...), topics(channelAgents, agent)...)...)
 	defer stop()
 	var lease *Lease
 	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
-		lease, err = s.leaseNow(ctx, me, most, idem)
+		lease, err = s.leaseNow(ctx, agent, most, idem)
 		if errors.Is(err, errReplayed) { // a request with the same key was given a lease meanwhile
 			lease, err = s.leaseAgain(ctx, agent, idem)
 		}
@@ -59,40 +58,80 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 	return lease, err
 }
 
-func (s *Service) activeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
-	agent, projects, err = s.seeAgent(ctx, id)
-	if err == nil && agent.State != AgentActive {
-		err = ErrNotEnrolled
-	}
-	return agent, projects, err
+// seenAgent is what a waiting request of an agent is about.
+type seenAgent struct {
+	State            AgentState
+	StateReason      string
+	EULADigest       []byte `db:"eula_digest"`
+	DuplicateAt      *time.Time
+	DuplicateAddress string
+	Projects         []uuid.UUID // that may have work for it
 }
 
-// seeAgent reads an agent that was heard of now.
-func (s *Service) seeAgent(ctx context.Context, id uuid.UUID) (agent Agent, projects []uuid.UUID, err error) {
-	type row struct {
-		Agent
-		Projects []uuid.UUID
-	}
-	me, found, err := store.One[row](ctx, s.store.Pool, store.SeeAgent, id)
+// seeAgent notes that the agent was heard of.
+func (s *Service) seeAgent(ctx context.Context, id uuid.UUID) (seenAgent, error) {
+	me, found, err := store.One[seenAgent](ctx, s.store.Pool, store.SeeAgent, id)
 	if err != nil || !found {
-		return agent, nil, translate(orNotFound(err, "agent", id), uuid.Nil)
+		return me, translate(orNotFound(err, "agent", id), uuid.Nil)
 	}
-	return me.Agent, me.Projects, nil
+	return me, nil
+}
+
+// candidate is the agent as it is now, and a job that it may take, if there is one.
+type candidate struct {
+	State            AgentState
+	StateReason      string
+	EULADigest       []byte `db:"eula_digest"`
+	Isolation        bundle.Isolation
+	Wish             bundle.Isolation // the weakest level at which its owner lets anything run
+	ProjectID        *uuid.UUID
+	JobID            *uuid.UUID
+	MinIsolation     bundle.Isolation // of the function
+	ProjectIsolation bundle.Isolation
+	CreatedAt        *time.Time
+}
+
+// isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides.
+func (c candidate) isolated() bool {
+	return c.Isolation.AtLeast(c.MinIsolation) && c.Isolation.AtLeast(c.ProjectIsolation) && c.Isolation.AtLeast(c.Wish)
+}
+
+// mayWork says why the agent gets no work, if it gets none.
+func (s *Service) mayWork(c candidate) error {
+	switch {
+	case c.State == AgentRevoked:
+		return ErrAgentRevoked
+	case c.State != AgentActive && c.StateReason != "":
+		return ErrNotEnrolled.with("the agent is %s: %s", c.State, c.StateReason)
+	case c.State != AgentActive:
+		return ErrNotEnrolled.with("the agent is %s", c.State)
+	case s.missingEULA(c.EULADigest) != nil:
+		return ErrEULARequired.with("version %s of the agreement must be accepted before there is work", s.eula.Version)
+	default:
+		return nil
+	}
 }
 
 // leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
-func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idempotency) (*Lease, error) {
+func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, most int, idem Idempotency) (*Lease, error) {
 	var last openJob
 	for {
-		jobs, err := store.Many[openJob](ctx, s.store.Pool, store.OpenJobsForAgent, agent.ID, last.CreatedAt, last.JobID, candidateJobs)
-		if err != nil {
-			return nil, translate(err, uuid.Nil)
+		rows, err := store.Many[candidate](ctx, s.store.Pool, store.OpenJobsForAgent, agent, last.CreatedAt, last.JobID, candidateJobs)
+		if err != nil || len(rows) == 0 {
+			return nil, translate(orNotFound(err, "agent", agent), uuid.Nil)
 		}
-		for _, job := range jobs {
-			if !bundle.Isolation(agent.Isolation).AtLeast(bundle.Isolation(job.MinIsolation)) {
+		if err := s.mayWork(rows[0]); err != nil {
+			return nil, err
+		}
+		if rows[0].JobID == nil {
+			return nil, nil
+		}
+		for _, c := range rows {
+			last = openJob{ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt}
+			if !c.isolated() {
 				continue
 			}
-			lease, err := s.leaseFrom(ctx, agent.ID, job, most, idem)
+			lease, err := s.leaseFrom(ctx, agent, last, most, idem)
 			if errors.Is(err, errHeld) { // a switch was put on meanwhile
 				continue
 			}
@@ -100,10 +139,9 @@ func (s *Service) leaseNow(ctx context.Context, agent Agent, most int, idem Idem
 				return lease, err
 			}
 		}
-		if len(jobs) < candidateJobs {
+		if len(rows) < candidateJobs {
 			return nil, nil
 		}
-		last = jobs[len(jobs)-1]
 	}
 }
 

@@ -98,13 +98,21 @@ func (n *Notices) wakeAll() {
 	}
 }
 
-// subscribe returns a channel that gets a token at every notification with one of the payloads.
-func (n *Notices) subscribe(channel string, payloads ...uuid.UUID) (<-chan struct{}, func()) {
+// topics are what notifications of a channel with these payloads are about.
+func topics(channel string, payloads ...uuid.UUID) []string {
+	list := make([]string, len(payloads))
+	for i, p := range payloads {
+		list[i] = channel + " " + p.String()
+	}
+	return list
+}
+
+// subscribe returns a channel that gets a token at every notification about one of the topics.
+func (n *Notices) subscribe(topics ...string) (<-chan struct{}, func()) {
 	c := make(chan struct{}, 1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, p := range payloads {
-		topic := channel + " " + p.String()
+	for _, topic := range topics {
 		if n.waiting[topic] == nil {
 			n.waiting[topic] = map[chan struct{}]struct{}{}
 		}
@@ -113,8 +121,7 @@ func (n *Notices) subscribe(channel string, payloads ...uuid.UUID) (<-chan struc
 	return c, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		for _, p := range payloads {
-			topic := channel + " " + p.String()
+		for _, topic := range topics {
 			delete(n.waiting[topic], c)
 			if len(n.waiting[topic]) == 0 {
 				delete(n.waiting, topic)
@@ -155,7 +162,7 @@ func waitLooking(ctx context.Context, nudges <-chan struct{}, wait, again time.D
 
 // Watch delivers a token whenever the job may have changed, and at least once a second, until stop is called or the context ends.
 func (s *Service) Watch(ctx context.Context, _, job uuid.UUID) (<-chan struct{}, func()) {
-	nudges, unsubscribe := s.notices.subscribe(channelJobs, job)
+	nudges, unsubscribe := s.notices.subscribe(topics(channelJobs, job)...)
 	ctx, cancel := context.WithCancel(ctx)
 	changed := make(chan struct{}, 1)
 	go func() {

@@ -26,9 +26,9 @@ func TestNoticesReachThoseWhoWait(t *testing.T) {
 	t.Cleanup(running.Wait)
 	t.Cleanup(cancel)
 	mine, other := uuid.New(), uuid.New()
-	nudges, stop := n.subscribe(channelWork, mine)
-	others, stopOther := n.subscribe(channelWork, other)
-	wrong, stopWrong := n.subscribe(channelJobs, mine)
+	nudges, stop := n.subscribe(topics(channelWork, mine)...)
+	others, stopOther := n.subscribe(topics(channelWork, other)...)
+	wrong, stopWrong := n.subscribe(topics(channelJobs, mine)...)
 	heard := func() {
 		t.Helper()
 		testenv.Eventually(t, func() bool {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
@@ -113,20 +114,34 @@ func (s *Service) ListProjects(ctx context.Context, page ListPage) ([]Project, e
 	return listControl[Project](ctx, s, store.ListProjects, page)
 }
 
+// ProjectChange is what is to change about a project. Fields that are nil stay as they are.
+type ProjectChange struct {
+	FollowupsEnabled *bool
+	AgentsOpen       *bool
+	MinIsolation     *string
+}
+
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
-func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID, followups *bool, revision int64) (p Project, err error) {
+func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID, change ProjectChange, revision int64) (p Project, err error) {
+	if change.MinIsolation != nil {
+		if _, err := bundle.ParseIsolation(*change.MinIsolation); err != nil {
+			return p, Invalid("bad_isolation", err.Error(), "name a level of isolation that there is")
+		}
+	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
 		if p, err = getProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, followups, revision)
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation)
 		if err != nil {
 			return err
 		}
 		if changed == 0 {
 			return ErrRevision
 		}
-		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{"followups_enabled": followups}); err != nil {
+		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation,
+		}); err != nil {
 			return err
 		}
 		p, err = getProject(ctx, tx, id)

@@ -31,7 +31,7 @@ type leaseHolder struct {
 	ProjectID  uuid.UUID
 	JobID      uuid.UUID
 	PublicKey  []byte
-	AgentState string
+	AgentState AgentState
 }
 
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
@@ -69,10 +69,14 @@ func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (leas
 	if err != nil || !found {
 		return holder, translate(orNotFound(err, "lease", lease), uuid.Nil)
 	}
-	if holder.AgentState != "active" {
-		return holder, ErrNotEnrolled
+	switch {
+	case holder.AgentState == AgentRevoked:
+		return holder, ErrAgentRevoked
+	case !holder.AgentState.mayFinish():
+		return holder, ErrLeaseRevoked.with("the lease was revoked: the agent is %s", holder.AgentState)
+	default:
+		return holder, nil
 	}
-	return holder, nil
 }
 
 // checked is a result whose claims were checked as far as they can be without the database.

@@ -19,17 +19,22 @@ func (RetentionArgs) Kind() string { return "retention" }
 // endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
 const endedLeaseTTL = 24 * time.Hour
 
-// Retain forgets old idempotency keys, ended leases, sandboxes and switches, and makes old samples coarser.
+// pendingTTL is how long an agent that nobody approves is remembered after it was heard of last.
+const pendingTTL = 7 * 24 * time.Hour
+
+// Retain forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// long ago, and makes old samples coarser.
 func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	err := s.control(ctx, func(tx pgx.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.ForgetIdempotency, IdempotencyTTL); err != nil {
-			return err
-		}
-		for _, old := range []struct {
+		for _, forget := range []struct {
 			query store.Query
 			after time.Duration
-		}{{store.ForgetLeases, endedLeaseTTL}, {store.CoarsenSamples, FineSamples}, {store.ForgetSandboxes, SandboxTTL}, {store.ForgetSwitches, SwitchTTL}} {
-			if _, err := store.Exec(ctx, tx, old.query, old.after); err != nil {
+		}{
+			{store.ForgetIdempotency, IdempotencyTTL}, {store.ForgetLeases, endedLeaseTTL},
+			{store.ForgetPending, pendingTTL}, {store.ForgetInstances, instanceTTL},
+			{store.CoarsenSamples, FineSamples}, {store.ForgetSandboxes, SandboxTTL}, {store.ForgetSwitches, SwitchTTL},
+		} {
+			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
 				return err
 			}
 		}

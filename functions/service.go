@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -45,6 +46,10 @@ type Options struct {
 	LeaseTTL time.Duration
 	// FollowupsOff switches follow-up jobs off for the whole installation.
 	FollowupsOff bool
+	// EULA is the agreement that agents must have accepted. The zero value means the one in this program.
+	EULA eula.Document
+	// TokensOnly refuses agents that have no enrolment token; otherwise they wait for approval.
+	TokensOnly bool
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
 }
@@ -69,6 +74,8 @@ type Service struct {
 	log          *slog.Logger
 	leaseTTL     time.Duration
 	followupsOff bool
+	eula         eula.Document
+	tokensOnly   bool
 	observe      Observer
 }
 
@@ -77,12 +84,15 @@ func New(o Options) *Service {
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = DefaultLeaseTTL
 	}
+	if o.EULA == (eula.Document{}) {
+		o.EULA = eula.Embedded()
+	}
 	if o.Observe == nil {
 		o.Observe = nobody{}
 	}
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
-		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, observe: o.Observe,
+		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
 	}
 }
 

@@ -35,6 +35,8 @@ type Principal struct {
 	Role    Role
 	Project uuid.UUID // of owner, submitter and viewer keys
 	Agent   uuid.UUID // of agent keys
+	// Instance is the process that speaks for the agent, as far as the server knows; nil before the first one.
+	Instance uuid.UUID
 }
 
 // Actor is the principal's name in the audit log.
@@ -50,6 +52,8 @@ type Project struct {
 	ID               uuid.UUID `json:"id"`
 	Name             string    `json:"name"`
 	FollowupsEnabled bool      `json:"followups_enabled" doc:"Whether rules may create follow-up jobs in this project."`
+	AgentsOpen       bool      `json:"agents_open" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
+	MinIsolation     string    `json:"min_isolation" doc:"The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides."`
 	Revision         int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
 	CreatedAt        time.Time `json:"created_at"`
 }
@@ -68,6 +72,7 @@ type Key struct {
 type EnrolmentToken struct {
 	ID        uuid.UUID  `json:"id"`
 	Name      string     `json:"name"`
+	Owner     string     `json:"owner,omitempty" doc:"Whose machines join with it. Left out: all that do are taken for one owner's."`
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`

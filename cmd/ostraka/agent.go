@@ -97,7 +97,7 @@ func newAgentRevoke(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.Agent](c.RevokeAgent(cmd.Context(), id, nil))
+			doc, err := answer.Read[client.Agent](c.RevokeAgent(cmd.Context(), id, nil, client.AgentDecision{}))
 			if err != nil {
 				return explain("revoking the agent", err)
 			}

@@ -198,7 +198,7 @@ func (d *dev) makeProject(ctx context.Context, service *functions.Service, opera
 			return err
 		}
 	}
-	_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev", nil, functions.Idempotency{})
+	_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev", "", nil, functions.Idempotency{})
 	if err != nil {
 		return err
 	}

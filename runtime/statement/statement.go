@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -48,7 +49,7 @@ func Results(lease uuid.UUID, lines []Line) []byte {
 }
 
 // Enrolment is what an agent signs to show that it holds the private key. The token's digest ties it to one token, so that the
-// proof cannot be shown to another server.
+// proof cannot be shown to another server. Without a token (it is empty then) the agent only gets to wait for approval, or is known.
 func Enrolment(publicKey []byte, token string) []byte {
 	return []byte("ostraka-enrolment/1\n" + hex.EncodeToString(publicKey) + "\n" + digest(token) + "\n")
 }
@@ -61,6 +62,11 @@ func Bundle(project uuid.UUID, function, digest string) []byte {
 // SigningKey is what makes a key the project's: signed by the key before it, or by itself where it is the first.
 func SigningKey(project uuid.UUID, generation int, publicKey []byte) []byte {
 	return []byte("ostraka-signing-key/1\n" + project.String() + "\n" + strconv.Itoa(generation) + "\n" + hex.EncodeToString(publicKey) + "\n")
+}
+
+// Acceptance is what an agent signs when its owner accepts an agreement. The time is the agent's, to the second.
+func Acceptance(publicKey []byte, version, textDigest string, at time.Time) []byte {
+	return []byte("ostraka-eula/1\n" + hex.EncodeToString(publicKey) + "\n" + version + "\n" + textDigest + "\n" + at.UTC().Format(time.RFC3339) + "\n")
 }
 
 func digest(s string) string {

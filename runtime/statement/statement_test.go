@@ -2,6 +2,7 @@ package statement
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,8 @@ func TestBytesAreFrozen(t *testing.T) {
 		string(Enrolment([]byte{1, 2}, "test")))
 	require.Equal(t, "ostraka-bundle/1\n01890a5d-ac96-774b-bcce-b302099a8057\nbpsw\nabcd\n", string(Bundle(lease, "bpsw", "abcd")))
 	require.Equal(t, "ostraka-signing-key/1\n01890a5d-ac96-774b-bcce-b302099a8057\n2\n0102\n", string(SigningKey(lease, 2, []byte{1, 2})))
+	require.Equal(t, "ostraka-eula/1\n0102\n2026-11\nabcd\n2026-05-04T03:02:01Z\n",
+		string(Acceptance([]byte{1, 2}, "2026-11", "abcd", time.Date(2026, 5, 4, 5, 2, 1, 999, time.FixedZone("", 7200)))))
 }
 
 func TestOutcome(t *testing.T) {

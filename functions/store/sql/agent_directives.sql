@@ -6,6 +6,7 @@ select statement_timestamp() as at,
         where k.off_at is null and (k.agent_id is null or k.agent_id = $1) and (
             k.scope = 'everything'
             or k.project_id in (select project_id from ostraka.agent_projects where agent_id = $1)
+            or k.project_id in (select id from ostraka.projects where agents_open)
             or k.project_id in (select project_id from ostraka.leases where agent_id = $1 and ended_at is null)
         )
     ), '[]') as switches,

@@ -1,1 +1,1 @@
-select id, name, state, state_reason, isolation, platform, created_at, last_seen_at from agents where id > $1 order by id limit $2
+select * from agents_shown where id > $1 and ($3::text = '' or state = $3) order by id limit $2

@@ -1,2 +1,3 @@
-select project_id from enrolment_tokens
+-- The owner of agents that join with it: the one that it names, else the token itself.
+select project_id, coalesce(nullif(owner, ''), 'token:' || id) as owner from enrolment_tokens
 where token_sha256 = $1 and revoked_at is null and (expires_at is null or expires_at > now())

@@ -1,0 +1,141 @@
+package functions
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/statement"
+)
+
+// MaxPendingAgents is how many agents may wait for approval. Anybody can ask, so that there must be an end to it.
+const MaxPendingAgents = 1000
+
+// Enrol makes an agent. With a token it is active, and a member of the token's project; without one it waits for somebody to approve
+// it. The same public key enrolling again is the same agent in the state that it has, with a new API key; the old ones end. So an agent
+// that a restored server has forgotten the key of goes on. proof is the agent's signature over statement.Enrolment.
+func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []byte, address string) (a Agent, agentKey string, err error) {
+	platform, err := checkEnrolment(token, e, proof)
+	if err != nil {
+		return a, "", err
+	}
+	if err := s.checkAcceptance(e.PublicKey, e.EULA); err != nil {
+		return a, "", err
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		by, err := s.invitation(ctx, tx, token, e.PublicKey)
+		if err != nil {
+			return err
+		}
+		id, _, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform, by.state)
+		if err != nil {
+			return err
+		}
+		if a, err = getAgent(ctx, tx, id); err != nil {
+			return err
+		}
+		if a.State == AgentRevoked {
+			return ErrAgentRevoked.with("agent %s was revoked: its key does not come back", a.ID)
+		}
+		if err := by.join(ctx, tx, a.ID); err != nil {
+			return err
+		}
+		if err := keepAcceptance(ctx, tx, a.ID, e.EULA, address); err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.RevokeAgentKeys, a.ID); err != nil {
+			return err
+		}
+		if _, agentKey, err = addKey(ctx, tx, newKey{role: RoleAgent, agent: &a.ID, name: e.Name}); err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, "agent:"+a.ID.String(), "agent.enrol", a.ID.String(), map[string]any{
+			"project": by.project, "state": a.State, "name": e.Name, "isolation": e.Isolation, "address": address,
+		})
+	})
+	return a, agentKey, err
+}
+
+// invitation is what an agent enrols by.
+type invitation struct {
+	project *uuid.UUID // nil: it has no token
+	owner   string     // whose machine it is, as the project says
+	state   AgentState // of an agent that is not known yet
+}
+
+func (s *Service) invitation(ctx context.Context, tx pgx.Tx, token string, publicKey []byte) (by invitation, err error) {
+	if token == "" {
+		return invitation{state: AgentPending}, s.mayWait(ctx, tx, publicKey)
+	}
+	type row struct {
+		ProjectID uuid.UUID
+		Owner     string
+	}
+	of, found, err := store.One[row](ctx, tx, store.TokenProject, secretDigest(token))
+	if err != nil {
+		return by, err
+	}
+	if !found {
+		return by, &Error{Kind: KindUnauthorized, Code: "bad_token", Message: "the enrolment token is not valid", Hint: "ask the project's owner for a new one: ostraka enrolment-token create"}
+	}
+	return invitation{project: &of.ProjectID, owner: of.Owner, state: AgentActive}, nil
+}
+
+// mayWait says whether an agent without a token may enrol: one that is known may always, a new one where there is room to wait.
+func (s *Service) mayWait(ctx context.Context, tx pgx.Tx, publicKey []byte) error {
+	type row struct {
+		Known   bool
+		Pending int64
+	}
+	now, _, err := store.One[row](ctx, tx, store.CountPending, publicKey)
+	switch {
+	case err != nil || now.Known:
+		return err
+	case s.tokensOnly:
+		return &Error{Kind: KindForbidden, Code: "token_required", Message: "this server takes no agents without an enrolment token", Hint: "ask a project's owner for one: ostraka enrolment-token create"}
+	case now.Pending >= MaxPendingAgents:
+		return &Error{
+			Kind: KindConflict, Code: "too_many_pending", Message: fmt.Sprintf("%d agents wait for approval already, and no more may", now.Pending),
+			Hint: "enrol with a project's token, or ask the operator to approve or revoke those that wait",
+		}
+	}
+	return nil
+}
+
+// join makes the agent a member of the project that invited it. One that the project has excluded stays so. A token approves an agent
+// that was waiting.
+func (by invitation) join(ctx context.Context, tx pgx.Tx, agent uuid.UUID) error {
+	if by.project == nil {
+		return nil
+	}
+	if _, err := store.Exec(ctx, tx, store.JoinProject, agent, *by.project, by.owner); err != nil {
+		return err
+	}
+	_, err := store.Exec(ctx, tx, store.ApproveByToken, agent)
+	return err
+}
+
+func checkEnrolment(token string, e Enrolment, proof []byte) (platform []byte, err error) {
+	if err := checkLabel("agent", e.Name); err != nil {
+		return nil, err
+	}
+	if _, err := bundle.ParseIsolation(e.Isolation); err != nil {
+		return nil, Invalid("bad_isolation", err.Error(), "report the level that the agent's sandbox achieves")
+	}
+	if len(e.PublicKey) != ed25519.PublicKeySize {
+		return nil, Invalid("bad_public_key", fmt.Sprintf("an Ed25519 public key has %d bytes, this one has %d", ed25519.PublicKeySize, len(e.PublicKey)), "send the key's 32 bytes in base64")
+	}
+	if !ed25519.Verify(e.PublicKey, statement.Enrolment(e.PublicKey, token), proof) {
+		return nil, ErrBadSignature.with("the proof is not a signature by the public key over the enrolment statement")
+	}
+	if platform, err = json.Marshal(e.Platform); err != nil {
+		return nil, fmt.Errorf("encoding the platform: %w", err)
+	}
+	return platform, nil
+}

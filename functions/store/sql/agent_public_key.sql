@@ -1,0 +1,1 @@
+select public_key from agents where id = $1

@@ -1,0 +1,1 @@
+select state from agents where id = $1 for update

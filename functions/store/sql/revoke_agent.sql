@@ -1,1 +1,0 @@
-update agents set state = 'revoked' where id = $1

@@ -1,0 +1,1 @@
+update agents set owner = $2 where id = $1
