@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
@@ -24,9 +25,19 @@ const stopGrace = 4 * time.Second
 var (
 	// errStopped is why a context of the agent's ended when nothing is wrong.
 	errStopped = errors.New("the agent stops")
-	// errNotActive is the server's word for an agent that was revoked, or that waits for approval.
-	errNotActive = answer.Code("agent_not_active")
+	// errNotActive is the server's word for an agent that is lent nothing now: it waits for approval, is drained or quarantined.
+	errNotActive = codeError("agent_not_active")
+	// errRevoked is its word for one whose key is refused for ever.
+	errRevoked = codeError("agent_revoked")
+	// errDuplicate is its word for one whose key another process uses as well.
+	errDuplicate = codeError("duplicate_instance")
 )
+
+// codeError is a problem of the server's to compare errors with.
+func codeError(code string) error { return answer.Code(code) }
+
+// final says whether the server wants nothing to do with this agent any more, so that it is no use to go on.
+func final(err error) bool { return errors.Is(err, errRevoked) || errors.Is(err, errDuplicate) }
 
 // agent is one running agent.
 type agent struct {
@@ -55,6 +66,7 @@ type agent struct {
 	boxes     *boxBook
 	monitor   *monitor.Monitor
 	done      atomic.Int64 // shards executed since the start
+	warned    atomic.Int64 // when a duplicate was found, in microseconds, that the log tells of already
 }
 
 // Run works until the context ends, the server says to stop, or it wants nothing to do with this agent. When the context ends it
@@ -68,10 +80,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Liar != nil {
 		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", o.Liar.Probability)
 	}
-	err = a.join(ctx)
-	if err == nil {
-		err = a.meetProjects(ctx)
-	}
+	err = a.arrive(ctx)
 	if err == nil {
 		places, _ := a.keeper.allowed()
 		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
@@ -82,6 +91,17 @@ func Run(ctx context.Context, o Options) error {
 		return nil
 	}
 	return err
+}
+
+// arrive is what comes before work.
+func (a *agent) arrive(ctx context.Context) error {
+	if err := a.agree(ctx); err != nil {
+		return err
+	}
+	if err := a.join(ctx); err != nil {
+		return err
+	}
+	return a.meetProjects(ctx)
 }
 
 func newAgent(ctx context.Context, o Options) (*agent, error) {

@@ -12,6 +12,9 @@ import (
 // ErrInUse says that another agent runs in the data directory.
 var ErrInUse = errors.New("another agent runs in this data directory")
 
+// keyName is the file of the agent's private key.
+const keyName = "agent.key"
+
 // dataDir is the agent's directory, held until it is closed.
 type dataDir struct {
 	path string
@@ -78,7 +81,7 @@ func (d *dataDir) clearWork() error {
 func (d *dataDir) work() string          { return filepath.Join(d.path, "work") }
 func (d *dataDir) spool() string         { return filepath.Join(d.path, "spool") }
 func (d *dataDir) bundles() string       { return filepath.Join(d.path, "bundles") }
-func (d *dataDir) keyFile() string       { return filepath.Join(d.path, "agent.key") }
+func (d *dataDir) keyFile() string       { return filepath.Join(d.path, keyName) }
 func (d *dataDir) enrolmentFile() string { return filepath.Join(d.path, "enrolment.json") }
 
 // close gives the directory up. The kernel does it too when the process dies.

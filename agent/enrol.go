@@ -68,26 +68,36 @@ func (a *agent) enrolAgain(ctx context.Context) error {
 	if a.server.key.Load() != before {
 		return nil // another worker has done it
 	}
-	a.log.Warn("the server does not know this agent's key any more; enrolling again")
-	return a.enrol(ctx)
+	a.log.Warn("the server does not know this agent's key any more: it was replaced, or the server was restored from a backup; enrolling again")
+	err := a.enrol(ctx)
+	if errors.Is(err, ErrNotEnrolled) && a.options.Token != "" {
+		a.log.Warn("enrolling with the token failed; enrolling without one", "error", err)
+		return a.enrolWith(ctx, "")
+	}
+	return err
 }
 
-// enrol shows the token and the proof that the private key is held here, and keeps the key that comes back.
-func (a *agent) enrol(ctx context.Context) error {
-	if a.options.Token == "" {
-		return fmt.Errorf("%w: get an enrolment token from the project's owner (ostraka enrolment-token create) and give it in OSTRAKA_TOKEN", ErrNotEnrolled)
+func (a *agent) enrol(ctx context.Context) error { return a.enrolWith(ctx, a.options.Token) }
+
+// enrolWith shows the token and the proof that the private key is held here, and keeps the key that comes back. Without a token the
+// agent goes on where the server knows its public key, and else waits for somebody to approve it.
+func (a *agent) enrolWith(ctx context.Context, token string) error {
+	agreed, err := ReadAcceptance(a.dir.path)
+	if err != nil {
+		return err
 	}
 	platform, err := a.platform(ctx)
 	if err != nil {
 		return err
 	}
 	public := signing.Public(a.key)
-	enrolled, err := a.server.enrol(ctx, a.options.Token, client.Enrolment{
+	enrolled, err := a.server.enrol(ctx, token, client.Enrolment{
 		PublicKey: public,
 		Name:      a.options.Name,
 		Isolation: client.EnrolmentIsolation(a.sandbox.Level()),
 		Platform:  platform,
-		Proof:     ed25519.Sign(a.key, statement.Enrolment(public, a.options.Token)),
+		Proof:     ed25519.Sign(a.key, statement.Enrolment(public, token)),
+		Eula:      agreed.stated(),
 	})
 	if isStatus(err, http.StatusUnauthorized) {
 		return refusedToken{err}
@@ -117,6 +127,9 @@ func (a *agent) keepEnrolment(e client.Enrolled) error {
 	a.server.useKey(e.Key)
 	a.id = e.Agent.ID
 	a.log.Info("joined the server", "agent", e.Agent.ID, "name", e.Agent.Name, "state", e.Agent.State)
+	if e.Agent.State == client.AgentStatePending {
+		a.log.Warn("the agent waits for approval: tell the operator of the server its ID, or start it once with a project's token", "agent", e.Agent.ID)
+	}
 	return nil
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/statement"
@@ -44,6 +45,10 @@ type fakeServer struct {
 	key       string // that agents authenticate with; a change makes the old one unknown
 	public    ed25519.PublicKey
 	enrolled  int
+	agreement eula.Document
+	accepted  string // digest
+	state     client.DirectivesState
+	duplicate *client.Duplicate
 	shards    []client.LeasedShard // to lend
 	perLease  int                  // shards in a lease at most; 0: what is asked for
 	lendAll   bool                 // however few were asked for
@@ -73,7 +78,7 @@ type fakeServer struct {
 func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
 	t.Helper()
 	f := &fakeServer{
-		t: t, bundle: testBundle(t), key: fakeKey, ttl: 30,
+		t: t, bundle: testBundle(t), key: fakeKey, ttl: 30, agreement: eula.Embedded(), state: client.DirectivesStateActive,
 		leases: map[uuid.UUID][]client.LeasedShard{}, byKey: map[string]uuid.UUID{},
 		results: map[int64]client.ShardResult{}, outputs: map[string]string{}, changed: make(chan struct{}),
 	}
@@ -123,6 +128,11 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path, bearer := r.URL.Path, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if path == "/v1/eula" {
+		d := f.agreement
+		answerJSON(w, 200, client.Document{Version: d.Version, Digest: d.Digest, Text: d.Text})
+		return
+	}
 	if path == "/v1/agent/enrol" {
 		f.enrol(w, r, bearer)
 		return
@@ -133,6 +143,21 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	}
 	if path == "/v1/agent/projects" {
 		answerJSON(w, 200, client.AgentProjectList{Items: []client.AgentProject{{Project: f.project, SigningKeys: f.keys}}})
+		return
+	}
+	if path == "/v1/agent/eula" {
+		var a client.Acceptance
+		_ = json.NewDecoder(r.Body).Decode(&a)
+		f.accepted = a.Digest
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if path == "/v1/agent/leases" && f.state != client.DirectivesStateActive {
+		problem(w, 403, "agent_not_active")
+		return
+	}
+	if path == "/v1/agent/leases" && f.accepted != f.agreement.Digest {
+		problem(w, 403, "eula_required")
 		return
 	}
 	if path == "/v1/agent/leases" {
@@ -188,8 +213,12 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 
 func (f *fakeServer) enrol(w http.ResponseWriter, r *http.Request, token string) {
 	var e client.Enrolment
-	if err := json.NewDecoder(r.Body).Decode(&e); err != nil || token != fakeToken {
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil || token != fakeToken && token != "" {
 		problem(w, 401, "unauthorized")
+		return
+	}
+	if e.Eula == nil || e.Eula.Digest != f.agreement.Digest {
+		problem(w, 403, "eula_required")
 		return
 	}
 	if !ed25519.Verify(e.PublicKey, statement.Enrolment(e.PublicKey, token), e.Proof) {
@@ -197,8 +226,11 @@ func (f *fakeServer) enrol(w http.ResponseWriter, r *http.Request, token string)
 		return
 	}
 	f.enrolled++
-	f.public = e.PublicKey
-	answerJSON(w, 201, client.Enrolled{Agent: client.Agent{ID: uuid.New(), Name: e.Name, State: client.AgentStateActive}, Key: f.key})
+	if token == "" && !f.public.Equal(ed25519.PublicKey(e.PublicKey)) {
+		f.state = client.DirectivesStatePending
+	}
+	f.public, f.accepted = e.PublicKey, e.Eula.Digest
+	answerJSON(w, 201, client.Enrolled{Agent: client.Agent{ID: uuid.New(), Name: e.Name, State: client.AgentState(f.state)}, Key: f.key})
 }
 
 func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
@@ -288,9 +320,19 @@ func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {
 	if ended == nil {
 		ended = []uuid.UUID{}
 	}
-	d := f.orders
+	d := f.directives()
 	d.EndedLeases, d.Stop = ended, f.stop
 	answerJSON(w, 200, d)
+}
+
+// directives are the orders, and what the server thinks of the agent as a whole.
+func (f *fakeServer) directives() client.Directives {
+	d := f.orders
+	d.State, d.Duplicate = f.state, f.duplicate
+	if f.accepted != f.agreement.Digest {
+		d.Eula = &client.EULAReference{Version: f.agreement.Version, Digest: f.agreement.Digest}
+	}
+	return d
 }
 
 // poll answers when the orders are others than the agent knows.
@@ -308,7 +350,7 @@ func (f *fakeServer) poll(w http.ResponseWriter, r *http.Request) {
 		}
 		f.mu.Lock()
 	}
-	answerJSON(w, 200, f.orders)
+	answerJSON(w, 200, f.directives())
 }
 
 func (f *fakeServer) confirm(w http.ResponseWriter, revision string) {
@@ -418,12 +460,15 @@ func (s *fakeSession) Kill(string) {}
 
 func (s *fakeSession) Close() error { return nil }
 
+// agreeing accepts every agreement.
+func agreeing(context.Context, eula.Document) (bool, error) { return true, nil }
+
 // testOptions are an agent's options for a fake server.
 func testOptions(t *testing.T, s *httptest.Server) Options {
 	t.Helper()
 	return Options{
 		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
-		Sandbox: &fakeSandbox{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Agree: agreeing, Sandbox: &fakeSandbox{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }
 

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ostraka/ostraka/client"
@@ -49,7 +48,7 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 		}
 		last, soon = time.Now(), false
 		if err := a.beatOnce(ctx, stop); err != nil && ctx.Err() == nil {
-			if errors.Is(err, errNotActive) {
+			if final(err) {
 				stop(err)
 				return
 			}
@@ -66,6 +65,25 @@ func (a *agent) farewell(ctx context.Context, stop context.CancelCauseFunc) {
 	if err := a.beatOnce(ctx, stop); err != nil {
 		a.log.Debug("the server was not told that the agent stops", "error", err)
 	}
+}
+
+// heed does what the server says about the agent as a whole.
+func (a *agent) heed(ctx context.Context, d client.Directives) error {
+	if d.Eula != nil {
+		settled, err := a.settleAgreement(ctx, *d.Eula)
+		if err != nil {
+			return err
+		}
+		if settled {
+			d.Eula = nil
+		}
+	}
+	if d.Duplicate != nil && a.warned.Swap(d.Duplicate.At.UnixMicro()) != d.Duplicate.At.UnixMicro() {
+		a.log.Warn("another machine uses a copy of this agent's key and is refused: give it a data directory of its own, or revoke the agent if the copy is not yours",
+			"at", d.Duplicate.At, "address", d.Duplicate.Address)
+	}
+	a.stands.ordered(a.orderOf(d))
+	return nil
 }
 
 func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) error {
@@ -96,7 +114,9 @@ func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) erro
 		}
 		a.follow(&directives)
 		a.leases.extended(some, directives.EndedLeases, sent)
-		a.stands.ordered(orderOf(directives))
+		if err := a.heed(ctx, directives); err != nil {
+			return err
+		}
 		if directives.Stop {
 			a.log.Warn("the server tells this agent to stop")
 			stop(errStopped)

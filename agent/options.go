@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Workers int    // leases at a time at most; 0: what the preferences say, or 1
 	Caps    Caps   // what a function may have here
 
+	// Agree asks the owner of the machine to accept an agreement that was not accepted yet; nil: nobody can be asked now.
+	Agree func(context.Context, eula.Document) (bool, error)
 	// LeaseWork is how much work a lease should be; 0: DefaultLeaseWork.
 	LeaseWork time.Duration
 	// CacheBytes is how much disk the bundles of earlier leases may take; 0: DefaultCacheBytes.

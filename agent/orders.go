@@ -177,6 +177,9 @@ func (a *agent) obey(ctx context.Context) {
 		waits.reset()
 		before := a.orders.known()
 		a.follow(&d)
+		if err := a.heed(ctx, d); err != nil {
+			a.outage.note("doing what the server asks", err)
+		}
 		if a.orders.known() == before && time.Since(began) < hurriedPoll {
 			sleep(ctx, hurriedPoll)
 		}

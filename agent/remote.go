@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
@@ -30,6 +31,7 @@ const (
 type remote struct {
 	client      *client.Client
 	connections client.HttpRequestDoer
+	instance    string                 // tells this process from another one with the same key
 	key         atomic.Pointer[string] // what the server gave this agent
 }
 
@@ -38,9 +40,10 @@ func newRemote(url, version string) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remote{client: c, connections: c.Client}
+	r := &remote{client: c, connections: c.Client, instance: uuid.NewString()}
 	c.Client = &versioned{c.Client, protocol.Ours()}
 	c.RequestEditors = append(c.RequestEditors, func(_ context.Context, req *http.Request) error {
+		req.Header.Set("Ostraka-Instance", r.instance)
 		if key := r.key.Load(); key != nil {
 			req.Header.Set("Authorization", "Bearer "+*key)
 		}
@@ -62,10 +65,32 @@ func (r *remote) enrol(ctx context.Context, token string, e client.Enrolment) (c
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	doc, err := answer.Read[client.Enrolled](r.client.EnrolAgent(ctx, nil, e, func(_ context.Context, req *http.Request) error {
-		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Del("Authorization") // of an earlier enrolment
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
 		return nil
 	}))
 	return doc.Value, err
+}
+
+// eula reads the agreement that the server asks for.
+func (r *remote) eula(ctx context.Context) (d eula.Document, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Document](r.client.GetEULA(ctx))
+	if err != nil {
+		return d, err
+	}
+	d = eula.Document{Version: doc.Value.Version, Digest: doc.Value.Digest, Text: doc.Value.Text}
+	return d, d.Check()
+}
+
+func (r *remote) acceptEULA(ctx context.Context, a client.Acceptance) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := answer.Read[struct{}](r.client.AcceptEULA(ctx, nil, a))
+	return err
 }
 
 // lease asks for work; it returns nil when there is none.

@@ -49,7 +49,7 @@ func (why idle) tell(since time.Time) *client.Idle {
 }
 
 // orderOf is why the server, or whoever operates it, lets the agent not work.
-func orderOf(d client.Directives) idle {
+func (a *agent) orderOf(d client.Directives) idle {
 	because := ""
 	if d.Reason != "" {
 		because = ": " + d.Reason
@@ -70,7 +70,7 @@ func orderOf(d client.Directives) idle {
 		}
 	}
 	if d.Eula != nil {
-		return idle{IdleEULA, "version " + d.Eula.Version + " of the agreement must be accepted first: ostraka agent eula"}
+		return waitsForAgreement(d.Eula.Version, a.dir.path)
 	}
 	return idle{}
 }

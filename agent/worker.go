@@ -18,6 +18,9 @@ import (
 // hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
 const hurriedPoll = time.Second
 
+// heldPause is how soon an agent that is lent nothing by decision asks again.
+const heldPause = 5 * time.Second
+
 // worker has one lease at a time.
 type worker struct {
 	*agent
@@ -40,6 +43,9 @@ func (w *worker) run(soft, hard context.Context) error {
 		if over(soft) {
 			break
 		}
+		if w.heldBack(soft, err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("asking for work: %w", err)
 		}
@@ -59,6 +65,18 @@ func (w *worker) run(soft, hard context.Context) error {
 		w.refusals.reset()
 	}
 	return nil
+}
+
+// heldBack waits a while when the server has work for this agent no sooner than somebody decides something: it is approved, resumed, or
+// its owner accepts the agreement. The next heartbeat says which, and goes out at once.
+func (w *worker) heldBack(soft context.Context, err error) bool {
+	if !errors.Is(err, errNotActive) && !errors.Is(err, errEULARequired) && !errors.Is(err, errEULAMismatch) {
+		return false
+	}
+	w.log.Debug("the server lends this agent nothing now", "why", err)
+	w.hurry()
+	sleep(soft, heldPause)
+	return true
 }
 
 // rest waits after a lease that could not be worked on.

@@ -118,7 +118,7 @@ func (w *world) startServer() {
 func (w *world) startAgent(i int) *process {
 	name := "agent-" + strconv.Itoa(i)
 	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "PATH=" + os.Getenv("PATH")},
-		"agent", "start", "--url", "http://"+w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned")
+		"agent", "start", "--url", "http://"+w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11")
 }
 
 func (w *world) createProject(ctx context.Context, name string) project {

@@ -8,11 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/client/answer"
 )
 
 func newAgent(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("agent", "Machines that work for a server", newAgentStart(t, server), newAgentDoctor(t), newAgentTrust(t), newAgentPrefs(t), newAgentStatus(t), newAgentPause(t), newAgentResume(t), newAgentInstall(t, server), newAgentUninstall(t), newAgentList(t, server), newAgentKill(t, server), newAgentRevive(t, server), newAgentRevoke(t, server))
+	verbs := []*cobra.Command{
+		newAgentStart(t, server), newAgentDoctor(t), newAgentEULA(t, server), newAgentTrust(t),
+		newAgentPrefs(t), newAgentStatus(t), newAgentPause(t), newAgentResume(t, server), newAgentInstall(t, server), newAgentUninstall(t),
+		newAgentList(t, server), newAgentShow(t, server), newAgentApprove(t, server), newAgentRemove(t, server),
+		newAgentKill(t, server), newAgentRevive(t, server),
+	}
+	for _, d := range agentDecisions() {
+		verbs = append(verbs, newAgentDecision(t, server, d))
+	}
+	return noun("agent", "Machines that work for a server", verbs...)
 }
 
 // agentListOptions are the flags of `ostraka agent list`.
@@ -21,6 +29,7 @@ type agentListOptions struct {
 	terminal *terminal
 	server   *serverFlags
 	all      bool
+	state    string
 }
 
 func newAgentList(t *terminal, server *serverFlags) *cobra.Command {
@@ -34,6 +43,9 @@ of the installation, without the evidence, which is the projects'.`,
 			if err := o.check(); err != nil {
 				return err
 			}
+			if o.state != "" && !o.all {
+				return usageError("--state goes with --all: a project lists all of its agents")
+			}
 			if o.all {
 				return o.listAll(cmd.Context())
 			}
@@ -42,6 +54,7 @@ of the installation, without the evidence, which is the projects'.`,
 	}
 	o.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.all, "all", false, "all agents of the installation; takes an operator's key")
+	cmd.Flags().StringVar(&o.state, "state", "", "with --all: only agents in this state: pending, active, draining, quarantined or revoked")
 	return cmd
 }
 
@@ -50,10 +63,10 @@ func (o *agentListOptions) listOfProject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return show(o.terminal, &o.listFlags, "listing agents", []string{"AGENT", "NAME", "STATE", "AGREED", "CONTRADICTED", "CAUGHT", "LAST SEEN"},
+	return show(o.terminal, &o.listFlags, "listing agents", []string{"AGENT", "NAME", "STATE", "IDLE", "AGREED", "CONTRADICTED", "CAUGHT", "LAST SEEN"},
 		func(a client.ProjectAgent) []string {
 			return []string{
-				a.ID.String(), a.Name, string(a.State), strconv.FormatInt(a.Passed, 10), strconv.FormatInt(a.Failed, 10),
+				a.ID.String(), a.Name, memberState(a), idleCode(a.Idle), strconv.FormatInt(a.Passed, 10), strconv.FormatInt(a.Failed, 10),
 				shortTimePtr(a.CaughtAt), shortTimePtr(a.LastSeenAt),
 			}
 		},
@@ -62,18 +75,41 @@ func (o *agentListOptions) listOfProject(ctx context.Context) error {
 		})
 }
 
+// memberState is what the project may expect of an agent.
+func memberState(a client.ProjectAgent) string {
+	if a.Excluded {
+		return "removed"
+	}
+	return string(a.State)
+}
+
+func idleCode(i *client.Idle) string {
+	if i == nil {
+		return "-"
+	}
+	return i.Code
+}
+
 func (o *agentListOptions) listAll(ctx context.Context) error {
 	c, err := o.server.connect()
 	if err != nil {
 		return err
 	}
-	return show(o.terminal, &o.listFlags, "listing all agents", []string{"AGENT", "NAME", "STATE", "ISOLATION", "JOINED", "LAST SEEN"},
+	return show(o.terminal, &o.listFlags, "listing all agents", []string{"AGENT", "NAME", "STATE", "IDLE", "ISOLATION", "JOINED", "LAST SEEN"},
 		func(a client.Agent) []string {
-			return []string{a.ID.String(), a.Name, string(a.State), a.Isolation, shortTime(a.CreatedAt), shortTimePtr(a.LastSeenAt)}
+			return []string{a.ID.String(), a.Name, string(a.State), idleCode(a.Idle), a.Isolation, shortTime(a.CreatedAt), shortTimePtr(a.LastSeenAt)}
 		},
 		func(cursor *string, size *int64) (*http.Response, error) {
-			return c.ListAgents(ctx, &client.ListAgentsParams{Cursor: cursor, Limit: size})
+			return c.ListAgents(ctx, o.allParams(cursor, size))
 		})
+}
+
+func (o *agentListOptions) allParams(cursor *string, size *int64) *client.ListAgentsParams {
+	p := &client.ListAgentsParams{Cursor: cursor, Limit: size}
+	if o.state != "" {
+		p.State = new(client.ListAgentsParamsState(o.state))
+	}
+	return p
 }
 
 // projectAgents are all agents of the project.
@@ -82,27 +118,4 @@ func projectAgents(ctx context.Context, c *connection) ([]client.ProjectAgent, e
 		return c.ListProjectAgents(ctx, c.project, &client.ListProjectAgentsParams{Cursor: cursor, Limit: size})
 	})
 	return agents, err
-}
-
-func newAgentRevoke(t *terminal, server *serverFlags) *cobra.Command {
-	return &cobra.Command{
-		Use: "revoke AGENT", Short: "Revoke an agent everywhere; takes an operator's key", Args: arguments(1),
-		ValidArgsFunction: server.complete(agentIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("agent", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connect()
-			if err != nil {
-				return err
-			}
-			doc, err := answer.Read[client.Agent](c.RevokeAgent(cmd.Context(), id, nil, client.AgentDecision{}))
-			if err != nil {
-				return explain("revoking the agent", err)
-			}
-			t.say("revoked the agent %s (%s)", plain(doc.Value.Name), id)
-			return nil
-		},
-	}
 }

@@ -34,6 +34,7 @@ type agentStartOptions struct {
 	logLevel    string
 	isolation   string
 	alerts      alertFlags
+	acceptEULA  string
 }
 
 func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
@@ -42,9 +43,10 @@ func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
 		Use:   "start",
 		Short: "Work for a server until stopped",
 		Long: `Make this machine work for a server until SIGTERM or Ctrl-C. The first time it joins with an enrolment
-token; then its key in the data directory is enough. When it is stopped it sends what is done
-and returns the rest. What it may do besides is said by the owner's preferences (ostraka agent prefs);
-ostraka agent status tells why it is idle.
+token; then its key in the data directory is enough. Without a token it waits until somebody approves it
+(ostraka agent approve). Before anything else it shows the agreement and asks whether you accept it.
+When it is stopped it sends what is done and returns the rest. What it may do besides is said by the
+owner's preferences (ostraka agent prefs); ostraka agent status tells why it is idle.
 
 It executes what the owners of its projects have signed (ostraka signing-key), and learns their keys
 when it joins: from the token, or else from the server. See ostraka agent trust.
@@ -61,6 +63,7 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.options.Token, "token", "", "enrolment token, needed once (or OSTRAKA_TOKEN, which others cannot see)")
+	f.StringVar(&o.acceptEULA, "accept-eula", "", "version of the agreement that you have read and accept (or OSTRAKA_ACCEPT_EULA)")
 	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&o.options.DataDir, "data", "", "folder for the agent's key and cache; left out: one in the user's folder of data")
 	f.StringVar(&o.options.Name, "name", "", "what to call the agent; left out: the machine's name")
@@ -90,6 +93,8 @@ func (o *agentStartOptions) run(ctx context.Context) error {
 	}
 	err := agent.Run(ctx, o.options)
 	switch {
+	case errors.Is(err, agent.ErrNotAgreed):
+		return notAgreed(o.terminal, err)
 	case errors.Is(err, agent.ErrNotEnrolled):
 		return &exitError{code: exitAuth, err: err}
 	default:
@@ -109,6 +114,7 @@ func (o *agentStartOptions) complete() (err error) {
 	if err := o.completeIsolation(); err != nil {
 		return err
 	}
+	o.options.Agree = agreer{o.terminal, firstOf(o.acceptEULA, o.terminal.env("OSTRAKA_ACCEPT_EULA"))}.ask
 	if err := o.completeToken(); err != nil {
 		return err
 	}

@@ -137,26 +137,32 @@ executing and returns the rest. It stays paused when it is started again.`,
 	return cmd
 }
 
-func newAgentResume(t *terminal) *cobra.Command {
+func newAgentResume(t *terminal, server *serverFlags) *cobra.Command {
 	var dataDir string
-	cmd := &cobra.Command{
-		Use: "resume", Short: "Have a paused agent work again", Args: arguments(0),
-		RunE: func(*cobra.Command, []string) error {
-			dir, err := agentDataDir(dataDir)
-			if err != nil {
-				return err
-			}
-			paused, err := agent.Resume(dir)
-			if err != nil {
-				return err
-			}
-			if !paused {
-				t.say("it was not paused")
-				return nil
-			}
-			t.say("resumed")
+	cmd := newAgentDecision(t, server, resumeDecision())
+	byOperator := cmd.RunE
+	cmd.Use, cmd.Args = "resume [AGENT]", cobra.MaximumNArgs(1)
+	cmd.Short = "Have the paused agent on this machine work again, or, by its ID, one that was drained or quarantined"
+	cmd.Long = `Have the paused agent on this machine work again. With an agent's ID and an operator's key: lend work again
+to an agent that was drained or quarantined.`
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return byOperator(cmd, args)
+		}
+		dir, err := agentDataDir(dataDir)
+		if err != nil {
+			return err
+		}
+		paused, err := agent.Resume(dir)
+		if err != nil {
+			return err
+		}
+		if !paused {
+			t.say("it was not paused")
 			return nil
-		},
+		}
+		t.say("resumed")
+		return nil
 	}
 	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
 	return cmd

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/eula"
 )
 
 // devAgent is one of the agents that run beside the server.
@@ -56,7 +58,9 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 }
 
 func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []string {
-	args := []string{"agent", "start", "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation, "--lease-work", devLeaseWork.String()}
+	// Whoever runs ostraka dev lends this machine to nobody but themselves.
+	args := []string{"agent", "start", "--accept-eula", eula.Embedded().Version, "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation,
+		"--lease-work", devLeaseWork.String()}
 	if !config.Sign {
 		args = append(args, "--allow-unsigned") // the owner of the machine, the project and the server are one
 	}

@@ -22,6 +22,7 @@ func newEnrolmentTokenCreate(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var expiry expiryFlag
 	var key signingFlag
+	var owner string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a token and print it, once", Args: arguments(1),
 		Long: `Create a token with which agents join the project, and print it, once.
@@ -42,7 +43,7 @@ that of the key on this machine, or, where there is none here, of the one that t
 				return err
 			}
 			doc, err := answer.Read[client.CreatedEnrolmentToken](c.CreateEnrolmentToken(cmd.Context(), c.project,
-				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], ExpiresAt: expires}))
+				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], Owner: owner, ExpiresAt: expires}))
 			if err != nil {
 				return explain("creating the token", err)
 			}
@@ -55,6 +56,7 @@ that of the key on this machine, or, where there is none here, of the one that t
 	output.register(cmd.Flags())
 	expiry.register(cmd.Flags())
 	key.register(cmd.Flags(), "signing-key")
+	cmd.Flags().StringVar(&owner, "owner", "", "whose machines join with it; left out: all that do are taken for one owner's")
 	return cmd
 }
 

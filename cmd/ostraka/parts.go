@@ -68,7 +68,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	notices := functions.NewNotices()
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
-		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, Observe: metrics,
+		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Observe: metrics,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 func newProject(t *terminal, server *serverFlags) *cobra.Command {
@@ -96,21 +97,27 @@ func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
 
 func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
-	var followups string
+	var followups, agents, isolation string
 	cmd := &cobra.Command{
-		Use: "set --followups on|off", Short: "Change the project's settings", Args: arguments(0),
+		Use: "set", Short: "Change the project's settings", Args: arguments(0),
+		Long: `Change the project's settings; what is not named stays as it is.
+
+--agents listed lends work to agents that joined with the project's tokens or were approved for it;
+--agents open to every agent of the installation that is approved and was not removed from the project.`,
+		Example: "  ostraka project set --agents open --min-isolation linux",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			if followups != "on" && followups != "off" {
-				return usageError("what to set? --followups on or --followups off")
+			change, err := projectChange(followups, agents, isolation)
+			if err != nil {
+				return err
 			}
 			c, err := server.connectProject()
 			if err != nil {
 				return err
 			}
-			doc, err := setFollowups(cmd.Context(), c, followups == "on")
+			doc, err := changeProject(cmd.Context(), c, change)
 			if err != nil {
 				return explain("changing the project", err)
 			}
@@ -118,12 +125,40 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	output.register(cmd.Flags())
-	cmd.Flags().StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
+	f := cmd.Flags()
+	f.StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
+	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
+	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
 }
 
-// setFollowups changes the project as it is now. Somebody who changes it in between is not overruled.
-func setFollowups(ctx context.Context, c *connection, on bool) (doc answer.Document[client.Project], err error) {
+func projectChange(followups, agents, isolation string) (c client.ProjectChange, err error) {
+	switch {
+	case followups == "" && agents == "" && isolation == "":
+		return c, usageError("what to set? --followups, --agents or --min-isolation")
+	case followups != "" && followups != "on" && followups != "off":
+		return c, usageError("--followups is %q: choose on or off", followups)
+	case agents != "" && agents != "listed" && agents != "open":
+		return c, usageError("--agents is %q: choose listed or open", agents)
+	}
+	if followups != "" {
+		c.FollowupsEnabled = new(followups == "on")
+	}
+	if agents != "" {
+		c.AgentsOpen = new(agents == "open")
+	}
+	if isolation != "" {
+		level, err := bundle.ParseIsolation(isolation)
+		if err != nil {
+			return c, usageError("--min-isolation: %w", err)
+		}
+		c.MinIsolation = new(client.ProjectChangeMinIsolation(level))
+	}
+	return c, nil
+}
+
+// changeProject changes the project as it is now. Somebody who changes it in between is not overruled.
+func changeProject(ctx context.Context, c *connection, change client.ProjectChange) (doc answer.Document[client.Project], err error) {
 	if doc, err = answer.Read[client.Project](c.GetProject(ctx, c.project)); err != nil {
 		return doc, err
 	}
@@ -131,13 +166,14 @@ func setFollowups(ctx context.Context, c *connection, on bool) (doc answer.Docum
 	if tag == "" {
 		return doc, errors.New("the server sent no ETag with the project")
 	}
-	return answer.Read[client.Project](c.UpdateProject(ctx, c.project, &client.UpdateProjectParams{IfMatch: &tag}, client.ProjectChange{FollowupsEnabled: &on}))
+	return answer.Read[client.Project](c.UpdateProject(ctx, c.project, &client.UpdateProjectParams{IfMatch: &tag}, change))
 }
 
 func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]) error {
 	p := doc.Value
 	return printOne(t, o, doc.Raw, [][2]string{
-		{"project", p.ID.String()}, {"name", p.Name}, {"follow-ups", onOff(p.FollowupsEnabled)}, {"created", shortTime(p.CreatedAt)},
+		{"project", p.ID.String()}, {"name", p.Name}, {"follow-ups", onOff(p.FollowupsEnabled)},
+		{"agents", listedOpen(p.AgentsOpen)}, {"asks for", p.MinIsolation}, {"created", shortTime(p.CreatedAt)},
 	})
 }
 
@@ -146,4 +182,11 @@ func onOff(b bool) string {
 		return "on"
 	}
 	return "off"
+}
+
+func listedOpen(open bool) string {
+	if open {
+		return "open"
+	}
+	return "listed"
 }

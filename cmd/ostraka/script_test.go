@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -40,7 +41,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars,
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
-				"EMPTY_DATABASE_URL="+empty, pythonDirVariable+"="+interpreter,
+				"EMPTY_DATABASE_URL="+empty, "OSTRAKA_ACCEPT_EULA="+eula.Embedded().Version, pythonDirVariable+"="+interpreter,
 				"MODULE="+module, "EXAMPLES="+examples)
 			return nil
 		},

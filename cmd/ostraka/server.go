@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/eula"
 )
 
 const (
@@ -31,7 +32,9 @@ type serverConfig struct {
 	Queues       []string      // River queues that this process works on; nil: all, empty: none
 	LeaseTTL     time.Duration // 0: the domain's default
 	FollowupsOff bool
-	Loopback     bool // no HTTPS to insist on
+	EULA         eula.Document // what agents must have accepted; zero: the text in this program
+	TokensOnly   bool          // no agent without an enrolment token
+	Loopback     bool          // no HTTPS to insist on
 	Log          *slog.Logger
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/queue"
+	"github.com/ostraka/ostraka/runtime/eula"
 )
 
 // serverOptions are the flags of `ostraka server`.
@@ -23,6 +24,7 @@ type serverOptions struct {
 	config   serverConfig
 	listen   string
 	logLevel string
+	eulaFile string
 }
 
 func newServerCommand(t *terminal) *cobra.Command {
@@ -46,6 +48,8 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
 	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate; none serves HTTP only")
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
+	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
+	f.BoolVar(&o.config.TokensOnly, "tokens-only", false, "take no agents without an enrolment token; otherwise they wait for approval")
 	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
 	return cmd
 }
@@ -89,6 +93,11 @@ func (o *serverOptions) complete() (err error) {
 	}
 	if c.LeaseTTL < 0 || c.LeaseTTL > 0 && c.LeaseTTL < time.Second {
 		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)
+	}
+	if o.eulaFile != "" {
+		if c.EULA, err = eula.Load(o.eulaFile); err != nil {
+			return err
+		}
 	}
 	if err := c.chooseQueues(); err != nil {
 		return err

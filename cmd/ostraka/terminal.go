@@ -11,13 +11,15 @@ import (
 
 // terminal is where a command gets its words from and puts them. How it speaks: data goes to out and nothing else does, so that a
 // pipe gets data only; everything meant for a person goes to talk. An error is one line that says what was being done, and the
-// next line what to do about it. It never asks a question.
+// next line what to do about it. It asks one question only: whether the owner of a machine accepts the agreement.
 type terminal struct {
 	in   io.Reader
 	out  io.Writer // data
 	talk io.Writer // for people
 	// live says that talk is a terminal, where a line may be drawn over.
 	live bool
+	// asks says that there is a person who can answer: in and talk are terminals.
+	asks bool
 	env  func(string) string
 	// program is how this program is called in commands that a person is told to type.
 	program string
@@ -27,6 +29,7 @@ func systemTerminal() *terminal {
 	return &terminal{
 		in: os.Stdin, out: os.Stdout, talk: os.Stderr,
 		live: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		asks: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		env:  os.Getenv, program: programName(os.Args[0]),
 	}
 }
