@@ -212,4 +212,3 @@ func template() []byte {
 	}
 	return []byte(text.String())
 }
-
