@@ -84,6 +84,7 @@ check-generated: ## fail when a generated file is not what `make generate` makes
 modules: ## rebuild the WASM modules that ship
 	scripts/setup.sh modules
 	wasm/builtin/build.sh
+	examples/modules/build.sh
 
 .PHONY: check-modules
 check-modules: ## fail when a WASM module that ships is not what `make modules` makes, to the byte

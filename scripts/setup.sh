@@ -16,6 +16,7 @@ readonly tools=.cache/bin
 readonly python_min_minor=11 # what Debian has; the harness itself needs 3.9
 readonly postgres_min=14 # the oldest that our schema and queries are written for; the same as devdb.MinVersion
 readonly apt_tries=5
+readonly assemblyscript_version=0.28.20
 readonly apt_lock_seconds=180 # how long to wait for another apt or dpkg to finish
 
 # name, module, version, package inside the module, how long a first build takes
@@ -63,6 +64,13 @@ have_wasm_toolchain() {
     [[ -x /usr/bin/rustc ]] && command -v wasm-ld >/dev/null && compgen -G '/usr/lib/rustlib/wasm32-wasi*/lib/libstd-*.rlib' >/dev/null
 }
 
+# Debian's clang with the C library and the compiler's own functions for WASI.
+have_clang_wasi() {
+    [[ -x /usr/bin/clang && -f /usr/lib/wasm32-wasi/libc.a ]] && compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a' >/dev/null
+}
+
+have_npm() { command -v npm >/dev/null; }
+
 have_shellcheck() { command -v shellcheck >/dev/null; }
 
 # want CHECK THING PACKAGE...: notes what must be installed when CHECK fails.
@@ -90,6 +98,8 @@ want_race() {
 
 want_modules() {
     want have_wasm_toolchain "Rust with its standard library for WASI, and a linker" rustc libstd-rust-dev-wasm32 lld
+    want have_clang_wasi "C for WASI" clang lld wasi-libc libclang-rt-14-dev-wasm32
+    want have_npm "npm, which installs AssemblyScript" npm
 }
 
 want_lint() { want have_shellcheck "ShellCheck, which reads our scripts" shellcheck; }
@@ -164,6 +174,15 @@ go_tool() {
         die "building $name failed: what go said is above. Without a network it must be in Go's caches already"
 }
 
+# AssemblyScript goes where our other tools are, at a pinned version.
+assemblyscript() {
+    local at=.cache/assemblyscript
+    grep -qs "\"version\": \"$assemblyscript_version\"" "$at/node_modules/assemblyscript/package.json" && return
+    say "installing AssemblyScript $assemblyscript_version"
+    npm install --silent --no-audit --no-fund --prefix "$at" "assemblyscript@$assemblyscript_version" </dev/null ||
+        die "npm could not install AssemblyScript $assemblyscript_version: what it said is above"
+}
+
 go_tools() {
     case $1 in
     test | race)
@@ -171,6 +190,7 @@ go_tools() {
         go_tool "${minio[@]}"
         ;;
     lint) go_tool "${golangci_lint[@]}" ;;
+    modules) assemblyscript ;;
     esac
 }
 

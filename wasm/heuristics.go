@@ -40,8 +40,8 @@ const (
 type Score struct {
 	ID      string   `json:"id"`
 	Score   *float64 `json:"score"` // 0 to 1; 1 is what most deserves a look
-	Labels  []string `json:"labels"`
-	Explain string   `json:"explain"`
+	Labels  []string `json:"labels,omitempty"`
+	Explain string   `json:"explain,omitempty"`
 }
 
 // Score returns one score for each thing, in their order. At most MaxBatch go

@@ -40,8 +40,8 @@ type DoneUnit struct {
 type PlannedUnit struct {
 	Key      string          `json:"key"`
 	Input    json.RawMessage `json:"input"`
-	Priority int             `json:"priority"` // 0 to MaxPriority
-	Replicas int             `json:"replicas"` // 1 to MaxReplicas; 0 leaves it to the job
+	Priority int             `json:"priority,omitempty"` // 0 to MaxPriority
+	Replicas int             `json:"replicas,omitempty"` // 1 to MaxReplicas; 0 leaves it to the job
 }
 
 // Plan is a planner's answer: units, or the end.

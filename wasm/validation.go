@@ -45,10 +45,10 @@ const MaxReason = 4 << 10
 type Judgement struct {
 	ID        string          `json:"id"`
 	Verdict   Verdict         `json:"verdict"`
-	Canonical string          `json:"canonical"` // the result that counts; empty unless accepted
-	Score     *float64        `json:"score"`     // 0 to 1; nil if the module gives none
-	Reason    string          `json:"reason"`
-	Results   []ResultOpinion `json:"results"`
+	Canonical string          `json:"canonical,omitempty"` // the result that counts; empty unless accepted
+	Score     *float64        `json:"score,omitempty"`     // 0 to 1; nil if the module gives none
+	Reason    string          `json:"reason,omitempty"`
+	Results   []ResultOpinion `json:"results,omitempty"`
 }
 
 // ResultOpinion is what a validator thinks of one result.

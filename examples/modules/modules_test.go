@@ -32,8 +32,8 @@ func build(t *testing.T, dir string) []byte {
 	return module
 }
 
-func TestHistogram(t *testing.T) {
-	module := build(t, "histogram")
+func newPool(t *testing.T) *wasm.Pool {
+	t.Helper()
 	pool, err := wasm.NewPool(wasm.Options{
 		CacheDir: filepath.Join(t.TempDir(), "modules"),
 		// A runner is this binary again: under the race detector it compiles slowly.
@@ -41,6 +41,54 @@ func TestHistogram(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
+	return pool
+}
+
+// committed reads an example that is committed beside its source.
+func committed(t *testing.T, name string) []byte {
+	t.Helper()
+	module, err := os.ReadFile(filepath.Join(name, name+".wasm"))
+	require.NoError(t, err)
+	return module
+}
+
+// Every example passes the trial that `ostraka module test` makes, and answers
+// what its records, in testdata, ask for.
+func TestExamples(t *testing.T) {
+	pool := newPool(t)
+	for name, c := range map[string]struct {
+		kind   wasm.Kind
+		params string
+		module func(*testing.T, string) []byte
+	}{
+		"histogram": {wasm.KindAggregator, `{"field":"ms","width":10}`, build},
+		"stats":     {wasm.KindAggregator, `{"field":"ms"}`, committed},
+		"agree":     {wasm.KindValidator, `{"quorum":2}`, committed},
+		"outlier":   {wasm.KindHeuristic, `{"usual":12}`, committed},
+		"refine":    {wasm.KindPlanner, `{"points":3}`, build},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records, err := os.ReadFile(filepath.Join(name, "testdata", "records.jsonl"))
+			require.NoError(t, err)
+			expected, err := os.ReadFile(filepath.Join(name, "testdata", "expected.jsonl"))
+			require.NoError(t, err)
+			trial := wasm.Trial{
+				Use:  wasm.Use{Pool: pool, Project: "p", Job: "j", Params: json.RawMessage(c.params)},
+				Kind: c.kind, Records: wasm.SplitRecords(records),
+			}
+			report, err := trial.Try(t.Context(), c.module(t, name))
+			require.NoError(t, err)
+			require.NoError(t, report.Against(expected))
+			require.True(t, report.Passed(), "%+v", report)
+			require.Equal(t, name, report.Description.Name)
+			require.Error(t, report.Description.CheckParams(json.RawMessage(`{"unknown":1}`)))
+		})
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	module := build(t, "histogram")
+	pool := newPool(t)
 
 	// As an upload does.
 	info, err := pool.Check(t.Context(), "p", module, wasm.KindAggregator)

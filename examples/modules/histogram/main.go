@@ -24,6 +24,8 @@ const (
 	exitBadInput    = 65
 )
 
+const description = `{"t":"describe","name":"histogram","version":"1.0.0","kinds":["aggregator"],"associative":true,"summary":"how many results are in each bucket of one number","params":{"type":"object","additionalProperties":false,"properties":{"field":{"type":"string","description":"field of the results; left out: the results are numbers"},"width":{"type":"number","exclusiveMinimum":0,"default":1}},"examples":[{"field":"ms","width":10}]}}`
+
 type header struct {
 	Kind   string `json:"kind"`
 	Phase  string `json:"phase"`
@@ -58,6 +60,10 @@ func main() {
 	}
 	if h.Kind != "aggregator" {
 		fail(exitUnsupported, "this module is an aggregator, not a %s", h.Kind)
+	}
+	if h.Phase == "describe" {
+		fmt.Println(description)
+		return
 	}
 	if h.Params.Width == 0 {
 		h.Params.Width = 1
