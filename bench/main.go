@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/devdb"
+	"github.com/ostraka/ostraka/wasm/runner"
 )
 
 // figure is one line of the result.
@@ -33,6 +34,7 @@ type bench struct {
 }
 
 func main() {
+	runner.MaybeRun()
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -87,6 +89,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"start of a shard", b.forks},
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
+		{"modules", b.modules},
 	} {
 		say("measuring: %s", m.name)
 		figures, err := m.run(ctx)

@@ -19,6 +19,7 @@ type Stats struct {
 	OutBytes int64
 	Memory   int64         // bytes of linear memory at the end, which is the peak
 	Fuel     int64         // units: the same in every run of the same batch, on every machine
+	CPU      time.Duration // processor time of the runner for the batch
 	Wall     time.Duration // of the batch alone, without waiting, starting and compiling
 	Stderr   string        // the tail of stderr
 	Warm     bool          // the runner was warm
@@ -117,7 +118,7 @@ func (b *batch) run(ctx context.Context, w *worker) (fit bool, err error) {
 	w.busy += b.stats.Wall
 	b.stats.InLines, b.stats.InBytes = b.feed.lines, b.feed.bytes
 	b.stats.OutLines, b.stats.OutBytes = b.split.lines, b.split.bytes
-	b.stats.Memory, b.stats.Fuel = int64(b.outcome.Memory), b.outcome.Fuel
+	b.stats.Memory, b.stats.Fuel, b.stats.CPU = int64(b.outcome.Memory), b.outcome.Fuel, b.outcome.CPU
 	b.stats.Stderr = clean(string(b.outcome.Stderr))
 	if err := errors.Join(err, endErr); err != nil {
 		return false, b.broken(err)

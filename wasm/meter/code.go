@@ -10,8 +10,16 @@ func (m *rewriter) rewriteCode() []byte {
 	items := make([]byte, 0, s.Left()+s.Left()/2)
 	for i := range n {
 		r := s.Sub(s.U32(), "")
-		f := body{m: m, r: r, params: uint32(len(m.types[m.functions[i]].params))}
-		items = bytecode.AppendName(items, f.rewrite())
+		t := m.types[m.functions[i]]
+		f := body{m: m, r: r, params: uint32(len(t.params))}
+		code := f.rewrite()
+		if f.loops && len(t.results) <= 1 {
+			// A loop charges at every turn: keep the rest in a local.
+			f = body{m: m, r: r, params: f.params, result: blockType(t.results)}
+			f.out.kept = true
+			code = f.rewrite()
+		}
+		items = bytecode.AppendName(items, code)
 	}
 	for i := range m.imports {
 		items = bytecode.AppendName(items, m.wrapperBody(uint32(i)))
@@ -23,6 +31,14 @@ func (m *rewriter) rewriteCode() []byte {
 		count++
 	}
 	return counted(count, items)
+}
+
+// blockType is the type of a block that leaves what a function returns.
+func blockType(results []byte) byte {
+	if len(results) == 0 {
+		return emptyType
+	}
+	return results[0]
 }
 
 // wrapperBody pays for a host call, then makes it.
@@ -65,7 +81,11 @@ type body struct {
 	check bool // the block must look at the rest
 	dead  bool // nothing can come here
 	calls bool
-	bulk  bool // an instruction that needs locals of ours
+	loops bool
+	// result is the type of the block around a body that keeps the rest in a
+	// local: whoever leaves the function by a branch gives the rest back too.
+	result byte
+	bulk   bool // an instruction that needs locals of ours
 
 	entry      []byte // code of the first block, whose check depends on the rest of the function
 	entryPrice int64
@@ -76,7 +96,7 @@ type body struct {
 // rewrite returns the body with charges. Locals of ours come after all others.
 func (f *body) rewrite() []byte {
 	groups, declared := f.readLocals()
-	f.out = emitter{fuel: f.m.fuel(), tick: f.m.tick(), rest: uint64(f.locals)}
+	f.out = emitter{fuel: f.m.fuel(), tick: f.m.tick(), rest: uint64(f.locals), kept: f.out.kept}
 	f.open = append(f.open, frame{op: bytecode.OpBlock})
 	for len(f.open) > 0 {
 		f.instruction()
@@ -93,10 +113,21 @@ func (f *body) rewrite() []byte {
 	if f.bulk {
 		result = append(result, 2, bytecode.I32)
 	}
-	e := emitter{fuel: f.out.fuel, tick: f.out.tick, rest: f.out.rest, code: result}
+	e := f.out
+	e.code = result
+	if e.kept {
+		e.fetch()
+		e.op(bytecode.OpBlock, f.result)
+	}
 	// Without calls there is no recursion, and a loop has its own check.
 	e.charge(f.entryPrice, f.calls)
-	return append(append(e.code, f.entry...), f.out.code...)
+	e.op(f.entry...)
+	e.op(f.out.code...)
+	if e.kept {
+		e.giveBack()
+		e.op(bytecode.OpEnd)
+	}
+	return e.code
 }
 
 func (f *body) readLocals() (groups uint32, declared []byte) {
@@ -155,15 +186,23 @@ func (f *body) copyOne(op byte, from int) {
 	index := func(i uint64) { f.block = bytecode.AppendU(append(f.block, op), i) }
 	switch op {
 	case bytecode.OpCall:
-		f.calls = true
-		index(f.m.function(f.r.U32()))
+		callee := f.m.function(f.r.U32())
+		f.call(func() { index(callee) })
 		return
 	case bytecode.OpCallIndirect:
-		f.calls = true
 		t := f.r.U32()
 		f.m.checkType(t)
-		index(uint64(t))
-		f.block = bytecode.AppendU(f.block, uint64(f.r.U32())) // table
+		table := uint64(f.r.U32())
+		f.call(func() {
+			index(uint64(t))
+			f.block = bytecode.AppendU(f.block, table)
+		})
+		return
+	case bytecode.OpReturn, bytecode.OpUnreachable:
+		if f.out.kept {
+			f.inline((*emitter).giveBack)
+		}
+		f.block = append(f.block, op)
 		return
 	case bytecode.OpRefFunc:
 		index(f.m.function(f.r.U32()))
@@ -205,6 +244,18 @@ func (f *body) copyOne(op byte, from int) {
 	f.block = append(f.block, f.r.Buf[from:f.r.Pos]...)
 }
 
+// call writes a call: the callee charges from the global.
+func (f *body) call(write func()) {
+	f.calls = true
+	if f.out.kept {
+		f.inline((*emitter).giveBack)
+	}
+	write()
+	if f.out.kept {
+		f.inline((*emitter).fetch)
+	}
+}
+
 // target notes that a branch goes to the end of a block, or to a loop's start.
 func (f *body) target(depth uint32) {
 	if uint64(depth) >= uint64(len(f.open)) {
@@ -227,6 +278,7 @@ func (f *body) enter(op byte) {
 	f.price++
 	f.block = bytecode.AppendS(append(f.block, op), blockType)
 	f.open = append(f.open, frame{op: op, dead: f.dead})
+	f.loops = f.loops || op == bytecode.OpLoop
 	if op != bytecode.OpBlock {
 		f.next(op == bytecode.OpLoop)
 	}

@@ -12,7 +12,8 @@
 // loop headers, in functions that call others, and where one instruction works
 // on many bytes, a negative rest calls the imported function Tick, which grants
 // the next slice or ends the module. Calls of imported functions go through
-// small wrappers that pay for them.
+// small wrappers that pay for them. A function with a loop keeps the rest in a
+// local of its own, and gives it back to the global when it calls or ends.
 //
 // The rewriter trusts nothing: whatever the original could not name, the
 // rewritten module must not name either, or a guest could refuel itself.
@@ -20,7 +21,7 @@ package meter
 
 // Version numbers what the rewriter makes. It is part of the compile cache's
 // key; raise it with every change of the output or of a price.
-const Version = 1
+const Version = 2
 
 // What the host must offer, and what it finds in a rewritten module.
 const (

@@ -32,17 +32,20 @@ const exitStarved = 99
 type host struct {
 	limit, granted int64
 	starved        bool
+	rest           api.MutableGlobal
 }
 
 func (h *host) tick(rest int64) int64 {
 	const slice = 1000
 	used := h.granted - rest
+	h.rest.Set(api.EncodeI64(rest))
 	if used > h.limit {
 		h.starved = true
 		panic(sys.NewExitError(exitStarved))
 	}
 	grant := min(slice, h.limit-used)
 	h.granted = used + grant
+	h.rest.Set(api.EncodeI64(grant))
 	return grant
 }
 
@@ -72,6 +75,7 @@ func run(t testing.TB, module []byte, stdin string, limit int64) (e end) {
 	if err != nil {
 		return end{text: reason(err)}
 	}
+	h.rest, _ = instance.ExportedGlobal(meter.ExportFuel).(api.MutableGlobal)
 	if start := instance.ExportedFunction(meter.ExportStart); start != nil {
 		_, err = start.Call(ctx)
 	}

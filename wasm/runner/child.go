@@ -77,8 +77,10 @@ func serve(stdin io.Reader, stdout io.Writer) error {
 func (g *guest) serveBatch(ctx context.Context, b Batch, in *bufio.Reader, out *bufio.Writer) error {
 	input := &inputReader{frames: in}
 	output := &outputWriter{frames: out, maxOutput: b.MaxOutput, maxLine: b.MaxLine}
+	before := processorTime()
 	o := g.run(ctx, b, input, output)
 	output.flush()
+	o.CPU = processorTime() - before
 	if output.exceeded != "" {
 		o.Exceeded = output.exceeded
 	}

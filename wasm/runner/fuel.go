@@ -25,7 +25,10 @@ type fuel struct {
 	granted  int64 // units that the guest got in slices
 	streamed int64 // units for bytes that its streams moved
 	deadline time.Time
-	rest     api.Global // what is left of the slice; nil if the module is not metered
+	// rest is what is left of the slice: at the end of the guest, at a call,
+	// at a tick. A trap between two of them does not count what is between.
+	// Nil if the module is not metered.
+	rest     api.MutableGlobal
 	exceeded Exceeded
 }
 
@@ -48,6 +51,7 @@ func (g *guest) offerTick(ctx context.Context) error {
 // tick takes what is left of a slice, a negative number, and grants the next.
 func (f *fuel) tick(rest int64) int64 {
 	used := f.granted - rest
+	f.rest.Set(api.EncodeI64(rest))
 	left := f.limit - used - f.streamed
 	switch {
 	case left < 0:
@@ -57,6 +61,7 @@ func (f *fuel) tick(rest int64) int64 {
 	}
 	grant := min(slice, left)
 	f.granted = used + grant
+	f.rest.Set(api.EncodeI64(grant))
 	return grant
 }
 

@@ -96,7 +96,7 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 	}
 	// Closing gives the memory back; a guest that just returns stays alive otherwise.
 	defer func() { _ = instance.Close(ctx) }()
-	g.fuel.rest = instance.ExportedGlobal(meter.ExportFuel)
+	g.fuel.rest, _ = instance.ExportedGlobal(meter.ExportFuel).(api.MutableGlobal)
 	if start := instance.ExportedFunction(meter.ExportStart); start != nil {
 		_, err = start.Call(ctx)
 	}

@@ -55,6 +55,9 @@ type Outcome struct {
 	Memory   uint64   `json:"memory"`             // bytes of linear memory at the end, which is the peak
 	Fuel     int64    `json:"fuel"`               // units that were used; 0 if the module is not metered
 	Failed   string   `json:"failed,omitempty"`   // what failed in the runner itself
+	// CPU is the processor time of the whole runner for this batch: the guest,
+	// its streams and the collector.
+	CPU time.Duration `json:"cpu"`
 }
 
 // Unsuccessful tells whether the guest did not end well.

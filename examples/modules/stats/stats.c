@@ -61,7 +61,7 @@ static const char *skip(const char *p) {
         case '}': case ']': depth--, p++; break;
         case ',': case ':': p++; break;
         default:
-            while (*p && !strchr(",:]}{[\"", *p)) p++;
+            while (*p && *p != ',' && *p != ']' && *p != '}') p++;
         }
     } while (depth > 0);
     return p;

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/ostraka/ostraka/wasm"
+)
+
+const (
+	// foldRecords is how many results the C example folds, each of about 120 bytes.
+	foldRecords = 1_000_000
+	// foldTries is how often each way is timed; the best counts, so that what else runs here does not.
+	foldTries = 3
+	// instancesFor is how long fresh instances are made of each language's example.
+	instancesFor = 2 * time.Second
+	examples     = "examples/modules"
+)
+
+// foldParams choose the field of the records that the C example adds up.
+const foldParams = `{"field":"ms"}`
+
+// foldHeader is what the native program reads first; the host makes its own.
+const foldHeader = `{"ostraka":1,"kind":"aggregator","phase":"leaf","params":` + foldParams + `}` + "\n"
+
+// modules measures the host of WASM modules: against the same C source built natively, with and without the meter, and how fast fresh
+// instances come.
+func (b *bench) modules(ctx context.Context) ([]figure, error) {
+	native := filepath.Join(b.dir, "stats")
+	if out, err := exec.CommandContext(ctx, "cc", "-O2", "-o", native, filepath.Join(examples, "stats", "stats.c")).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the C example natively (is there a C compiler? apt-get install gcc libc6-dev): %w: %s", err, out)
+	}
+	module, err := os.ReadFile(filepath.Join(examples, "stats", "stats.wasm"))
+	if err != nil {
+		return nil, err
+	}
+	pools := map[string]*wasm.Pool{}
+	for _, name := range []string{"metered", "plain"} {
+		p, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(b.dir, name), Plain: name == "plain"})
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		pools[name] = p
+	}
+	best := map[string]time.Duration{}
+	keep := func(name string, took time.Duration) {
+		if best[name] == 0 || took < best[name] {
+			best[name] = took
+		}
+	}
+	for range foldTries {
+		began := time.Now()
+		if err := foldNatively(ctx, native); err != nil {
+			return nil, fmt.Errorf("folding natively: %w", err)
+		}
+		keep("native", time.Since(began))
+		for name, pool := range pools {
+			began := time.Now()
+			stats, err := foldInRunner(ctx, pool, module)
+			if err != nil {
+				return nil, fmt.Errorf("folding in a runner, %s: %w", name, err)
+			}
+			keep(name, time.Since(began))
+			keep(name+" cpu", stats.CPU)
+		}
+	}
+	say("folding %d records in C: native %v, in a runner %v, without the meter %v", foldRecords, best["native"], best["metered"], best["plain"])
+	figures := []figure{
+		{"wasm_fold_ratio", best["native"].Seconds() / best["metered"].Seconds()},
+		// By processor time: the clock also sees our own making of the records.
+		{"meter_ratio", best["metered cpu"].Seconds() / best["plain cpu"].Seconds()},
+	}
+	instances, err := b.instances(ctx, pools["metered"])
+	return append(figures, instances...), err
+}
+
+// foldLines makes the records one after the other, in one buffer.
+func foldLines() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		var line []byte
+		for i := range foldRecords {
+			line = fmt.Appendf(line[:0], `{"t":"item","id":"%d","result":{"function":"prove","host":"agent-%05d.example","ms":%d,"passed":true,"sample":[1,2,3]}}`, i, i%10_000, i%977)
+			if !yield(line, nil) {
+				return
+			}
+		}
+	}
+}
+
+func foldNatively(ctx context.Context, program string) (err error) {
+	cmd := exec.CommandContext(ctx, program)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cmd.Wait()) }()
+	return errors.Join(writeLines(stdin), stdin.Close())
+}
+
+func writeLines(to io.Writer) error {
+	w := bufio.NewWriterSize(to, 64<<10)
+	if _, err := w.WriteString(foldHeader); err != nil {
+		return err
+	}
+	for line := range foldLines() {
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+		if err := w.WriteByte('\n'); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func foldInRunner(ctx context.Context, pool *wasm.Pool, module []byte) (wasm.Stats, error) {
+	header := wasm.Header{Kind: wasm.KindAggregator, Phase: wasm.PhaseLeaf, Project: "bench", Job: "bench", Params: []byte(foldParams)}
+	stats, err := pool.Run(ctx, "bench", wasm.FromBytes(module), header, foldLines(), func([]byte) error { return nil })
+	if err == nil && stats.InLines != foldRecords {
+		err = fmt.Errorf("%d records went in", stats.InLines)
+	}
+	return stats, err
+}
+
+// instances tells how many fresh instances a second run a batch without records, in each language, one after the other.
+func (b *bench) instances(ctx context.Context, pool *wasm.Pool) ([]figure, error) {
+	golang := filepath.Join(b.dir, "histogram.wasm")
+	build := exec.CommandContext(ctx, "go", "build", "-o", golang, "./"+examples+"/histogram")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the Go example: %w: %s", err, out)
+	}
+	var figures []figure
+	for _, example := range []struct {
+		language, path string
+		kind           wasm.Kind
+		phase          wasm.Phase
+	}{
+		{"c", filepath.Join(examples, "stats", "stats.wasm"), wasm.KindAggregator, wasm.PhaseLeaf},
+		{"rust", filepath.Join(examples, "agree", "agree.wasm"), wasm.KindValidator, wasm.PhaseRun},
+		{"assemblyscript", filepath.Join(examples, "outlier", "outlier.wasm"), wasm.KindHeuristic, wasm.PhaseRun},
+		{"go", golang, wasm.KindAggregator, wasm.PhaseLeaf},
+	} {
+		bytes, err := os.ReadFile(example.path)
+		if err != nil {
+			return nil, err
+		}
+		module, header := wasm.FromBytes(bytes), wasm.Header{Kind: example.kind, Phase: example.phase, Project: "bench", Job: "bench"}
+		n, began := 0, time.Time{}
+		for began.IsZero() || time.Since(began) < instancesFor {
+			if _, err := pool.Run(ctx, "bench", module, header, nil, func([]byte) error { return nil }); err != nil {
+				return nil, fmt.Errorf("running the example in %s: %w", example.language, err)
+			}
+			if began.IsZero() { // compiled, and its runner is warm
+				began = time.Now()
+				continue
+			}
+			n++
+		}
+		figures = append(figures, figure{"wasm_instances_per_s_" + example.language, float64(n) / time.Since(began).Seconds()})
+	}
+	return figures, nil
+}
