@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -43,6 +41,11 @@ func (b *bench) modules(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	input := filepath.Join(b.dir, "records.jsonl")
+	records, err := foldInput(input)
+	if err != nil {
+		return nil, fmt.Errorf("making records: %w", err)
+	}
 	pools := map[string]*wasm.Pool{}
 	for _, name := range []string{"metered", "plain"} {
 		p, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(b.dir, name), Plain: name == "plain"})
@@ -60,13 +63,13 @@ func (b *bench) modules(ctx context.Context) ([]figure, error) {
 	}
 	for range foldTries {
 		began := time.Now()
-		if err := foldNatively(ctx, native); err != nil {
+		if err := foldNatively(ctx, native, input); err != nil {
 			return nil, fmt.Errorf("folding natively: %w", err)
 		}
 		keep("native", time.Since(began))
 		for name, pool := range pools {
 			began := time.Now()
-			stats, err := foldInRunner(ctx, pool, module)
+			stats, err := foldInRunner(ctx, pool, module, records)
 			if err != nil {
 				return nil, fmt.Errorf("folding in a runner, %s: %w", name, err)
 			}
@@ -84,53 +87,41 @@ func (b *bench) modules(ctx context.Context) ([]figure, error) {
 	return append(figures, instances...), err
 }
 
-// foldLines makes the records one after the other, in one buffer.
-func foldLines() iter.Seq2[[]byte, error] {
+// foldInput makes the records: a file for the native program, and the same bytes for the host.
+func foldInput(path string) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(foldHeader)
+	for i := range foldRecords {
+		fmt.Fprintf(&b, `{"t":"item","id":"%d","result":{"function":"prove","host":"agent-%05d.example","ms":%d,"passed":true,"sample":[1,2,3]}}`+"\n", i, i%10_000, i%977)
+	}
+	return b.Bytes()[len(foldHeader):], os.WriteFile(path, b.Bytes(), 0o600)
+}
+
+// foldLines cuts the records.
+func foldLines(records []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		var line []byte
-		for i := range foldRecords {
-			line = fmt.Appendf(line[:0], `{"t":"item","id":"%d","result":{"function":"prove","host":"agent-%05d.example","ms":%d,"passed":true,"sample":[1,2,3]}}`, i, i%10_000, i%977)
-			if !yield(line, nil) {
+		for line := range bytes.Lines(records) {
+			if !yield(line[:len(line)-1], nil) {
 				return
 			}
 		}
 	}
 }
 
-func foldNatively(ctx context.Context, program string) (err error) {
-	cmd := exec.CommandContext(ctx, program)
-	stdin, err := cmd.StdinPipe()
+func foldNatively(ctx context.Context, program, input string) (err error) {
+	f, err := os.Open(input)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cmd.Wait()) }()
-	return errors.Join(writeLines(stdin), stdin.Close())
+	defer func() { err = errors.Join(err, f.Close()) }()
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Stdin = f
+	return cmd.Run()
 }
 
-func writeLines(to io.Writer) error {
-	w := bufio.NewWriterSize(to, 64<<10)
-	if _, err := w.WriteString(foldHeader); err != nil {
-		return err
-	}
-	for line := range foldLines() {
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-		if err := w.WriteByte('\n'); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
-}
-
-func foldInRunner(ctx context.Context, pool *wasm.Pool, module []byte) (wasm.Stats, error) {
+func foldInRunner(ctx context.Context, pool *wasm.Pool, module, records []byte) (wasm.Stats, error) {
 	header := wasm.Header{Kind: wasm.KindAggregator, Phase: wasm.PhaseLeaf, Project: "bench", Job: "bench", Params: []byte(foldParams)}
-	stats, err := pool.Run(ctx, "bench", wasm.FromBytes(module), header, foldLines(), func([]byte) error { return nil })
+	stats, err := pool.Run(ctx, "bench", wasm.FromBytes(module), header, foldLines(records), func([]byte) error { return nil })
 	if err == nil && stats.InLines != foldRecords {
 		err = fmt.Errorf("%d records went in", stats.InLines)
 	}
