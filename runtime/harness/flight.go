@@ -219,6 +219,11 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 
 // inspect asks the watchdogs.
 func (f *flight) inspect() stop {
+	// A child that the kernel killed for want of memory may be all that there
+	// is to see: its parent may wait for it for ever.
+	if now, err := account(f.cfg); err == nil && now.OOMKills > f.before.OOMKills {
+		return stopMemory
+	}
 	if why := f.z.inspect(f.limits); why != stopNone || f.shard.Workspace == "" {
 		return why
 	}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxWipeDepth is how deep folders of a workspace are wiped; the interpreter
@@ -23,6 +25,11 @@ var errTangled = errors.New("the workspace cannot be wiped")
 func (s *Sandbox) refresh() error {
 	if s.session.PID() == 0 {
 		return nil // the import has failed, so nothing will run
+	}
+	if s.runner.namespaces() { // the folder itself is the shard's as well
+		if err := unix.Fchmod(s.files, 0o700); err != nil {
+			return fmt.Errorf("opening the workspace: %w", err)
+		}
 	}
 	root, err := os.OpenRoot(s.root())
 	if err != nil {
