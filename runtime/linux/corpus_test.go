@@ -3,6 +3,7 @@
 package linux
 
 import (
+	_ "embed"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -43,6 +44,11 @@ files = 10
 artifact_bytes = "1Mi"
 `
 
+// corpusText is embedded: an ordinary user may be unable to read our sources.
+//
+//go:embed testdata/hostile.txtar
+var corpusText []byte
+
 // hostile is one program of the corpus.
 type hostile struct {
 	name, source string
@@ -51,8 +57,7 @@ type hostile struct {
 
 func readCorpus(t *testing.T) []hostile {
 	t.Helper()
-	archive, err := txtar.ParseFile("testdata/hostile.txtar")
-	require.NoError(t, err)
+	archive := txtar.Parse(corpusText)
 	var all []hostile
 	for _, f := range archive.Files {
 		first, source, ok := strings.Cut(string(f.Data), "\n")
