@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/devdb"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -117,7 +118,9 @@ func (w *world) startServer() {
 
 func (w *world) startAgent(i int) *process {
 	name := "agent-" + strconv.Itoa(i)
-	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "PATH=" + os.Getenv("PATH")},
+	interpreter, err := python.DefaultDir() // unpacked once for all agents of all tests
+	require.NoError(w.t, err)
+	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")},
 		"agent", "start", "--url", "http://"+w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11")
 }
 

@@ -184,7 +184,9 @@ func TestAgentReturnsItsLeaseWhenItIsStopped(t *testing.T) {
 	_, d := devRun(t, folder, "--agents", "0")
 	ostraka(t, d, "function", "push", aFunction(t, "slow", "import time\ndef handler(x):\n    if x['from'] == '1':\n        time.sleep(600)\n    return 1\n"))
 	job := interruptedWait(t, d, "slow")
-	a := runProgram(t, []string{"OSTRAKA_TOKEN=" + d.EnrolmentToken}, "agent", "start", "--url", d.URL, "--data", filepath.Join(folder, "mine"), "--name", "mine", "--allow-unsigned", "--accept-eula", eula.Embedded().Version)
+	interpreter, err := pythonDir(systemTerminal())
+	require.NoError(t, err)
+	a := runProgram(t, []string{"OSTRAKA_TOKEN=" + d.EnrolmentToken, pythonDirVariable + "=" + interpreter}, "agent", "start", "--url", d.URL, "--data", filepath.Join(folder, "mine"), "--name", "mine", "--allow-unsigned", "--accept-eula", eula.Embedded().Version)
 	shard := func() string { return ostraka(t, d, "job", "shard", job, "1", "-o", "json") }
 	testenv.Eventually(t, func() bool { return strings.Contains(ostraka(t, d, "job", "get", job, "-o", "json"), `"accepted": 1,`) }, "the quick shard is accepted")
 	require.Contains(t, shard(), `"lent": 1,`)
