@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/devdb"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/testenv"
 )
 
