@@ -287,14 +287,7 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 			problem(w, 422, "bad_result")
 			return
 		}
-		var e client.Exception
-		if result.Exception != nil {
-			e = *result.Exception
-		}
-		lines = append(lines, statement.Line{
-			Shard: result.Shard, Status: string(result.Status),
-			Outcome: statement.Outcome(string(result.Status), result.OutputDigest, e.Type, e.Message),
-		})
+		lines = append(lines, statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result).Outcome()})
 	}
 	if !ed25519.Verify(f.public, statement.Results(id, lines), request.Signature) {
 		problem(w, 403, "bad_signature")
@@ -410,6 +403,9 @@ func (f *fakeServer) untilResults(n int) {
 type fakeSandbox struct {
 	level   bundle.Isolation
 	openErr error
+	// leaves, where set, is what a shard leaves under $OSTRAKA_OUTPUT, by path, in the folder outputs.
+	leaves  map[string]string
+	outputs string
 	// run, where set, is what executing a shard does.
 	run func(ctx context.Context, shard int64) (output string, err error)
 }
@@ -445,9 +441,16 @@ func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harne
 			return harness.Result{}, err
 		}
 	}
+	var files []harness.File
+	for path, content := range s.leaves {
+		if err := os.WriteFile(filepath.Join(s.outputs, path), []byte(content), 0o600); err != nil {
+			return harness.Result{}, err
+		}
+		files = append(files, harness.File{Path: path, Size: int64(len(content)), Digest: canonical.Digest([]byte(content))})
+	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	return harness.Result{
-		Shard: shard, Status: harness.StatusOK, Output: output, OutputDigest: canonical.Digest([]byte(output)),
+		Shard: shard, Status: harness.StatusOK, Files: files, Output: output, OutputDigest: canonical.Digest([]byte(output)),
 		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level()),
 	}, nil
 }
@@ -457,6 +460,8 @@ func (s *fakeSession) Target() monitor.Target { return monitor.Target{} }
 func (s *fakeSession) OutputBytes() int64 { return 0 }
 
 func (s *fakeSession) Kill(string) {}
+
+func (s *fakeSession) OutputDir() string { return s.outputs }
 
 func (s *fakeSession) Close() error { return nil }
 

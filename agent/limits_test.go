@@ -16,7 +16,6 @@ import (
 // The agent knows the server by its API alone, so limits of the server stand here a second time. They must agree.
 func TestLimitsAgreeWithTheServer(t *testing.T) {
 	require.Equal(t, functions.MaxInlineOutput, maxInlineOutput)
-	require.Equal(t, functions.MaxFilesListed, maxFiles)
 	require.EqualValues(t, functions.MaxFilesListed, bundle.MaxLimits().Files, "a result lists every file that a function may write")
 	require.Equal(t, fmt.Sprint(verify.Statuses()), fmt.Sprint(harness.Statuses()))
 	require.Equal(t, functions.MaxLabel, MaxNameLength)

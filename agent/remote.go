@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -138,10 +137,10 @@ func (b *cancelBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-func (r *remote) putOutput(ctx context.Context, lease uuid.UUID, digest, output string) error {
+func (r *remote) putOutput(ctx context.Context, lease uuid.UUID, digest string, output io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, transferLimit)
 	defer cancel()
-	_, err := answer.Read[client.Object](r.client.PutOutputWithBody(ctx, lease, digest, "application/octet-stream", strings.NewReader(output)))
+	_, err := answer.Read[client.Object](r.client.PutOutputWithBody(ctx, lease, digest, "application/octet-stream", output))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ostraka/ostraka/client"
@@ -100,7 +101,7 @@ func (r *reporter) store(ctx context.Context, result *finished) error {
 		return fmt.Errorf("shard %d: %w", result.Shard, err)
 	}
 	err = r.persist(ctx, "storing a large output", func(ctx context.Context) error {
-		err := r.server.putOutput(ctx, r.lease.ID, result.OutputDigest, output)
+		err := r.server.putOutput(ctx, r.lease.ID, result.OutputDigest, strings.NewReader(output))
 		if err != nil {
 			r.lease.journal.sync()
 		}
@@ -157,12 +158,7 @@ func aboutResults(err error) bool {
 func (r *reporter) post(ctx context.Context, results []client.ShardResult) error {
 	lines := make([]statement.Line, len(results))
 	for i, result := range results {
-		var exception client.Exception
-		if result.Exception != nil {
-			exception = *result.Exception
-		}
-		status := string(result.Status)
-		lines[i] = statement.Line{Shard: result.Shard, Status: status, Outcome: statement.Outcome(status, result.OutputDigest, exception.Type, exception.Message)}
+		lines[i] = statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result).Outcome()}
 	}
 	body, err := encode(client.ResultsRequest{Results: results, Signature: ed25519.Sign(r.key, statement.Results(r.lease.ID, lines))})
 	if err != nil {

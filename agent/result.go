@@ -12,8 +12,9 @@ import (
 const (
 	// maxDiagnosticBytes is the most that a result may say besides its output, in bytes of JSON. The server keeps 64 KiB.
 	maxDiagnosticBytes = 60 << 10
-	// maxFiles is how many files of a shard a result lists, as the server has it.
-	maxFiles = 100
+	// maxFileListBytes is the most that the list of a shard's artifacts may be, in bytes of JSON: it votes, so that it is never shortened,
+	// and what is for people must fit beside it.
+	maxFileListBytes = 48 << 10
 )
 
 // resultOf is what the server is told of a shard.
@@ -38,17 +39,21 @@ func resultOf(r harness.Result) (client.ShardResult, error) {
 	if e := r.Exception; e != nil {
 		result.Exception = &client.Exception{Type: e.Type, Message: e.Message, Traceback: e.Traceback}
 	}
-	for _, f := range r.Files {
-		result.Files = append(result.Files, client.File{Path: f.Path, Size: f.Size, Digest: f.Digest})
+	if r.Status == harness.StatusOK { // what a failed shard left counts for nothing
+		for _, f := range r.Files {
+			result.Files = append(result.Files, client.File{Path: f.Path, Size: f.Size, Digest: f.Digest})
+		}
+	}
+	if err := fitFiles(&result); err != nil {
+		return result, err
 	}
 	return result, fitDiagnostics(&result)
 }
 
 // fitDiagnostics shortens what is for people until the server takes it: text that grows when it is written as JSON can pass its
-// limit. What is left out of the list of files is counted in the result. What votes (status, output, and an exception's type and message) is never touched, and a tail that was shortened is
-// still the end of what was printed.
+// limit. What votes (status, output, artifacts, and an exception's type and message) is never touched, and a
+// tail that was shortened is still the end of what was printed.
 func fitDiagnostics(r *client.ShardResult) error {
-	omitFiles(r, maxFiles)
 	for {
 		size, err := diagnosticSize(*r)
 		if err != nil || size <= maxDiagnosticBytes {
@@ -65,20 +70,27 @@ func fitDiagnostics(r *client.ShardResult) error {
 		switch {
 		case *longest != "":
 			*longest = lastHalf(*longest)
-		case len(r.Files) > 0:
-			omitFiles(r, len(r.Files)/2)
 		default:
 			return nil // nothing is left to leave out; the server will say what it does not like
 		}
 	}
 }
 
-// omitFiles shortens the list of files and counts what it leaves out.
-func omitFiles(r *client.ShardResult, most int) {
-	if left := len(r.Files) - most; left > 0 {
-		r.Files = r.Files[:most]
-		r.FilesOmitted += int64(left)
+// fitFiles fails a shard whose list of artifacts the server would not take.
+func fitFiles(r *client.ShardResult) error {
+	text, err := json.Marshal(r.Files)
+	if err != nil {
+		return fmt.Errorf("encoding the list of artifacts: %w", err)
 	}
+	if len(text) <= maxFileListBytes {
+		return nil
+	}
+	r.Status, r.Output, r.OutputDigest, r.OutputBytes, r.Files = client.ShardResultStatus(harness.StatusArtifactLimit), "", "", 0, nil
+	r.Exception = &client.Exception{
+		Type:    harness.ExceptionLimit,
+		Message: fmt.Sprintf("the list of the files under $OSTRAKA_OUTPUT has %d bytes, at most %d are allowed: use shorter names, or pack them into fewer files", len(text), maxFileListBytes),
+	}
+	return nil
 }
 
 func diagnosticSize(r client.ShardResult) (int, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
 
@@ -21,7 +22,6 @@ func harnessResult() harness.Result {
 func TestResultSaysWhatTheSandboxSays(t *testing.T) {
 	r := harnessResult()
 	r.Exception = &harness.Exception{Type: "ValueError", Message: "m", Traceback: "t"}
-	r.Files = []harness.File{{Path: "a", Size: 1, Digest: "d"}}
 	got, err := resultOf(r)
 	require.NoError(t, err)
 	theirs, err := json.Marshal(r)
@@ -38,15 +38,44 @@ func TestResultSaysWhatTheSandboxSays(t *testing.T) {
 	}
 }
 
+// The list of artifacts votes: it is whole, or the shard has failed.
+func TestTheListOfArtifactsIsWholeOrTheShardFails(t *testing.T) {
+	r := harnessResult()
+	r.Status, r.Output, r.OutputDigest, r.OutputBytes = harness.StatusOK, "1", canonical.Digest([]byte("1")), 1
+	r.StdoutTail = strings.Repeat("x", 50<<10)
+	for i := range functions.MaxFilesListed {
+		r.Files = append(r.Files, harness.File{Path: strings.Repeat("p", 238) + fmt.Sprintf("%02d", i), Size: 1 << 30, Digest: strings.Repeat("0", 64)})
+	}
+	got, err := resultOf(r)
+	require.NoError(t, err)
+	require.Len(t, got.Files, functions.MaxFilesListed, "names of the longest length fit")
+	require.EqualValues(t, harness.StatusOK, got.Status)
+	size, err := diagnosticSize(got)
+	require.NoError(t, err)
+	require.LessOrEqual(t, size, maxDiagnosticBytes)
+
+	for i := range r.Files { // each quote is two bytes in JSON
+		r.Files[i].Path = strings.Repeat(`"`, 238) + fmt.Sprintf("%02d", i)
+	}
+	got, err = resultOf(r)
+	require.NoError(t, err)
+	require.EqualValues(t, harness.StatusArtifactLimit, got.Status)
+	require.Empty(t, got.Files)
+	require.Empty(t, got.Output+got.OutputDigest)
+	require.Contains(t, got.Exception.Message, "shorter names")
+
+	r.Status = harness.StatusError
+	got, err = resultOf(r)
+	require.NoError(t, err)
+	require.Empty(t, got.Files, "what a failed shard left counts for nothing")
+}
+
 // Text that grows in JSON passes the server's limit; it is shortened, and what votes is not.
 func TestDiagnosticsAreMadeToFit(t *testing.T) {
 	r := harnessResult()
 	control := strings.Repeat("\x01", 4096) // six bytes each
 	r.Exception = &harness.Exception{Type: "E", Message: control, Traceback: strings.Repeat("\x02", 16<<10) + "the end"}
 	r.StdoutTail, r.StderrTail = control, control+"last words é"
-	for i := range maxFiles + 1 {
-		r.Files = append(r.Files, harness.File{Path: strings.Repeat("p", 230) + fmt.Sprint(i), Digest: strings.Repeat("0", 64)})
-	}
 	got, err := resultOf(r)
 	require.NoError(t, err)
 	size, err := diagnosticSize(got)
@@ -55,8 +84,6 @@ func TestDiagnosticsAreMadeToFit(t *testing.T) {
 	require.LessOrEqual(t, size, functions.MaxDiagnosticBytes)
 	require.Equal(t, control, got.Exception.Message)
 	require.Equal(t, "E", got.Exception.Type)
-	require.EqualValues(t, maxFiles+1, int64(len(got.Files))+got.FilesOmitted, "what is left out is counted")
-	require.Positive(t, got.FilesOmitted)
 	require.True(t, strings.HasSuffix(got.StderrTail, "last words é"), "a tail stays a tail")
 }
 

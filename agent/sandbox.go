@@ -32,6 +32,8 @@ type Session interface {
 	OutputBytes() int64
 	// Kill ends the shard that runs now, if one does, with the status killed and this reason. The session goes on.
 	Kill(reason string)
+	// OutputDir is where the files lie that the last shard left, until the next one runs.
+	OutputDir() string
 	// Close ends everything that the session started.
 	Close() error
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ostraka/ostraka/runtime/harness"
 )
@@ -106,6 +107,9 @@ func (w *work) pack(ctx context.Context, r harness.Result) (f finished, err erro
 	if f.ShardResult, err = resultOf(r); err != nil {
 		return f, err
 	}
+	if err := w.storeArtifacts(ctx, f.Files); err != nil {
+		return f, err
+	}
 	output := ""
 	if len(r.Output) > maxInlineOutput {
 		output, f.Output = r.Output, ""
@@ -115,7 +119,7 @@ func (w *work) pack(ctx context.Context, r harness.Result) (f finished, err erro
 	}
 	f.stored = true
 	return f, w.persist(ctx, "storing a large output", func(ctx context.Context) error {
-		return w.server.putOutput(ctx, w.lease.ID, f.OutputDigest, output)
+		return w.server.putOutput(ctx, w.lease.ID, f.OutputDigest, strings.NewReader(output))
 	})
 }
 

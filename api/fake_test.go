@@ -352,6 +352,12 @@ func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64) iter.Seq2
 	}
 }
 
+func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) {
+	return list(f, page, func(i int) functions.ShardArtifacts {
+		return functions.ShardArtifacts{Shard: int64(i), Files: []functions.File{{Path: "plot.png", Size: 3, Digest: "0000000000000000000000000000000000000000000000000000000000000000"}}}
+	})
+}
+
 func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error) {
 	f.jobFilter = job
 	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })

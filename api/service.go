@@ -70,6 +70,7 @@ type Service interface {
 	ResolveShard(ctx context.Context, by functions.Principal, project, job uuid.UUID, number int64, r functions.Resolution) (functions.ShardDetail, error)
 	// Results yields accepted results in shard order, from the shard number after on (-1: all).
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
+	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
 	ListFlags(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error)
 
 	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since

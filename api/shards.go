@@ -53,6 +53,10 @@ func (s *server) shardOperations() {
 		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
 	}, s.resolveShard)
 	register(s, operation{
+		id: "listArtifacts", method: http.MethodGet, path: jobsPath + "/{job}/artifacts", tag: "jobs", summary: "List the artifacts of a job",
+		about: "Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.", access: readers(),
+	}, s.listArtifacts)
+	register(s, operation{
 		id: "streamResults", method: http.MethodGet, path: jobsPath + "/{job}/results", tag: "jobs", summary: "Stream the accepted results",
 		about:  "One ResultLine a line, in the order of the shards. A stream that breaks off ends the connection before its end; go on with `after`.",
 		access: readers(), answers: resultLines(s),
@@ -73,6 +77,28 @@ func (s *server) listShards(ctx context.Context, c *call, in *ListShardsInput) (
 		return nil, err
 	}
 	return listed(c, page, items, cursorOfNumber, func(h functions.Shard) string { return strconv.FormatInt(h.Number, 10) }), nil
+}
+
+// ListArtifactsInput asks for the artifacts of a job.
+type ListArtifactsInput struct {
+	JobPath
+	Paging
+}
+
+func (s *server) listArtifacts(ctx context.Context, c *call, in *ListArtifactsInput) (*Listed[functions.ShardArtifacts], error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	page, err := in.page(cursorOfNumber)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListArtifacts(ctx, project, job, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfNumber, func(a functions.ShardArtifacts) string { return strconv.FormatInt(a.Shard, 10) }), nil
 }
 
 func (s *server) getShard(ctx context.Context, _ *call, in *ShardPath) (*shardOutput, error) {

@@ -2340,6 +2340,20 @@ type Shard struct {
 	Wanted int64 `json:"wanted"`
 }
 
+// ShardArtifacts defines model for ShardArtifacts.
+type ShardArtifacts struct {
+	Files []File `json:"files"`
+	Shard int64  `json:"shard"`
+}
+
+// ShardArtifactsList defines model for ShardArtifactsList.
+type ShardArtifactsList struct {
+	Items []ShardArtifacts `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // ShardCounts defines model for ShardCounts.
 type ShardCounts struct {
 	Accepted  int64 `json:"accepted"`
@@ -2770,6 +2784,15 @@ type ListAggregationsParams struct {
 type ReaggregateJobParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListArtifactsParams defines parameters for ListArtifacts.
+type ListArtifactsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // CancelJobParams defines parameters for CancelJob.
@@ -3808,6 +3831,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
 	ReaggregateJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListArtifacts List the artifacts of a job
+	//
+	// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/artifacts (the `ListArtifacts` operationId).
+	ListArtifacts(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CancelJob Cancel a job
 	//
@@ -5551,6 +5581,23 @@ func (c *Client) ReaggregateJobWithBody(ctx context.Context, project openapi_typ
 // Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
 func (c *Client) ReaggregateJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReaggregateJobRequest(c.Server, project, job, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListArtifacts List the artifacts of a job
+//
+// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/artifacts (the `ListArtifacts` operationId).
+func (c *Client) ListArtifacts(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListArtifactsRequest(c.Server, project, job, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9308,6 +9355,86 @@ func NewReaggregateJobRequestWithBody(server string, project openapi_types.UUID,
 	return req, nil
 }
 
+// NewListArtifactsRequest constructs an http.Request for the ListArtifacts method
+func NewListArtifactsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/artifacts", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCancelJobRequest constructs an http.Request for the CancelJob method
 func NewCancelJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *CancelJobParams) (*http.Request, error) {
 	var err error
@@ -12411,6 +12538,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
 	ReaggregateJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error)
 
+	// ListArtifactsWithResponse List the artifacts of a job
+	//
+	// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/artifacts (the `ListArtifacts` operationId).
+	ListArtifactsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams, reqEditors ...RequestEditorFn) (*ListArtifactsResponse, error)
+
 	// CancelJobWithResponse Cancel a job
 	//
 	// Accepted results stay readable.
@@ -15272,6 +15408,61 @@ func (r ReaggregateJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReaggregateJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListArtifactsResponse200Headers the declared response headers of an HTTP 200 response for ListArtifacts
+type ListArtifactsResponse200Headers struct {
+	Link *string
+}
+
+type ListArtifactsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ShardArtifactsList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListArtifactsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListArtifactsResponse) GetJSON200() *ShardArtifactsList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListArtifactsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListArtifactsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListArtifactsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListArtifactsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListArtifactsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18230,6 +18421,21 @@ func (c *ClientWithResponses) ReaggregateJobWithResponse(ctx context.Context, pr
 	return ParseReaggregateJobResponse(rsp)
 }
 
+// ListArtifactsWithResponse List the artifacts of a job
+//
+// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/artifacts (the `ListArtifacts` operationId).
+func (c *ClientWithResponses) ListArtifactsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams, reqEditors ...RequestEditorFn) (*ListArtifactsResponse, error) {
+	rsp, err := c.ListArtifacts(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListArtifactsResponse(rsp)
+}
+
 // CancelJobWithResponse Cancel a job
 //
 // Accepted results stay readable.
@@ -20791,6 +20997,52 @@ func ParseReaggregateJobResponse(rsp *http.Response) (*ReaggregateJobResponse, e
 			headers.IdempotencyReplayed = &value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListArtifactsResponse parses an HTTP response from a ListArtifactsWithResponse call
+func ParseListArtifactsResponse(rsp *http.Response) (*ListArtifactsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListArtifactsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ShardArtifactsList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListArtifactsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

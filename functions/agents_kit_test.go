@@ -129,10 +129,18 @@ func (a *agent) sign(lease uuid.UUID, results []functions.Result) functions.Subm
 		if r.Exception != nil {
 			e = *r.Exception
 		}
-		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: statement.Outcome(r.Status, r.OutputDigest, e.Type, e.Message)}
+		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: claim(r, e).Outcome()}
 	}
 	slices.SortFunc(lines, func(a, b statement.Line) int { return cmp.Compare(a.Shard, b.Shard) })
 	return functions.Submission{Results: results, Signature: ed25519.Sign(a.key, statement.Results(lease, lines))}
+}
+
+func claim(r functions.Result, e functions.Exception) statement.Claim {
+	c := statement.Claim{Status: r.Status, OutputDigest: r.OutputDigest, ExceptionType: e.Type, ExceptionMessage: e.Message}
+	for _, f := range r.Files {
+		c.Files = append(c.Files, statement.File(f))
+	}
+	return c
 }
 
 func (a *agent) post(lease uuid.UUID, results ...functions.Result) (functions.Recorded, error) {

@@ -33,6 +33,7 @@ type foldRow struct {
 	Output       []byte
 	OutputDigest string
 	OutputBytes  int64
+	Files        []File
 }
 
 // pageToFold is a settled page as it was read.
@@ -129,6 +130,9 @@ func (s *Service) items(ctx context.Context, project uuid.UUID, rows []foldRow) 
 
 func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.Item, error) {
 	item := wasm.Item{ID: itoa(r.Shard), Result: r.Output}
+	for _, f := range r.Files {
+		item.Files = append(item.Files, wasm.FileRef{Path: f.Path, Size: f.Size, SHA256: f.Digest})
+	}
 	if r.Output != nil {
 		return item, nil
 	}

@@ -117,7 +117,7 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
 		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
 	}
-	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes, int64(r.FilesOmitted)) < 0 {
+	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {
 		return c, "", ErrBadResult.with("shard %d: a measurement is negative", r.Shard)
 	}
 	c.Result = r
@@ -128,6 +128,9 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	} else if r.Output != "" || r.OutputDigest != "" {
 		return c, "", ErrBadResult.with("shard %d: status %s has no output", r.Shard, r.Status)
 	}
+	if err := checkFiles(r); err != nil {
+		return c, "", err
+	}
 	if c.rest, err = diagnostics(r); err != nil {
 		return c, "", err
 	}
@@ -135,9 +138,17 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	if r.Exception != nil {
 		exception = *r.Exception
 	}
-	outcome = statement.Outcome(r.Status, r.OutputDigest, exception.Type, exception.Message)
+	outcome = claimOf(r, exception).Outcome()
 	c.outcome, err = hex.DecodeString(outcome)
 	return c, outcome, err
+}
+
+func claimOf(r Result, e Exception) statement.Claim {
+	c := statement.Claim{Status: r.Status, OutputDigest: r.OutputDigest, ExceptionType: e.Type, ExceptionMessage: e.Message}
+	for _, f := range r.Files {
+		c.Files = append(c.Files, statement.File(f))
+	}
+	return c
 }
 
 // checkOutput believes nothing: the bytes must be canonical and have the digest that is claimed. An output that was stored as an
@@ -178,10 +189,7 @@ type rest struct {
 // diagnostics is the JSON of what is kept of a result besides its columns. It is nil for a plain success that printed nothing, which
 // most results are.
 func diagnostics(r Result) ([]byte, error) {
-	if len(r.Files) > MaxFilesListed {
-		return nil, ErrBadResult.with("shard %d: %d files are listed, at most %d are kept", r.Shard, len(r.Files), MaxFilesListed)
-	}
-	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 && r.FilesOmitted == 0 {
+	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
 		return nil, nil
 	}
 	r.Output, r.OutputDigest, r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, 0, 0
@@ -267,6 +275,9 @@ func checkAgainstLease(gate recordGate, results []checkedResult) error {
 		if r.digest != nil && r.OutputBytes > gate.Limits.OutputBytes {
 			return ErrBadResult.with("shard %d: the output has %d bytes, the function's limit is %d: report it as output_limit", r.Shard, r.OutputBytes, gate.Limits.OutputBytes)
 		}
+		if err := checkArtifactLimits(gate.Limits, r.Result); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -308,7 +319,7 @@ func shardNumbers(results []checkedResult) []int64 {
 
 // checkObjects makes sure that the outputs which did not travel with their results are there, whole and canonical.
 func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, results []checkedResult) error {
-	if !slices.ContainsFunc(results, checkedResult.stored) {
+	if !slices.ContainsFunc(results, func(r checkedResult) bool { return r.stored() || len(r.Files) > 0 }) {
 		return nil
 	}
 	holder, function, err := s.leasedFunction(ctx, agent, lease)
@@ -316,6 +327,9 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 		return err
 	}
 	for i := range results {
+		if err := s.checkArtifacts(ctx, holder.ProjectID, results[i].Result); err != nil {
+			return err
+		}
 		if !results[i].stored() {
 			continue
 		}

@@ -46,7 +46,7 @@ func reopen(ctx context.Context, tx *store.Tx, job uuid.UUID, shard int64, why s
 	}
 	var levels []int32
 	var numbers []int64
-	for _, n := range path(f.PagesTotal, page) {
+	for _, n := range pathOf(f.PagesTotal, page) {
 		levels, numbers = append(levels, int32(n.level)), append(numbers, n.number)
 	}
 	if _, err := store.Exec(ctx, tx, store.DropPartials, job, levels, numbers); err != nil {

@@ -31,6 +31,7 @@ type Blobs interface {
 	PutDigest(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64) (size int64, err error)
 	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
 	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
+	Stat(ctx context.Context, project uuid.UUID, digest string) (int64, error)
 	Ping(ctx context.Context) error
 }
 

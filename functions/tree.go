@@ -41,8 +41,8 @@ func (n node) children(pages int64) (from, to int64) {
 	return n.number * wasm.MergeFanIn, min((n.number+1)*wasm.MergeFanIn, treeWidth(pages, n.level-1))
 }
 
-// path is the way of a page to the top: what changes with it.
-func path(pages, page int64) []node {
+// pathOf is the way of a page to the top: what changes with it.
+func pathOf(pages, page int64) []node {
 	top, _ := treeTop(pages)
 	nodes := []node{{0, page}}
 	for n := nodes[0]; n.level < top; {

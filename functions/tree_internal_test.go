@@ -48,7 +48,7 @@ func TestTreeHoldsEveryPageOnce(t *testing.T) {
 			t.Fatalf("the tree holds the pages %d to %d of %d", from, to, pages)
 		}
 		page := rapid.Int64Range(0, pages-1).Draw(t, "page")
-		nodes := path(pages, page)
+		nodes := pathOf(pages, page)
 		if len(nodes) != top+1 {
 			t.Fatalf("the path of page %d has %d nodes, the tree %d levels", page, len(nodes), top+1)
 		}

@@ -399,7 +399,6 @@ type Result struct {
 	PeakRSS         int64      `json:"peak_rss_bytes,omitempty" minimum:"0"`
 	InputBytes      int64      `json:"input_bytes,omitempty" minimum:"0"`
 	Files           []File     `json:"files,omitempty"`
-	FilesOmitted    int        `json:"files_omitted,omitempty" minimum:"0" doc:"How many more files there were, where the list is too long to be kept."`
 	Isolation       string     `json:"isolation,omitempty"`
 	Interpreter     string     `json:"interpreter,omitempty"`
 	Platform        string     `json:"platform,omitempty"`

@@ -21,9 +21,10 @@ type Aggregation struct{ Use }
 
 // Item is one accepted result.
 type Item struct {
-	ID     string // the shard's number
-	Result []byte // canonical JSON, embedded as it is; nil if Ref is set
-	Ref    *Ref   // for a result longer than DefaultLine
+	ID     string    // the shard's number
+	Result []byte    // canonical JSON, embedded as it is; nil if Ref is set
+	Ref    *Ref      // for a result longer than DefaultLine
+	Files  []FileRef // artifacts that the shard left, by reference
 }
 
 // Ref stands for a result that is too large to be a record.
@@ -31,6 +32,13 @@ type Ref struct {
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
 	Head   string `json:"-"` // the first bytes as text, at most MaxRef
+}
+
+// FileRef stands for a file that a shard left.
+type FileRef struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
 }
 
 // Partial is the fold of some results: the line that the module printed, to be
@@ -122,6 +130,13 @@ func (i Item) line() ([]byte, error) {
 		line = append(append(line, `,"result":`...), i.Result...)
 	} else if line, err = i.Ref.append(line); err != nil {
 		return nil, fmt.Errorf("item %s: %w", id, err)
+	}
+	if len(i.Files) > 0 {
+		files, err := json.Marshal(i.Files)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the files of item %s: %w", id, err)
+		}
+		line = append(append(line, `,"files":`...), files...)
 	}
 	if line = append(line, '}'); len(line) > DefaultLine {
 		return nil, fmt.Errorf("item %s is %d bytes as a record; at most %d are allowed (pass it by reference)", id, len(line), DefaultLine)

@@ -100,6 +100,7 @@ var (
 	ListAgentProjects    = load("list_agent_projects")
 	ListAgents           = load("list_agents")
 	ListAggregations     = load("list_aggregations")
+	ListArtifacts        = load("list_artifacts")
 	ListAttempts         = load("list_attempts")
 	ListEnrolmentTokens  = load("list_enrolment_tokens")
 	ListEvents           = load("list_events")

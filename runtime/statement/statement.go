@@ -5,7 +5,9 @@ package statement
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,19 +17,42 @@ import (
 type Line struct {
 	Shard   int64
 	Status  string
-	Outcome string // see Outcome
+	Outcome string // of its claim
 }
 
-// Outcome is the digest that votes: of the output's bytes when the status is ok; of the exception when the function raised one,
-// so that a deterministic error can be agreed on; of the status alone otherwise.
-func Outcome(status, outputDigest, exceptionType, exceptionMessage string) string {
-	switch status {
-	case "ok":
-		return outputDigest
-	case "error":
-		return digest("error\n" + exceptionType + "\n" + exceptionMessage)
+// Claim is what a result comes to: all that agents must agree on.
+type Claim struct {
+	Status           string
+	OutputDigest     string // of a result that is ok
+	Files            []File // its artifacts, in any order
+	ExceptionType    string // of an error
+	ExceptionMessage string
+}
+
+// File is an artifact: its path holds no line feed.
+type File struct {
+	Path   string
+	Size   int64
+	Digest string
+}
+
+// Outcome is the digest that votes: of the output's bytes when the status is ok, together with the artifacts where there are some; of
+// the exception when the function raised one, so that a deterministic error can be agreed on; of the status alone otherwise.
+func (c Claim) Outcome() string {
+	switch {
+	case c.Status == "ok" && len(c.Files) == 0:
+		return c.OutputDigest
+	case c.Status == "ok":
+		lines := make([]string, len(c.Files))
+		for i, f := range c.Files {
+			lines[i] = f.Digest + " " + strconv.FormatInt(f.Size, 10) + " " + f.Path + "\n"
+		}
+		slices.Sort(lines)
+		return digest("ok\n" + c.OutputDigest + "\n" + strings.Join(lines, ""))
+	case c.Status == "error":
+		return digest("error\n" + c.ExceptionType + "\n" + c.ExceptionMessage)
 	default:
-		return digest(status + "\n")
+		return digest(c.Status + "\n")
 	}
 }
 

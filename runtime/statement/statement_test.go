@@ -22,9 +22,20 @@ func TestBytesAreFrozen(t *testing.T) {
 }
 
 func TestOutcome(t *testing.T) {
-	require.Equal(t, "d1", Outcome("ok", "d1", "x", "y"), "an ok result votes with its output")
-	require.Equal(t, Outcome("error", "", "ValueError", "m"), Outcome("error", "ignored", "ValueError", "m"))
-	require.NotEqual(t, Outcome("error", "", "ValueError", "m"), Outcome("error", "", "ValueError", "n"))
-	require.Equal(t, Outcome("timeout", "", "", ""), Outcome("timeout", "z", "T", "m"))
-	require.NotEqual(t, Outcome("timeout", "", "", ""), Outcome("killed", "", "", ""))
+	outcome := func(status, digest, kind, message string, files ...File) string {
+		return Claim{Status: status, OutputDigest: digest, ExceptionType: kind, ExceptionMessage: message, Files: files}.Outcome()
+	}
+	require.Equal(t, "d1", outcome("ok", "d1", "x", "y"), "an ok result votes with its output")
+	require.Equal(t, outcome("error", "", "ValueError", "m"), outcome("error", "ignored", "ValueError", "m"))
+	require.NotEqual(t, outcome("error", "", "ValueError", "m"), outcome("error", "", "ValueError", "n"))
+	require.Equal(t, outcome("timeout", "", "", ""), outcome("timeout", "z", "T", "m"))
+	require.NotEqual(t, outcome("timeout", "", "", ""), outcome("killed", "", "", ""))
+	a, b := File{"a", 1, "f1"}, File{"b", 1, "f2"}
+	require.Equal(t, outcome("ok", "d1", "", "", a, b), outcome("ok", "d1", "", "", b, a), "in any order")
+	for _, other := range []string{
+		"d1", outcome("ok", "d2", "", "", a, b), outcome("ok", "d1", "", "", a), outcome("ok", "d1", "", "", a, File{"b", 2, "f2"}),
+		outcome("ok", "d1", "", "", a, File{"c", 1, "f2"}), outcome("ok", "d1", "", "", a, File{"b", 1, "f3"}),
+	} {
+		require.NotEqual(t, outcome("ok", "d1", "", "", a, b), other, "it votes with its artifacts")
+	}
 }

@@ -1,0 +1,107 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/blob"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// MaxArtifactPath is the length of the path of an artifact, in bytes, as agents have it.
+const MaxArtifactPath = 240
+
+// ShardArtifacts are the files that an accepted shard left under $OSTRAKA_OUTPUT. Their bytes are objects of the project.
+type ShardArtifacts struct {
+	Shard int64  `json:"shard"`
+	Files []File `json:"files"`
+}
+
+// checkFiles says why a list of artifacts cannot be kept. Paths are names for people and for the folder that they download to: none
+// leads out of it.
+func checkFiles(r Result) error {
+	switch {
+	case len(r.Files) == 0:
+		return nil
+	case r.Status != string(verify.OK):
+		return ErrBadResult.with("shard %d: status %s has no artifacts", r.Shard, r.Status)
+	case len(r.Files) > MaxFilesListed:
+		return ErrBadResult.with("shard %d: %d files are listed, at most %d are kept", r.Shard, len(r.Files), MaxFilesListed)
+	}
+	seen := map[string]bool{}
+	for _, f := range r.Files {
+		switch {
+		case !isArtifactPath(f.Path):
+			return ErrBadResult.with("shard %d: %.60q is not the path of an artifact: relative, clean, printable UTF-8 of at most %d bytes", r.Shard, f.Path, MaxArtifactPath)
+		case seen[f.Path]:
+			return ErrBadResult.with("shard %d: the file %.60q is listed twice", r.Shard, f.Path)
+		case f.Size < 0 || !digestPattern.MatchString(f.Digest):
+			return ErrBadResult.with("shard %d: the file %.60q has no size or no SHA-256", r.Shard, f.Path)
+		}
+		seen[f.Path] = true
+	}
+	return nil
+}
+
+func isArtifactPath(p string) bool {
+	return p != "" && p != "." && len(p) <= MaxArtifactPath && utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) &&
+		path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
+}
+
+func checkArtifactLimits(limits bundle.Limits, r Result) error {
+	var size int64
+	for _, f := range r.Files {
+		if size += f.Size; f.Size > limits.ArtifactBytes || size > limits.ArtifactBytes {
+			return ErrBadResult.with("shard %d: its artifacts have more than the function's limit of %d bytes: report it as artifact_limit", r.Shard, limits.ArtifactBytes)
+		}
+	}
+	if int64(len(r.Files)) > limits.Files {
+		return ErrBadResult.with("shard %d: it has %d artifacts, the function's limit is %d: report it as artifact_limit", r.Shard, len(r.Files), limits.Files)
+	}
+	return nil
+}
+
+// checkArtifacts makes sure that the artifacts of a result are stored. Their bytes had the digests that name them when they were.
+func (s *Service) checkArtifacts(ctx context.Context, project uuid.UUID, r Result) error {
+	for _, f := range r.Files {
+		size, err := s.blobs.Stat(ctx, project, f.Digest)
+		switch {
+		case errors.Is(err, blob.ErrNotFound):
+			return ErrBadResult.with("shard %d: the file %.60q is not stored; store it under the lease's outputs first", r.Shard, f.Path)
+		case err != nil:
+			return fmt.Errorf("looking for the artifact %.60q of shard %d: %w", f.Path, r.Shard, err)
+		case size != f.Size:
+			return ErrBadResult.with("shard %d: the file %.60q has %d bytes, not %d", r.Shard, f.Path, size, f.Size)
+		}
+	}
+	return nil
+}
+
+// ListArtifacts lists the shards that were accepted with artifacts; the cursor is the last shard.
+func (s *Service) ListArtifacts(ctx context.Context, project, job uuid.UUID, page ListPage) (list []ShardArtifacts, err error) {
+	after, err := afterNumber(page)
+	if err != nil {
+		return nil, err
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
+			return orNotFound(err, "job", job)
+		}
+		list, err = store.Many[ShardArtifacts](ctx, tx, store.ListArtifacts, job, after, limit(page))
+		return err
+	})
+	for _, shard := range list {
+		slices.SortFunc(shard.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	}
+	return list, err
+}
