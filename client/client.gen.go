@@ -2407,18 +2407,15 @@ type ShardResolutionDecision string
 
 // ShardResult defines model for ShardResult.
 type ShardResult struct {
-	CPUUs     int64      `json:"cpu_us,omitempty"`
-	EndedAt   time.Time  `json:"ended_at"`
-	Exception *Exception `json:"exception,omitempty"`
-	ExitCode  *int64     `json:"exit_code,omitempty"`
-	Files     []File     `json:"files,omitempty"`
-
-	// FilesOmitted How many more files there were, where the list is too long to be kept.
-	FilesOmitted int64  `json:"files_omitted,omitempty"`
-	InputBytes   int64  `json:"input_bytes,omitempty"`
-	Interpreter  string `json:"interpreter,omitempty"`
-	Isolation    string `json:"isolation,omitempty"`
-	Libc         string `json:"libc,omitempty"`
+	CPUUs       int64      `json:"cpu_us,omitempty"`
+	EndedAt     time.Time  `json:"ended_at"`
+	Exception   *Exception `json:"exception,omitempty"`
+	ExitCode    *int64     `json:"exit_code,omitempty"`
+	Files       []File     `json:"files,omitempty"`
+	InputBytes  int64      `json:"input_bytes,omitempty"`
+	Interpreter string     `json:"interpreter,omitempty"`
+	Isolation   string     `json:"isolation,omitempty"`
+	Libc        string     `json:"libc,omitempty"`
 
 	// Output The canonical JSON bytes of the output as text, when status is ok and it has at most 64 KiB.
 	Output      string `json:"output,omitempty"`

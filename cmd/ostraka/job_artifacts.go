@@ -108,7 +108,7 @@ func (o *artifactsOptions) copy(ctx context.Context, c *connection, shard int64,
 	if sameFile(name, f) {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("making the folder of shard %d: %w", shard, err)
 	}
 	return getObject(ctx, o.terminal, c, f.Digest, name)
