@@ -28,6 +28,10 @@ help: ## list these targets
 build: ## build bin/ostraka
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ostraka ./cmd/ostraka
 
+.PHONY: cross
+cross: ## build for linux, darwin and windows on amd64 and arm64, with checksums, into bin/cross
+	VERSION=$(VERSION) scripts/cross.sh bin/cross
+
 .PHONY: demo
 demo: ## from nothing to a verified answer: four agents, one of them a liar
 	scripts/setup.sh demo
