@@ -87,6 +87,7 @@ func keysOfPartners() []Key {
 		listed("projects_denied", "never work for these projects", `["0192…"]`, uuid.Parse, uuid.UUID.String, func(p *Preferences) *[]uuid.UUID { return &p.ProjectsDenied }),
 		listed("functions_denied", "never run these functions: names, or digests of bundles", `["miner"]`, parseFunction, func(s string) string { return s },
 			func(p *Preferences) *[]string { return &p.FunctionsDenied }),
+		yesNo("allow_unsigned", "run functions that their project's owner has not signed: then whoever controls the server decides what runs here", func(p *Preferences) *bool { return &p.AllowUnsigned }),
 	}
 }
 
@@ -112,18 +113,7 @@ func keysOfTime() []Key {
 				return quote(p.Schedule.Zone.String())
 			},
 		},
-		{
-			Name: "on_battery", About: "work without mains too", Example: "true", kind: boolean,
-			read: func(p *Preferences, value any) error {
-				on, ok := value.(bool)
-				if !ok {
-					return fmt.Errorf("write true or false")
-				}
-				p.OnBattery = on
-				return nil
-			},
-			show: func(p *Preferences) string { return strconv.FormatBool(p.OnBattery) },
-		},
+		yesNo("on_battery", "work without mains too", func(p *Preferences) *bool { return &p.OnBattery }),
 		whole("battery_above", "with on_battery: only while the battery has more percent than this", "50", 0, 99, func(p *Preferences) *int { return &p.BatteryAbove }),
 		whole("busy_above", "pause while other programs take more percent of all processors than this", "50", 1, 99, func(p *Preferences) *int { return &p.BusyAbove }),
 		whole("busy_below", "go on when they take less percent than this; left out: two thirds of busy_above", "30", 0, 98, func(p *Preferences) *int { return &p.BusyBelow }),
@@ -138,6 +128,21 @@ func find(name string) (Key, bool) {
 		}
 	}
 	return Key{}, false
+}
+
+func yesNo(name, about string, of func(*Preferences) *bool) Key {
+	return Key{
+		Name: name, About: about, Example: "true", kind: boolean,
+		read: func(p *Preferences, value any) error {
+			on, ok := value.(bool)
+			if !ok {
+				return fmt.Errorf("write true or false")
+			}
+			*of(p) = on
+			return nil
+		},
+		show: func(p *Preferences) string { return strconv.FormatBool(*of(p)) },
+	}
 }
 
 func whole[N int | int64](name, about, example string, least, most N, of func(*Preferences) *N) Key {

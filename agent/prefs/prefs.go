@@ -41,6 +41,7 @@ type Preferences struct {
 	Projects        []uuid.UUID // none: all that the agent has joined
 	ProjectsDenied  []uuid.UUID
 	FunctionsDenied []string // names, or digests of bundles
+	AllowUnsigned   bool     // also functions that nobody has signed
 
 	// When.
 	Schedule     Schedule

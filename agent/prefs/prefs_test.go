@@ -35,6 +35,7 @@ projects_denied = [
     "0192d4a5-8f5e-7c3a-9b1e-2f6d3c4b5a61", # not these
 ]
 functions_denied = ["miner"]
+allow_unsigned = true
 days = ["sat", "sun"]
 hours = ["22:00-06:00", "12:00-13:00"]
 time_zone = "Europe/Athens"
@@ -54,6 +55,7 @@ func TestEveryPreferenceIsRead(t *testing.T) {
 		Projects:        []uuid.UUID{uuid.MustParse(project)},
 		ProjectsDenied:  []uuid.UUID{uuid.MustParse("0192d4a5-8f5e-7c3a-9b1e-2f6d3c4b5a61")},
 		FunctionsDenied: []string{"miner"},
+		AllowUnsigned:   true,
 		Schedule:        Schedule{Days: []time.Weekday{time.Saturday, time.Sunday}, Hours: []Interval{{22 * 60, 6 * 60}, {12 * 60, 13 * 60}}, Zone: athens},
 		OnBattery:       true, BatteryAbove: 50, BusyAbove: 60, BusyBelow: 40,
 	}, p)

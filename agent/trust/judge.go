@@ -52,7 +52,7 @@ func Judge(trusted string, allowUnsigned bool, o Offer) (trust string, err error
 	case !o.Signed && trusted != "":
 		return "", refuse(Unsigned, "the function is not signed, and project %s signs its functions: this agent trusts its key %s. The server may not be the one that it was; ask the project's owner", o.Project, short(trusted))
 	case !o.Signed && !allowUnsigned:
-		return "", refuse(Unsigned, "the function is not signed by its project's owner, and this agent runs no unsigned functions (agent start --allow-unsigned lets it)")
+		return "", refuse(Unsigned, "the function is not signed by its project's owner, and this agent runs no unsigned functions (agent start --allow-unsigned, or allow_unsigned in its preferences, lets it)")
 	case !o.Signed:
 		return "", nil
 	}

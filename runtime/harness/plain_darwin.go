@@ -28,11 +28,15 @@ func outerWall(cfg *Config, shard *Shard) []string {
 	return []string{sandboxExec, "-p", profile}
 }
 
-// WallWorks says whether sandbox-exec works with an interpreter.
-func WallWorks(interpreter string) bool {
-	dir := os.TempDir()
-	cfg := &Config{Interpreter: interpreter, BundleDir: dir}
-	return wallWorks(interpreter, darwinProfile(cfg, &Shard{Home: dir, Output: dir}))
+// Walls are what holds functions back on macOS.
+func Walls() []Wall {
+	info, err := os.Stat(sandboxExec)
+	return []Wall{
+		{"sandbox-exec", err == nil && info.Mode().IsRegular(), "no network, and no files but the interpreter's, the bundle's and the shard's; it is left out where the interpreter does not start behind it"},
+		{"process group", true, "ended with its shard; a process that leaves it and clears its environment gets away"},
+		{"rlimits", true, "processor time, file size and open files of each process"},
+		{"memory and processes", false, "watched once a second, and looked at again when the shard has ended: there is no hard limit"},
+	}
 }
 
 // walls remembers for which interpreters it works: trying takes a start of it.

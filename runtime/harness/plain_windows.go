@@ -112,6 +112,15 @@ func (g *group) countsMemory() bool { return true }
 
 func (g *group) kill() { _ = windows.TerminateJobObject(g.job, 1) } // gone already
 
+// Walls are what holds functions back on Windows.
+func Walls() []Wall {
+	return []Wall{
+		{"job object", true, "memory, number of processes and processor time of all together; nothing leaves it, and all ends with it"},
+		{"restricted token", true, "the user's without privileges"},
+		{"files and network", false, "a function can read and write what the user can, and reach the network"},
+	}
+}
+
 // accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
 type accounting struct {
 	TotalUserTime, TotalKernelTime                                            int64
