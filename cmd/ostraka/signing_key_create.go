@@ -56,25 +56,25 @@ func (o *signingKeyOptions) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := o.readOrMake(path)
-	if err != nil {
-		return err
-	}
-	switch {
-	case newestIs(keys, key):
+	if key, err := secretfile.ReadKey(path); err == nil && newestIs(keys, key) {
 		o.terminal.say("the key in %s is the project's already", path)
-	case len(keys) > 0 && !o.replaceLost:
+		return o.printFingerprint(key)
+	}
+	if len(keys) > 0 && !o.replaceLost {
 		return &exitError{
 			code: exitRefused, err: fmt.Errorf("the project has a signing key that is not the one in %s", path),
 			hint: "replace it with ostraka signing-key rotate, or, if it is lost, with ostraka signing-key create --replace-lost",
 		}
-	default:
-		if err := registerSigningKey(ctx, c, signing.First(key, c.project, len(keys)+1), o.replaceLost, nil); err != nil {
-			return err
-		}
-		o.terminal.say("the private key is in %s; keep a copy of it where nobody else gets at it", path)
-		o.terminal.say("functions that were pushed before are not signed: push them again")
 	}
+	key, err := o.readOrMake(path)
+	if err != nil {
+		return err
+	}
+	if err := registerSigningKey(ctx, c, signing.First(key, c.project, len(keys)+1), o.replaceLost, nil); err != nil {
+		return err
+	}
+	o.terminal.say("the private key is in %s; keep a copy of it where nobody else gets at it", path)
+	o.terminal.say("functions that were pushed before are not signed: push them again")
 	return o.printFingerprint(key)
 }
 

@@ -11,4 +11,8 @@
 // starts in an empty one, limits end a shard that passes them, and neither
 // processes nor files are left after Close. Disk use outside $OSTRAKA_OUTPUT is
 // bounded per file, not in sum.
+//
+// On macOS and Windows it is all there is: each shard gets an interpreter of its
+// own there. [github.com/ostraka/ostraka/runtime/harness.Walls] says what holds
+// it back, and what does not.
 package process
