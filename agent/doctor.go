@@ -41,7 +41,7 @@ func Examine(ctx context.Context, o Options) (Examination, error) {
 	if err != nil {
 		return Examination{}, fmt.Errorf("making a folder for the examination: %w", err)
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // nothing of worth is in it
 	e := Examination{Level: bundle.Process, Layers: layers(ctx)}
 	for _, level := range isolationLevels() {
 		_, err := prove(ctx, level, tree, work)

@@ -39,7 +39,7 @@ func Isolate(ctx context.Context, o Walls, tree python.Tree) (Sandbox, error) {
 	for _, level := range levels {
 		sandbox, err := proven(ctx, level, o, tree)
 		if err == nil {
-			o.Log.Info("isolation", "level", level, "proven", level != bundle.Process)
+			o.Log.Info("isolation", "isolation", level, "proven", level != bundle.Process)
 			if level == bundle.Process {
 				o.Log.Warn("isolation is only \"process\", which is no wall: functions run as the user who runs this agent, and can read that user's files")
 			}
@@ -48,7 +48,7 @@ func Isolate(ctx context.Context, o Walls, tree python.Tree) (Sandbox, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		o.Log.Warn("a level of isolation is not to be had here", "level", level, "why", err)
+		o.Log.Warn("a level of isolation is not to be had here", "isolation", level, "why", err)
 		reasons = append(reasons, err)
 	}
 	return nil, fmt.Errorf("%w: %w\nostraka agent doctor shows what is missing and the commands that mend it; for functions that you trust as you trust yourself there is --isolation process",

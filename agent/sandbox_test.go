@@ -16,6 +16,7 @@ func TestRealSandbox(t *testing.T) {
 }
 
 func testRealSandbox(t *testing.T, isolation bundle.Isolation, levels []string) {
+	t.Helper()
 	f, s := newFakeServer(t, 6)
 	o := testOptions(t, s)
 	o.Sandbox, o.Isolation = nil, isolation

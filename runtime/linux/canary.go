@@ -62,7 +62,7 @@ func (r *Runner) Prove(ctx context.Context, hidden ...string) error {
 	if err != nil {
 		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
 	}
-	bait, err := layBait(r.cfg.Dir)
+	bait, err := layBait(ctx)
 	if err != nil {
 		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
 	}
@@ -83,7 +83,7 @@ func canaryBundle(dir string) (*bundle.Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = os.RemoveAll(tmp) }() // the agent clears its folder at the next start
 	files, err := fs.Sub(canaryFiles, "canary")
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ type bait struct {
 }
 
 // layBait makes a secret file, and listens where nothing may connect.
-func layBait(dir string) (b *bait, err error) {
+func layBait(ctx context.Context) (b *bait, err error) {
 	b = &bait{marker: "ostraka-canary-" + rand.Text()}
 	// Another folder than the system's would make a socket's path too long.
 	if b.dir, err = os.MkdirTemp("", "ostraka-bait-"); err != nil {
@@ -120,12 +120,13 @@ func layBait(dir string) (b *bait, err error) {
 		return nil, err
 	}
 	b.secret = filepath.Join(b.dir, "secret")
-	if err := os.WriteFile(b.secret, []byte(rand.Text()), 0o644); err != nil { //nolint:gosec // that is the point
+	if err := os.WriteFile(b.secret, []byte(rand.Text()), 0o644); err != nil {
 		return nil, err
 	}
+	var config net.ListenConfig
 	for network, address := range map[string][]string{"tcp": {"127.0.0.1:0"}, "unix": {filepath.Join(b.dir, "socket"), "@" + b.marker}} {
 		for _, a := range address {
-			l, err := net.Listen(network, a)
+			l, err := config.Listen(ctx, network, a)
 			if err != nil {
 				return nil, err
 			}

@@ -90,6 +90,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func testCorpus(t *testing.T, level bundle.Isolation, corpus []hostile) {
+	t.Helper()
 	var quick, patient []hostile
 	for _, h := range corpus {
 		if slices.Contains(h.statuses(level), string(harness.StatusTimeout)) {
@@ -104,6 +105,7 @@ func testCorpus(t *testing.T, level bundle.Isolation, corpus []hostile) {
 }
 
 func runCorpus(t *testing.T, level bundle.Isolation, corpus []hostile, wall string) {
+	t.Helper()
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "agent.key")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
@@ -117,6 +119,7 @@ func runCorpus(t *testing.T, level bundle.Isolation, corpus []hostile, wall stri
 	defer func() { require.NoError(t, s.Close()) }()
 	facts := map[string]any{"SECRET": secret, "OUTSIDE": []int{os.Getpid(), os.Getppid()}, "NAMESPACES": level != bundle.Landlock}
 	run := func(t *testing.T, source string) harness.Result {
+		t.Helper()
 		input, err := json.Marshal(map[string]any{"source": source, "facts": facts})
 		require.NoError(t, err)
 		got, err := s.Run(t.Context(), 0, input)

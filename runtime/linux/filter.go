@@ -4,7 +4,6 @@ package linux
 
 import (
 	"encoding/binary"
-	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -180,9 +179,8 @@ func (p *program) socketpair(denied uint32) {
 	*p = append(*p, body...)
 }
 
-// Placeholders that a shard replaces by its own process number, and by that
-// number negated, which names its process group. No such process can be: the
-// numbers of processes end at 2^22.
+// ownPID stands for the shard's process number, which the shard puts in its
+// place. No such process can be: their numbers end at 2^22.
 const ownPID = 0x0BADBEEF
 
 // shardFilter is what a shard without a cgroup adds: threads but no processes,
@@ -202,6 +200,3 @@ func shardFilter() (filter []byte, own []int) {
 	p.ret(verdictAllow)
 	return p.bytes(), p.offsets(ownPID)
 }
-
-// calls lists what a filter names, for tests.
-func calls() []uintptr { return slices.Concat(commonCalls, machineCalls, deniedCalls) }

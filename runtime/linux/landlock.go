@@ -132,7 +132,7 @@ func (l *launcher) allow(path string, rights uint64) error {
 	if err != nil {
 		return fmt.Errorf("opening %s for a rule: %w", path, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // it was opened for the rule only
 	rule := landlockPath{allowed: rights, parent: int32(fd)}
 	if _, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(l.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); e != 0 { //nolint:gosec // the kernel takes addresses
 		return fmt.Errorf("allowing %s: %w", path, e)

@@ -49,7 +49,8 @@ func MaybeLaunch() {
 	if os.Args[1] == probeArgument {
 		probeMain()
 	}
-	os.Exit(launch()) //nolint:forbidigo // the process is the launcher: its main must go no further
+	launch()
+	os.Exit(exitBroken) //nolint:forbidigo // the process is the launcher: its main must go no further
 }
 
 // hooked says that this program calls MaybeLaunch: another one, started again,
@@ -59,12 +60,12 @@ var hooked atomic.Bool
 var errNotHooked = errors.New("this program cannot be its own launcher: its main does not call linux.MaybeLaunch")
 
 // launch carries out the order, or tells why it cannot.
-func launch() int {
+func launch() {
 	var o order
 	fds, err := receivePacket(orderFD, &o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox launcher: this is no command:", err)
-		return exitBroken
+		return
 	}
 	l := launcher{order: &o, fds: fds}
 	err = l.run()
@@ -80,7 +81,6 @@ func launch() int {
 	if sendPacket(orderFD, a) != nil {
 		fmt.Fprintln(os.Stderr, "sandbox launcher:", err)
 	}
-	return exitBroken
 }
 
 // stepError names the wall that could not be put up.

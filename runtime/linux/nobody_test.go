@@ -19,7 +19,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // it is one already
 	}
-	dir, err := os.MkdirTemp("", "ostraka-nobody-")
+	dir, err := os.MkdirTemp("", "ostraka-nobody-") //nolint:usetesting // nobody cannot enter that of the test
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chown(dir, nobody, nobody))

@@ -92,7 +92,7 @@ var errEnd = errors.New("the other side has gone")
 func receivePacket(socket int, message any) ([]int, error) {
 	data, beside := make([]byte, maxOrder), make([]byte, unix.CmsgSpace(maxDescriptors*4))
 	n, nb, flags, _, err := unix.Recvmsg(socket, data, beside, unix.MSG_CMSG_CLOEXEC)
-	for err == unix.EINTR {
+	for errors.Is(err, unix.EINTR) {
 		n, nb, flags, _, err = unix.Recvmsg(socket, data, beside, unix.MSG_CMSG_CLOEXEC)
 	}
 	switch {

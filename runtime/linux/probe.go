@@ -104,7 +104,10 @@ func probeMain() {
 		flag int
 	}{
 		{LayerIPC, unix.CLONE_NEWIPC},
-		{LayerUTS, unix.CLONE_NEWUTS}, {LayerCgroupNS, unix.CLONE_NEWCGROUP}, {LayerNetwork, unix.CLONE_NEWNET}, {LayerPID, unix.CLONE_NEWPID},
+		{LayerUTS, unix.CLONE_NEWUTS},
+		{LayerCgroupNS, unix.CLONE_NEWCGROUP},
+		{LayerNetwork, unix.CLONE_NEWNET},
+		{LayerPID, unix.CLONE_NEWPID},
 		{LayerMount, unix.CLONE_NEWNS},
 	} {
 		try(ns.name, unix.Unshare(ns.flag))

@@ -132,7 +132,7 @@ func attach(b bind, fd int) error {
 		return err
 	}
 	if !b.Dir {
-		f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o444)
+		f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o400)
 		if err != nil {
 			return err
 		}

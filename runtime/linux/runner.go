@@ -72,7 +72,7 @@ func (r *Runner) prepare() (err error) {
 	r.abi, err = landlockABI()
 	if r.cfg.Level == bundle.Landlock {
 		if err != nil || r.abi < minLandlock {
-			return fmt.Errorf("Landlock of version %d or later is needed (Linux 6.2), there is %d", minLandlock, r.abi)
+			return fmt.Errorf("version %d of Landlock or a later one is needed (Linux 6.2), there is %d", minLandlock, r.abi)
 		}
 		return r.prepareLandlock()
 	}

@@ -1,0 +1,147 @@
+//go:build linux
+
+package linux
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepare makes the harness' command start a launcher, and writes its order.
+func (s *Sandbox) prepare(cmd *exec.Cmd) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("making a socket pair: %w", err)
+	}
+	s.orders, s.theirs = os.NewFile(uintptr(pair[0]), "orders"), os.NewFile(uintptr(pair[1]), "orders")
+	if err := s.order(cmd, pair[0]); err != nil {
+		return err
+	}
+	if !s.runner.namespaces() {
+		if err := s.freshFolders(); err != nil {
+			return err
+		}
+	}
+	cmd.ExtraFiles = append(cmd.ExtraFiles, s.theirs) // descriptor 4, after the control socket
+	cmd.Path, cmd.Args, cmd.Dir, cmd.Err = "/proc/self/exe", []string{"ostraka-sandbox", argument}, "/", nil
+	s.variables = names(cmd.Env)
+	cmd.Env = []string{} // the interpreter's comes with the order
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	s.runner.attributes(cmd.SysProcAttr, s.slot)
+	return nil
+}
+
+func names(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		out = append(out, name)
+	}
+	return out
+}
+
+// order sends the launcher's order; it waits in the socket.
+func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
+	o := order{
+		Namespaces: s.runner.namespaces(), Binds: s.binds(), Workspace: s.quota(), Limits: s.rlimits(),
+		Program: s.runner.python, Args: cmd.Args[1:], Env: cmd.Env, Dir: s.inside(importName),
+	}
+	if !o.Namespaces {
+		o.Writable = s.root()
+	}
+	var fds []int
+	defer func() { closeAll(fds) }()
+	if s.runner.root && o.Namespaces {
+		for i := range o.Binds {
+			fd, err := openTree(o.Binds[i].Source)
+			if err != nil {
+				return err
+			}
+			o.Binds[i].Mount, fds = true, append(fds, fd)
+		}
+	}
+	if s.group != nil {
+		members, err := s.group.members()
+		if err != nil {
+			return err
+		}
+		defer closeFiles(members)
+		o.Cgroups = len(members)
+		rights := fds
+		for _, f := range members {
+			rights = append(rights, int(f.Fd()))
+		}
+		return sendPacket(socket, o, rights...)
+	}
+	return sendPacket(socket, o, fds...)
+}
+
+func (s *Sandbox) binds() []bind {
+	code := bind{Source: filepath.Join(s.dir, "bundle"), Target: s.bundleDir(), Dir: true}
+	return append([]bind{code}, s.runner.binds...)
+}
+
+// attributes are how the kernel starts the launcher.
+func (r *Runner) attributes(a *syscall.SysProcAttr, user *slot) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if user != nil {
+		uid, gid = user.uid, user.uid
+	}
+	if !r.namespaces() {
+		if user != nil {
+			a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		}
+		return
+	}
+	a.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: sandboxUID, HostID: uid, Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: sandboxUID, HostID: gid, Size: 1}}
+	// Only a privileged process may leave its groups.
+	a.GidMappingsEnableSetgroups = user != nil
+	a.Credential = &syscall.Credential{Uid: sandboxUID, Gid: sandboxUID, NoSetGroups: user == nil}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP} // of the namespace, for the launcher only
+}
+
+// rlimits are those that the interpreter starts with; the harness lowers more of
+// them for the function.
+func (s *Sandbox) rlimits() []rlimit {
+	l := s.manifest.Limits
+	both := func(resource int, n uint64) rlimit { return rlimit{Resource: resource, Soft: n, Hard: n} }
+	return []rlimit{
+		both(unix.RLIMIT_CORE, 0), both(unix.RLIMIT_MEMLOCK, 0), both(unix.RLIMIT_MSGQUEUE, 0), both(unix.RLIMIT_NICE, 0), both(unix.RLIMIT_RTPRIO, 0),
+		both(unix.RLIMIT_STACK, stackBytes), both(unix.RLIMIT_SIGPENDING, pendingSignals),
+		both(unix.RLIMIT_NOFILE, uint64(max(l.OpenFiles, interpreterFiles))),
+	}
+}
+
+// processes is how many processes and threads the sandbox's user may have,
+// enforced by a limit that counts them in the namespace. Without a namespace it
+// would count all that the user runs, unless the user is the sandbox's alone.
+// The cgroup, which tells when it refuses one, is a little narrower.
+func (s *Sandbox) processes() int64 {
+	if !s.runner.namespaces() && s.slot == nil {
+		return 0
+	}
+	n := s.manifest.Limits.Pids + ownProcesses
+	if s.group != nil {
+		n += ownProcesses
+	}
+	return n
+}
+
+const (
+	stackBytes       = 8 << 20 // of a main thread
+	pendingSignals   = 256
+	interpreterFiles = 64 // descriptors of the zygote, and of passing them on
+)
