@@ -74,7 +74,7 @@ const forgedFrame = "for fd in range(3, 300):\n  try: os.write(fd, b'O\\0\\0\\0\
 // TestAttacks runs every attack in the same session, with an honest shard after
 // each.
 func TestAttacks(t *testing.T) {
-	r := start(t, hostile, func(c *Config) { c.Manifest.Limits.WallSeconds, c.Manifest.Limits.CPUSeconds = 3, 1 })
+	r := start(t, hostile, func(c *Config) { c.Manifest.Limits.WallSeconds, c.Manifest.Limits.CPUSeconds = 6, 1 })
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			got := r.run(quote(a.source))
@@ -292,9 +292,16 @@ def lie():
 os.register_at_fork(before=lie)
 def handler(x): return x
 `, nil)
-			got := r.run("1")
-			require.Equal(t, StatusKilled, got.Status, "%+v", got.Exception)
-			require.Equal(t, ExceptionHarness, got.Exception.Type)
+			// The lie and the truth race: the shard is killed, or has its own result.
+			for range 3 {
+				got := r.run("1")
+				if got.Status != StatusOK {
+					require.Equal(t, StatusKilled, got.Status, "%+v", got.Exception)
+					require.Equal(t, ExceptionHarness, got.Exception.Type)
+				} else {
+					require.Equal(t, "1", got.Output)
+				}
+			}
 		}
 	})
 	t.Run("work done elsewhere is counted", func(t *testing.T) {

@@ -136,7 +136,7 @@ func TestLimitsOfAnImport(t *testing.T) {
 		"prints too much":      {"print('x' * 1001, flush=True)\nimport time; time.sleep(100)", StatusLogLimit},
 		"too many open files":  {"import os\nf = []\nwhile True: f.append(open(os.devnull))", StatusFileLimit},
 		"too many processes":   {"import os, time\nfor _ in range(5):\n  if os.fork() == 0: time.sleep(100)\ntime.sleep(100)", StatusProcessLimit},
-		"too large a file":     {"open('a', 'wb').write(b'x' * 200_000)", StatusDiskLimit},
+		"too large a file":     {"f = open('a', 'wb')\nf.write(b'x' * 200_000)\nf.close()", StatusDiskLimit},
 		"memory of its family": {"import os, time\nfor _ in range(3):\n  if os.fork() == 0:\n    x = bytearray(b'x' * 60_000_000); time.sleep(100)\ntime.sleep(100)", StatusMemory},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,12 @@
 import errno
 import json
 import os
-import traceback
 
 MAX_DEPTH = 64
 MAX_MESSAGE_TEXT = 4 * 1024
 MAX_TRACEBACK_TEXT = 16 * 1024
+# Of a traceback: exceptions that led to it, calls shown at either end, bytes of a source file.
+MAX_CHAIN, MAX_FRAMES, MAX_SOURCE = 10, 20, 4 << 20
 CONTROL_CHARACTERS = {c: 0xFFFD for c in range(32) if chr(c) not in "\n\t"}
 
 
@@ -86,20 +87,76 @@ def describe(error, bundle):
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename == describe.__code__.co_filename:
         tb = tb.tb_next
+    error.__traceback__ = tb
     try:
-        lines = "".join(traceback.format_exception(type(error), error, tb))
-    except Exception as trouble:  # a hostile __str__
-        lines = f"(the traceback cannot be shown: {type(trouble).__name__})"
-    try:
-        message = str(error)
+        lines = "".join(shown(error, bundle, MAX_CHAIN))
     except Exception as trouble:
-        message = f"(the message cannot be shown: {type(trouble).__name__})"
+        lines = f"(the traceback cannot be shown: {type(trouble).__name__})"
     return {
         "type": clean(type(error).__qualname__, 200),
-        "message": clean(message, MAX_MESSAGE_TEXT),
+        "message": clean(message_of(error), MAX_MESSAGE_TEXT),
         "traceback": clean(lines.replace(bundle + "/", ""), MAX_TRACEBACK_TEXT, keep_end=True),
         "limit": reached(error),
     }
+
+
+def message_of(error):
+    try:
+        return str(error)
+    except Exception as trouble:  # a hostile __str__
+        return f"(the message cannot be shown: {type(trouble).__name__})"
+
+
+def shown(error, bundle, chain):
+    """Yields the lines that Python would print. Its own module for that is
+    larger than everything else here together, and costs every fork."""
+    before, joint = error.__cause__, "\nThe above exception was the direct cause of the following exception:\n\n"
+    if before is None and not error.__suppress_context__:
+        before, joint = error.__context__, "\nDuring handling of the above exception, another exception occurred:\n\n"
+    if before is not None and chain:
+        yield from shown(before, bundle, chain - 1)
+        yield joint
+    tb = error.__traceback__
+    if tb is not None:
+        yield "Traceback (most recent call last):\n"
+        yield from frames(tb, bundle)
+    if isinstance(error, SyntaxError) and error.filename and error.text:
+        yield f'  File "{error.filename}", line {error.lineno}\n    {error.text.strip()}\n'
+    text = message_of(error)
+    name = type(error).__qualname__
+    if type(error).__module__ not in ("builtins", "__main__"):
+        name = f"{type(error).__module__}.{name}"
+    yield f"{name}: {text}\n" if text else f"{name}\n"
+    for note in getattr(error, "__notes__", ()):
+        yield f"{note}\n"
+
+
+def frames(tb, bundle):
+    """Yields the frames of a traceback: all, or the first and the last of many."""
+    calls = []
+    while tb is not None:
+        calls.append((tb.tb_frame.f_code.co_filename, tb.tb_lineno, tb.tb_frame.f_code.co_name))
+        tb = tb.tb_next
+    sources = {}
+    for i, (file, line, name) in enumerate(calls):
+        if MAX_FRAMES <= i < len(calls) - MAX_FRAMES:
+            if i == MAX_FRAMES:
+                yield f"  … {len(calls) - 2 * MAX_FRAMES} more calls …\n"
+            continue
+        yield f'  File "{file}", line {line}, in {name}\n'
+        if file not in sources:
+            sources[file] = source(file) if file.startswith(bundle + "/") else []
+        if 0 < line <= len(sources[file]):
+            yield f"    {sources[file][line - 1].strip()}\n"
+
+
+def source(file):
+    """Returns the lines of a file of the function, none where that fails."""
+    try:
+        with open(file, "rb") as opened:
+            return opened.read(MAX_SOURCE).decode("utf-8", "replace").split("\n")
+    except Exception:
+        return []
 
 
 def reached(error):

@@ -39,7 +39,16 @@ def load(config):
 def takes_context(function):
     """Tells whether a handler has a second positional parameter that must be
     given, or that is called context."""
-    import inspect
+    bound, plain = 0, function
+    if type(plain) is types.MethodType:
+        bound, plain = 1, plain.__func__
+    if type(plain) is types.FunctionType and not hasattr(plain, "__wrapped__"):
+        code, second = plain.__code__, bound + 1
+        if code.co_argcount <= second:
+            return False
+        needed = code.co_argcount - len(plain.__defaults__ or ())
+        return second < needed or code.co_varnames[second] == "context"
+    import inspect  # many modules, which every fork pays for
 
     try:
         parameters = list(inspect.signature(function).parameters.values())

@@ -5,7 +5,6 @@ import os
 import resource
 import stat
 import sys
-import traceback
 
 CONTROL_FD, MOST_FDS = 3, 1 << 20
 
@@ -38,7 +37,7 @@ def main():
     try:
         Zygote(control).main()
     except BaseException:
-        traceback.print_exc()
+        print_exception()
     os._exit(78)
 
 

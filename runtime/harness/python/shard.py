@@ -2,12 +2,12 @@
 
 import _socket
 import json
+import mmap
 import os
 import random
 import resource
 import signal
 import sys
-import traceback
 from os import chdir, close, dup2, environ, getpid, getppid, read, setsid, write
 from resource import getrlimit, setrlimit
 
@@ -16,7 +16,7 @@ MEMORY_BALLAST = 256 * 1024
 
 FORKED = b'{"op":"forked"}'
 SCAN = json.JSONDecoder().scan_once  # no white space before it, no text after it: Go has seen to both
-seed_random, print_exception, socketpair = random.seed, traceback.print_exc, _socket.socketpair
+seed_random, socketpair = random.seed, _socket.socketpair
 
 
 def lower(limit, value, hard=None):
@@ -28,6 +28,10 @@ def lower(limit, value, hard=None):
     setrlimit(limit, (value, hard))
 
 
+def print_exception():
+    sys.__excepthook__(*sys.exc_info())
+
+
 def redirect(fd, number):
     if fd != number:
         dup2(fd, number, inheritable=True)
@@ -37,7 +41,7 @@ def redirect(fd, number):
 class Shard:
     def __init__(self, config):
         self.config = config
-        self.ballast = bytearray(MEMORY_BALLAST)
+        self.ballast = mmap.mmap(-1, MEMORY_BALLAST, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # untouched: no fork copies it
 
     def use(self, function):
         self.function = function
@@ -96,7 +100,7 @@ class Shard:
         try:
             kind, data = b"O", self.script() if self.config["script"] else self.output()
         except BaseException as error:
-            self.ballast = None
+            self.ballast.close()
             kind, data = b"E", ENCODE(describe(error, self.config["bundle"])).encode()
         if getpid() != self.pid:
             os_exit(0)  # user code forked and returned in the child

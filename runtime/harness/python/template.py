@@ -1,7 +1,6 @@
 """The template process: imports the function and forks shards."""
 
 import gc
-import linecache
 import os
 import random
 import resource
@@ -40,9 +39,9 @@ class Template:
             self.shard.flush()
             send(self.sock, {"op": "imported", "exception": describe(error, self.config["bundle"])})
             os_exit(0)
-        linecache.clearcache()
         gc.collect()
         gc.freeze()
+        release_memory()
         self.shard.flush()
         send(self.sock, {"op": "imported"})
         while self.sock.recv(16):

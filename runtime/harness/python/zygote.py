@@ -68,13 +68,14 @@ class Zygote:
 
     def serve(self):
         control, socket, woken = self.control.fileno(), self.socket.fileno(), self.woken
-        poll = select.poll()
-        for fd in (control, socket, woken):
+        self.poll = poll = select.poll()
+        for fd in (control, woken, socket):
             poll.register(fd, select.POLLIN)
         while True:
-            ready = {fd for fd, _ in poll.poll()}
-            # The word of a process comes before its death.
-            if socket in ready or woken in ready:
+            ready = [fd for fd, _ in poll.poll()]
+            # The word of a process comes before its death: the kernel looks
+            # for it after it has looked whether somebody died.
+            if socket in ready:
                 self.hear()
             if control in ready:
                 self.obey()
@@ -122,34 +123,38 @@ class Zygote:
                 return
             except OSError:
                 packet, fds, sender = b"", [], None
-            try:
-                message = DECODE(packet.decode()) if packet else {}
-            except ValueError:
-                message = {}
-            known = self.accept(message if isinstance(message, dict) else {}, fds, sender)
+            known = self.accept(packet, fds, sender)
             for fd in fds:
                 os.close(fd)
             if not known:
                 os.kill(self.template, signal.SIGKILL)  # it closed the socket, or lies
+                self.poll.unregister(self.socket)  # nobody is believed any more
                 return
+            if self.imported:
+                return  # it sends one message at a time
 
-    def accept(self, message, fds, sender):
+    def accept(self, packet, fds, sender):
         """Acts on a message, and tells whether it is one that may come now."""
-        op = message.get("op")
-        if op == "imported" and sender == self.template and not self.imported:
-            self.imported = True
-            exception = message.get("exception")
-            send(self.control, {"op": "imported", "exception": exception})
-            if exception is None:
-                self.next()
-            return True
-        if op == "forked" and len(fds) == 1 and self.expected(sender):
+        if packet == FORKED and len(fds) == 1 and self.expected(sender):
             self.pid = sender
             send(self.control, {"op": "next", "seq": self.seq, "pid": sender}, fds)
             if self.doomed:
                 self.kill()
             return True
-        return False
+        if self.imported or sender != self.template:
+            return False
+        try:
+            message = DECODE(packet.decode())
+        except ValueError:
+            return False
+        if not isinstance(message, dict) or message.get("op") != "imported":
+            return False
+        exception = message.get("exception")
+        self.imported = True
+        send(self.control, {"op": "imported", "exception": exception})
+        if exception is None:
+            self.next()
+        return True
 
     def expected(self, pid):
         return self.seq > 0 and self.pid is None and pid and pid != self.template and self.alive(pid) is not None
@@ -183,7 +188,7 @@ class Zygote:
         except ProcessLookupError:
             pass
         status = self.collect(self.pid)
-        self.sweep()
+        self.sweep(self.pid)
         self.cpu += max(0, self.clock() - self.template_cpu)
         send(self.control, {"op": "done", "seq": self.seq, "last": self.last, **ending(status), **self.usage()})
         if self.last:
@@ -200,7 +205,7 @@ class Zygote:
         except OSError:
             return 0
 
-    def sweep(self):
+    def sweep(self, gone=None):
         """Kills what outlived the shard, until the kernel says nothing is left.
 
         Whatever a shard starts is, or becomes when its parent dies, a child of
@@ -218,7 +223,7 @@ class Zygote:
             if candidates is None:
                 self.leave()
                 return
-            found = [pid for pid in candidates if pid != self.template and self.alive(pid) is not None]
+            found = [pid for pid in candidates if pid != self.template and pid != gone and self.alive(pid) is not None]
             if not found:
                 break
             for pid in found:
