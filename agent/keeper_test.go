@@ -131,11 +131,14 @@ func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
 	o := testOptions(t, s)
 	var why client.Refusal
 	f.onReturn = func(r client.Refusal) { why = r }
-	goOn := make(chan struct{})
+	goOn, last := make(chan struct{}), make(chan struct{})
 	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
-		if shard == 0 {
+		switch shard {
+		case 0:
 			require.NoError(t, Pause(o.DataDir, "guests are here"))
 			<-goOn
+		case 5:
+			<-last
 		}
 		return fmt.Sprint(2 * shard), nil
 	}}
@@ -160,10 +163,11 @@ func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
 	paused, err := Resume(o.DataDir)
 	require.NoError(t, err)
 	require.True(t, paused)
+	f.until("it says that it goes on", func() bool { return strings.Contains(words.String(), `msg="idle no more" was=paused`) })
+	close(last)
 	f.untilResults(2)
 	require.NoError(t, stop())
 	require.Contains(t, words.String(), "level=INFO msg=idle code=paused")
-	require.Contains(t, words.String(), `msg="idle no more" was=paused`)
 }
 
 func TestTheScheduleIsByTheClockOnTheWall(t *testing.T) {
