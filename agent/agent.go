@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
@@ -80,6 +82,9 @@ func Run(ctx context.Context, o Options) error {
 	if o.Liar != nil {
 		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", o.Liar.Probability)
 	}
+	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
+		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")
+	}
 	err = a.arrive(ctx)
 	if err == nil {
 		places, _ := a.keeper.allowed()
@@ -117,6 +122,7 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	server.watchClock(o.Log, o.Now)
 	dir, err := openDataDir(o.DataDir)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -32,7 +33,9 @@ type bundleCache struct {
 	dir string
 	max int64
 	log *slog.Logger
-	mu  sync.Mutex // one at a time, so that workers that want the same bundle fetch it once
+	// owner, where it is not zero, is a lower maximum that the owner has set.
+	owner atomic.Int64
+	mu    sync.Mutex // one at a time, so that workers that want the same bundle fetch it once
 }
 
 // get returns the bundle with the digest, checked, fetching it when it is not there.
@@ -143,6 +146,7 @@ func replaceFile(path string, content []byte) error {
 
 // makeRoom removes the bundles that were not used for longest until the new one fits.
 func (c *bundleCache) makeRoom(size int64) error {
+	most := lowerCap(c.max, c.owner.Load())
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return err
@@ -159,7 +163,7 @@ func (c *bundleCache) makeRoom(size int64) error {
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, f := range files {
-		if total <= c.max {
+		if total <= most {
 			break
 		}
 		if err := os.Remove(filepath.Join(c.dir, f.Name())); err != nil {
@@ -167,8 +171,8 @@ func (c *bundleCache) makeRoom(size int64) error {
 		}
 		total -= f.Size()
 	}
-	if total > c.max {
-		return fmt.Errorf("it has %d bytes and the cache may have %d", size, c.max)
+	if total > most {
+		return fmt.Errorf("it has %d bytes and the cache may have %d", size, most)
 	}
 	return nil
 }

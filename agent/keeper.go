@@ -23,7 +23,7 @@ const (
 	// not seen otherwise.
 	fullFor = 30 * time.Second
 	// sleptAfter is how late the agent must look before it says that the machine has slept.
-	sleptAfter = 15 * time.Second
+	sleptAfter = 6 * time.Second
 )
 
 // keeper keeps to what the owner allows: it reads the preferences again whenever they change, measures the machine, and says how many
@@ -55,9 +55,6 @@ func newKeeper(o *Options, dir string, level bundle.Isolation) *keeper {
 	k := &keeper{
 		log: o.Log, dir: dir, given: o.Workers, level: level, clock: o.Now, measure: o.Measure,
 		prefs: prefs.Default(), changed: make(chan struct{}),
-	}
-	if k.clock == nil {
-		k.clock = time.Now
 	}
 	if k.measure == nil {
 		k.measure = host.New(dir).Sample

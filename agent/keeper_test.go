@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -280,4 +281,46 @@ func TestServerThatIsAwayIsWhyTheAgentIsIdle(t *testing.T) {
 	require.Equal(t, "not_running", status.Code)
 	_, err = ReadStatus(filepath.Join(o.DataDir, "nowhere"))
 	require.ErrorContains(t, err, "there is no agent in")
+}
+
+// A disk may be full though it says that it is not, as under a quota: then a write that failed says so.
+func TestAWriteThatFindsNoRoomPauses(t *testing.T) {
+	for err, want := range map[error]string{syscall.ENOSPC: IdleDisk, syscall.EDQUOT: IdleDisk, syscall.EIO: ""} {
+		o := Options{Now: time.Now, Measure: func(context.Context) (host.Sample, error) {
+			return host.Sample{DiskKnown: true, DiskFree: 1 << 40}, nil
+		}}
+		words := listen(t, &o)
+		a := &agent{log: o.Log, keeper: newKeeper(&o, t.TempDir(), bundle.Process)}
+		require.NoError(t, a.keeper.start(t.Context()))
+		j := &journal{agent: a}
+		require.False(t, j.check(fmt.Errorf("writing the spool: %w", err)))
+		require.Equal(t, want, a.keeper.stops().Code)
+		require.Contains(t, words.String(), "finished results cannot be kept on disk")
+	}
+}
+
+func TestClocksThatDoNotAgreeAreSaidOnce(t *testing.T) {
+	o := Options{}
+	words := listen(t, &o)
+	c := &clockWatch{log: o.Log}
+	for _, ahead := range []time.Duration{0, clockOff, time.Hour, time.Hour, -time.Hour, clockRight, clockRight - 1, clockOff} {
+		c.compare(ahead)
+	}
+	require.Equal(t, 1, strings.Count(words.String(), "do not agree"))
+	require.Contains(t, words.String(), "ahead=1h0m0s")
+	require.Equal(t, 1, strings.Count(words.String(), "agree again"))
+}
+
+func TestOrdersOfTheServer(t *testing.T) {
+	for want, d := range map[string]client.Directives{
+		"":              {State: client.DirectivesStateActive},
+		IdlePending:     {State: client.DirectivesStatePending},
+		IdleDrained:     {State: client.DirectivesStateDraining, Reason: "moving"},
+		IdleQuarantined: {State: client.DirectivesStateQuarantined},
+		IdleRevoked:     {State: client.DirectivesStateRevoked},
+		IdleEULA:        {State: client.DirectivesStateActive, Eula: &client.EULAReference{Version: "2"}},
+	} {
+		require.Equal(t, want, orderOf(d).Code)
+	}
+	require.Contains(t, orderOf(client.Directives{State: client.DirectivesStateDraining, Reason: "moving"}).Text, ": moving")
 }

@@ -75,6 +75,9 @@ func (o *Options) complete() error {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.SpoolBytes == 0 {
 		o.SpoolBytes = spool.DefaultBytes
 	}

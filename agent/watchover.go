@@ -11,11 +11,13 @@ import (
 func (a *agent) watchOver(ctx context.Context) {
 	var last reporting
 	said := ""
+	a.shareDisk()
 	a.keeper.run(ctx, func(slept time.Duration) {
 		if slept > 0 {
 			a.log.Warn("the machine has slept, or the agent was stopped: asking the server which leases still count", "for", slept.Round(time.Second))
 			a.hurry()
 		}
+		a.shareDisk()
 		why, since := a.stands.find(time.Now(), a.sides())
 		if why.Code != said {
 			said = why.Code
@@ -24,6 +26,13 @@ func (a *agent) watchOver(ctx context.Context) {
 		a.tell(&last, why, since)
 	})
 	a.tell(&last, idle{IdleStopping, "the agent has stopped"}, time.Now())
+}
+
+// shareDisk gives bundles and results that wait a quarter each of what the owner lets the agent have; what runs has the rest.
+func (a *agent) shareDisk() {
+	quarter := a.keeper.current().DiskBytes / 4
+	a.bundles.owner.Store(quarter)
+	a.spool.Limit(lowerCap(a.options.SpoolBytes, quarter))
 }
 
 // hurry has a heartbeat sent at once.

@@ -3,6 +3,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -76,6 +77,7 @@ type world struct {
 	http     http.Client
 	project  project // whose agents run
 	operator string
+	leaseTTL string // of the server; empty: 3s
 }
 
 // project is a tenant with what its people hold.
@@ -106,7 +108,7 @@ func startWorld(t *testing.T, agents int) *world {
 
 func (w *world) startServer() {
 	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir},
-		"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", "3s")
+		"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", cmp.Or(w.leaseTTL, "3s"))
 	testenv.Eventually(w.t, func() bool {
 		res, err := w.http.Get("http://" + w.address + "/livez")
 		if err != nil {
