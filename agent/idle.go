@@ -84,7 +84,7 @@ func (s *standing) refuses(function, why string, at time.Time) {
 
 // sides are what else decides whether the agent works.
 type sides struct {
-	working int           // leases
+	working int           // leases that most likely still count
 	away    time.Duration // since when the server cannot be used; 0: it can
 	awayWhy string
 	owner   idle // what the owner's preferences say

@@ -118,14 +118,17 @@ func (k *keeper) measureNow(ctx context.Context) {
 	defer k.mu.Unlock()
 	k.sample = s
 	k.busy.update(s.Others(), float64(k.prefs.BusyAbove), float64(k.prefs.BusyBelow))
-	if s.DiskKnown {
-		// A tenth more must be free to go on than to begin with, or the agent's own files would make it flap.
-		need := k.prefs.KeepFreeBytes
-		if k.low {
-			need += need / 10
-		}
-		k.low = s.DiskFree < need
+}
+
+// diskIsLow says whether less is free than the owner wants to keep. A tenth more must be free to go on than to begin with, or the agent's
+// own files would make it flap. The caller holds the lock.
+func (k *keeper) diskIsLow() bool {
+	need := k.prefs.KeepFreeBytes
+	if k.low {
+		need += need / 10
 	}
+	k.low = k.sample.DiskKnown && k.sample.DiskFree < need
+	return k.low || time.Now().Before(k.fullTill)
 }
 
 // look reads the file again and decides.
@@ -136,7 +139,7 @@ func (k *keeper) look() {
 	defer k.mu.Unlock()
 	owner := allow(&k.prefs, circumstances{
 		now: k.clock(), level: k.level, pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
-		diskLow: k.low || time.Now().Before(k.fullTill), free: k.sample.DiskFree,
+		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
 	})
 	n := places(&k.prefs, k.given)
 	if owner.Code != k.owner.Code || n != k.places {

@@ -82,6 +82,18 @@ func (b *leaseBook) add(ctx context.Context, lease *client.Lease, asked time.Tim
 	}
 }
 
+// fresh is how many leases are worked on that most likely still count.
+func (b *leaseBook) fresh() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.held {
+		if l.fresh.Err() == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // count is how many leases are worked on.
 func (b *leaseBook) count() int {
 	b.mu.Lock()

@@ -46,7 +46,7 @@ func (a *agent) hurry() {
 // sides are what decides besides the server whether the agent works.
 func (a *agent) sides() sides {
 	away, why := a.outage.lasts()
-	return sides{working: a.leases.count(), away: away, awayWhy: why, owner: a.keeper.stops()}
+	return sides{working: a.leases.fresh(), away: away, awayWhy: why, owner: a.keeper.stops()}
 }
 
 // tell is what the server is told; nothing when the agent works.

@@ -131,6 +131,12 @@ func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
 		held.stale(errKilled)
 	}
 	log := w.log.With("lease", lease.ID, "job", lease.Job, "function", lease.Function)
+	saying := context.AfterFunc(held.fresh, func() {
+		if cause := context.Cause(held.fresh); errors.Is(cause, errLeaseStale) {
+			log.Warn("stopped the work on a lease", "why", cause)
+		}
+	})
+	defer saying()
 	work, err := w.prepare(soft, held)
 	var done int
 	if err == nil {
@@ -150,6 +156,9 @@ func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
 		held.end(err)
 	}
 	switch cause := context.Cause(held.alive); {
+	case cause != nil && done == len(lease.Shards): // nothing of it is open any more
+		held.journal.end()
+		return nil
 	case errors.Is(cause, errStopped): // hard has ended: there is no time left for anything
 		held.journal.leave()
 		return nil

@@ -26,7 +26,7 @@ import (
 	"github.com/ostraka/ostraka/testenv"
 )
 
-const dayShards = 60
+const dayShards = 200
 
 // dayFunction takes a moment for each shard, so that there is time for something to go wrong.
 const dayFunction = `import time
@@ -96,7 +96,7 @@ func newDay(t *testing.T, w *world) *day {
 func (d *day) start(name, url string) *process {
 	d.t.Helper()
 	return start(d.t, d.binary, []string{"OSTRAKA_TOKEN=" + d.project.token, "PATH=" + os.Getenv("PATH"), "HOME=" + d.dir},
-		"agent", "start", "--url", url, "--data", d.data(name), "--name", name, "--allow-unsigned", "--log-level", "debug")
+		"agent", "start", "--url", url, "--data", d.data(name), "--name", name, "--allow-unsigned", "--python", "system", "--log-level", "debug")
 }
 
 func (d *day) data(name string) string { return filepath.Join(d.dir, d.project.id.String(), name) }
@@ -160,12 +160,26 @@ func (d *day) count(question string) (n int64) {
 	return n
 }
 
-// machineSleeps stops an agent for longer than its lease lives, as a lid that is shut does.
+// machineSleeps stops an agent in the middle of a lease for longer than that lives, as a lid that is shut does.
 func machineSleeps(d *day) {
-	sleeper := d.start("sleeper", d.faults.url)
-	d.untilAccepted(4)
-	stopped := time.Now()
-	require.NoError(d.t, sleeper.cmd.Process.Signal(syscall.SIGSTOP))
+	var posts atomic.Int64
+	asleep := make(chan time.Time, 1)
+	var sleeper *process
+	started := make(chan struct{})
+	d.faults.set(func(_ http.ResponseWriter, r *http.Request) bool {
+		if postsResults(r) && posts.Add(1) == 2 {
+			<-started
+			if err := sleeper.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+				d.t.Error(err)
+			}
+			asleep <- time.Now()
+			hangUp()
+		}
+		return false
+	}, nil)
+	sleeper = d.start("sleeper", d.faults.url)
+	close(started)
+	stopped := <-asleep
 	d.start("other", "http://"+d.address)
 	testenv.Eventually(d.t, func() bool { return d.count("select count(*) from leases where state = 'expired'") > 0 }, "the lease runs out")
 	testenv.Eventually(d.t, func() bool { return time.Since(stopped) > 8*time.Second }, "it has slept so long that it notices")
@@ -207,19 +221,26 @@ func diskIsFull(d *day) {
 	d.untilAccepted(4)
 	require.NoError(d.t, os.WriteFile(filepath.Join(d.data("full"), "prefs.toml"), []byte("keep_free = 4000000000000000000\n"), 0o600))
 	d.says(agent, "level=INFO msg=idle code=disk_full")
-	d.says(agent, `code=disk_full why="the agent's owner lets it work no more for now"`)
 	require.Less(d.t, d.status().Shards.Accepted, int64(dayShards), "it has stopped before the end")
 	run(d.t, d.binary, nil, "agent", "prefs", "unset", "keep_free", "--data", d.data("full"))
 }
 
-// serverIsAway cuts the agent off for longer than its lease lives.
+// serverIsAway cuts the agent off in the middle of a lease, for longer than that lives.
 func serverIsAway(d *day) {
+	var posts atomic.Int64
+	d.faults.set(func(_ http.ResponseWriter, r *http.Request) bool {
+		if postsResults(r) {
+			posts.Add(1)
+		}
+		if posts.Load() >= 2 {
+			hangUp()
+		}
+		return false
+	}, nil)
 	agent := d.start("cut-off", d.faults.url)
-	d.untilAccepted(4)
-	d.faults.set(func(http.ResponseWriter, *http.Request) bool { hangUp(); return true }, nil)
 	d.says(agent, "the server cannot be used now; trying again until it can")
-	d.says(agent, "level=INFO msg=idle code=server_away")
 	testenv.Eventually(d.t, func() bool { return d.count("select count(*) from leases where state = 'expired'") > 0 }, "the lease runs out")
+	d.says(agent, "no heartbeat got through for as long as the lease lives")
 	d.faults.set(nil, nil)
 	d.says(agent, "the server can be used again")
 	d.says(agent, "a lease was ended early: its shards are lent again")
