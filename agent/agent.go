@@ -85,6 +85,7 @@ func Run(ctx context.Context, o Options) error {
 	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
 		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")
 	}
+	a.tell(&reporting{}, idle{IdleStarting, "the agent starts and has not come so far as to ask for work; its log says what it waits for"}, a.started)
 	err = a.arrive(ctx)
 	if err == nil {
 		places, _ := a.keeper.allowed()

@@ -312,6 +312,7 @@ func TestClocksThatDoNotAgreeAreSaidOnce(t *testing.T) {
 }
 
 func TestOrdersOfTheServer(t *testing.T) {
+	a := &agent{dir: &dataDir{path: "data"}}
 	for want, d := range map[string]client.Directives{
 		"":              {State: client.DirectivesStateActive},
 		IdlePending:     {State: client.DirectivesStatePending},
@@ -320,7 +321,7 @@ func TestOrdersOfTheServer(t *testing.T) {
 		IdleRevoked:     {State: client.DirectivesStateRevoked},
 		IdleEULA:        {State: client.DirectivesStateActive, Eula: &client.EULAReference{Version: "2"}},
 	} {
-		require.Equal(t, want, orderOf(d).Code)
+		require.Equal(t, want, a.orderOf(d).Code)
 	}
-	require.Contains(t, orderOf(client.Directives{State: client.DirectivesStateDraining, Reason: "moving"}).Text, ": moving")
+	require.Contains(t, a.orderOf(client.Directives{State: client.DirectivesStateDraining, Reason: "moving"}).Text, ": moving")
 }
