@@ -52,7 +52,7 @@ func (p *Pool) Run(ctx context.Context, project string, m Module, h Header, reco
 	b.stats.Warm = isWarm
 	fit, err := b.run(ctx, w)
 	p.giveBack(w, fit)
-	if err != nil && !(h.Phase == PhaseDescribe && b.outcome.ExitCode == ExitUnsupported) {
+	if err != nil && (h.Phase != PhaseDescribe || b.outcome.ExitCode != ExitUnsupported) {
 		p.log.Warn("wasm batch failed", "project", project, "module", short(m.Digest), "job", h.Job, "phase", h.Phase, "error", err)
 	}
 	return b.stats, err

@@ -76,7 +76,9 @@ func filter(calls [][]uintptr) []unix.SockFilter {
 	}
 	refuse := func(errno unix.Errno) unix.SockFilter { return answer(unix.SECCOMP_RET_ERRNO | uint32(errno)) }
 	program := []unix.SockFilter{
-		load(dataArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1}, answer(unix.SECCOMP_RET_KILL_PROCESS),
+		load(dataArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1},
+		answer(unix.SECCOMP_RET_KILL_PROCESS),
 		load(dataNumber),
 		// The flags of clone3 are out of a filter's sight; libraries fall back to clone.
 		unlessEqual(unix.SYS_CLONE3, 1), refuse(unix.ENOSYS),
