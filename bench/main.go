@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/devdb"
+	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/wasm/runner"
 )
 
@@ -34,6 +35,7 @@ type bench struct {
 }
 
 func main() {
+	linux.MaybeLaunch() // this program is also what sandboxes are started from
 	runner.MaybeRun()
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/runtime/process"
 	"github.com/ostraka/ostraka/runtime/python"
 )
@@ -43,7 +44,20 @@ type sandboxLevel struct {
 }
 
 func sandboxLevels() []sandboxLevel {
-	return []sandboxLevel{{"", openProcess}}
+	return []sandboxLevel{{"", openProcess}, {"_linux", openLinux}}
+}
+
+// openLinux opens the level with all walls, or the one without a cgroup where there is none to be had.
+func openLinux(ctx context.Context, tree python.Tree, dir string, b *bundle.Bundle) (sandboxSession, error) {
+	var failed error
+	for _, level := range []bundle.Isolation{bundle.Linux, bundle.LinuxNoCgroup} {
+		r, err := linux.New(linux.Config{Python: tree, Dir: dir, Level: level})
+		if err == nil {
+			return r.Open(ctx, b, harness.Settings{})
+		}
+		failed = errors.Join(failed, err)
+	}
+	return nil, failed
 }
 
 func openProcess(ctx context.Context, tree python.Tree, dir string, b *bundle.Bundle) (sandboxSession, error) {

@@ -9,29 +9,55 @@
 //	   └─ shard            user code runs the handler once, then is gone
 //
 // The control socket joins Go and the zygote only; neither user process holds
-// it. The template forks twice for each shard and the process in between leaves
-// at once, so the kernel hands the shard to the zygote, which is the subreaper.
-// It is therefore the zygote that waits for the shard (wait4), and exit code,
-// signal, processor time and peak memory come from the kernel through a process
-// that user code has never touched. The template says which process is the
-// shard; the zygote believes it only for a child of its own, and counts the
-// time of every process it collects, so a false name hides nothing. What is
-// left when the shard ends is killed before the next one starts: whatever a
-// shard starts is a descendant of the zygote, however often it forks.
+// it. The template forks each shard as its own sibling (clone with CLONE_PARENT;
+// where that is not to be had, or the template has threads, by forking twice,
+// and the kernel hands the shard to the zygote, which is the subreaper). It is
+// therefore the zygote that waits for the shard (wait4), and exit code, signal,
+// processor time and peak memory come from the kernel through a process that
+// user code has never touched.
 //
-// Go makes four pipes a shard (input, stdout, stderr, result), passes one end
-// of each down, and reads the others itself, so counting, capping and hashing
-// never happen where user code could reach them. On the result pipe stands one
-// frame, a kind, a length and as many bytes; user code may write it, since the
-// result is its own to choose, but anything before, after or instead of it is a
-// [StatusError]. Control messages are single packets (SOCK_SEQPACKET), so their
-// lengths are the kernel's. Go decides when to stop a shard (time, output,
-// memory, processes, context) and the zygote carries it out; when the zygote
-// does not answer, Go kills it and looks for its processes by a mark in their
-// environment. (The zygote and the template are not dumpable, so that a shard
-// cannot trace them; of what the import of a function started, this search
-// therefore finds nothing unless Go runs as root.) When Go dies, the zygote sees the end of the socket and ends
-// everything; shards and template also ask the kernel to die with the zygote.
+// A new shard reports to the zygote with one end of a channel that it has just
+// made. The kernel tells the zygote who sends (SO_PASSCRED), and it believes
+// only a child of its own, one at a time, that it has asked for; whoever says
+// anything else ends the template and what it serves. The zygote passes the
+// channel to Go, and Go sends the order with the shard's ends of the pipes on
+// it. So no process that has run user code before ever holds a descriptor of a
+// shard: neither threads of the import, nor what it registered to run at forks,
+// nor an earlier shard. The next shard is asked for only when nothing is left of
+// the last: whatever a shard starts is a descendant of the zygote, however often
+// it forks, and has a number that was given out since.
+//
+// Go keeps the reading ends, so counting, capping and hashing never happen where
+// user code could reach them. On the result pipe stands one frame, a kind, a
+// length and as many bytes; user code may write it, since the result is its own
+// to choose, but anything before, after or instead of it is a [StatusError].
+// Control messages are single packets (SOCK_SEQPACKET), so their lengths are the
+// kernel's. Go decides when to stop a shard and the zygote carries it out; when
+// the zygote does not answer, Go kills it and looks for its processes by a mark
+// in their environment. (The zygote and the template are not dumpable, so that a
+// shard cannot trace them; of what the import of a function started, this search
+// therefore finds nothing unless Go runs as root.) When Go dies, the zygote sees
+// the end of the socket and ends everything; shards and template also ask the
+// kernel to die with the zygote.
+//
+// # Limits
+//
+// Every limit has a status of its own ([Statuses]). Those that the kernel
+// refuses to pass (memory, open files, the size of a file, where there is a
+// cgroup or a file system of its own also processes and the workspace) reach the
+// function as an exception. One that it catches harms nothing; one that ends the
+// shard is the limit's status. The exception is the shard's own word, which is
+// good enough: it could only make its own failure look like another failure. A
+// full disk counts as the function's doing only where the file system is as
+// large as its limit; otherwise Run returns an error. The other limits (time,
+// sums over processes, output, stdout and stderr, the workspace) are Go's, which
+// looks while the shard runs and again when it is over.
+//
+// # Determinism
+//
+// Environment, umask, hash seed and time zone are the same everywhere unless
+// [Settings] say otherwise, and each shard has a [Seed], with which Python's
+// random module is seeded before the handler runs (with 0 before the import).
 //
 // # What this does not do
 //
@@ -39,10 +65,15 @@
 // user id: user code can send signals to the zygote (the session then reports
 // the shard as killed and starts again), to Go, and to everything else of that
 // user; as root it can do anything. It can read and write files, and open
-// sockets. Code that runs at import shares one process, the template, with
-// nothing but the function's own later shards, and could make them depend on
-// one another (an open file, a thread); processor time of programs that the
-// import starts and waits for is not counted. Memory limits are per process,
-// with a watchdog for the sum. Sandboxes close these gaps from outside:
-// [Config.Prepare] sees the command before it starts.
+// sockets. In a workspace that is a folder of the machine, files that are open
+// and have no name any more are bounded each, not in sum.
+//
+// Code that runs at import shares one process, the template, with nothing but
+// the function's own later shards. It can replace the handler, and this
+// program's Python with it: what a shard computes is then the import's choice,
+// and it could make shards depend on one another (an open file, a thread). Its
+// measurements, its status and the results of other functions it cannot touch.
+// Processor time of programs that the import starts and waits for is not
+// counted. Sandboxes close these gaps from outside: [Config.Prepare] sees the
+// command before it starts.
 package harness
