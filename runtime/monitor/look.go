@@ -38,6 +38,8 @@ type looker struct {
 	now   time.Time
 	table *table // of this tick; nil until somebody needs it
 	tried bool
+	// walked is how long counting workspaces has taken in this tick.
+	walked time.Duration
 }
 
 func newLooker(proc string, log *slog.Logger) *looker {
@@ -45,7 +47,7 @@ func newLooker(proc string, log *slog.Logger) *looker {
 }
 
 // begin begins a tick.
-func (l *looker) begin(now time.Time) { l.now, l.table, l.tried = now, nil, false }
+func (l *looker) begin(now time.Time) { l.now, l.table, l.tried, l.walked = now, nil, false, 0 }
 
 // processes reads the table once a tick, when the first asks.
 func (l *looker) processes() *table {
@@ -157,9 +159,11 @@ func (l *looker) workspace(g *gauge) (int64, bool) {
 	if used, ok := mounted(g.target.Workspace); ok {
 		return used, false
 	}
-	if g.walkedAt.IsZero() || l.now.Sub(g.walkedAt) >= walkEvery {
+	if l.walked < walkBudget && (g.walkedAt.IsZero() || l.now.Sub(g.walkedAt) >= walkEvery) {
+		began := time.Now()
 		g.walkedAt = l.now
-		g.workspace, g.partial = countWorkspace(g.target.Workspace)
+		g.workspace, g.partial = countWorkspace(g.target.Workspace, MaxWorkspaceFiles)
+		l.walked += time.Since(began)
 	}
 	return g.workspace, g.partial
 }

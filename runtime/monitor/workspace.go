@@ -13,14 +13,16 @@ const (
 	MaxWorkspaceFiles = 10_000
 	// walkEvery is how often a workspace is counted that is no file system of its own. Asking a file system costs next to nothing.
 	walkEvery = 5 * time.Second
+	// walkBudget is how long counting workspaces may take in one tick, all together; those that are left have their turn in the next.
+	walkBudget = 100 * time.Millisecond
 )
 
 // errEnough ends a walk.
 var errEnough = errors.New("enough files were counted")
 
 // countWorkspace adds up the files below a directory. The sandbox may change it meanwhile in any way: os.Root keeps the walk inside,
-// and what cannot be read is left out.
-func countWorkspace(dir string) (bytes int64, partial bool) {
+// and what cannot be read is left out. Of more files than most, so many are counted.
+func countWorkspace(dir string, most int) (bytes int64, partial bool) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return 0, false
@@ -31,7 +33,7 @@ func countWorkspace(dir string) (bytes int64, partial bool) {
 		if err != nil {
 			return nil //nolint:nilerr // it vanished, or its owner locked it
 		}
-		if files++; files > MaxWorkspaceFiles {
+		if files++; files > most {
 			return errEnough
 		}
 		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
