@@ -92,6 +92,8 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
 		{"modules", b.modules},
+		{"killswitch", b.killswitch},
+		{"monitor", b.monitor},
 	} {
 		say("measuring: %s", m.name)
 		figures, err := m.run(ctx)
