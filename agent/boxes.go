@@ -182,9 +182,9 @@ func (b *boxBook) report(x *box) client.SandboxReport {
 		return r
 	}
 	if s := state.Sample; state.Sampled {
-		r.Sample = &client.Sample{
+		r.Sample = &client.SandboxFigures{
 			At: s.At, CPUPercent: s.CPUPercent, MemoryBytes: s.MemoryBytes, WorkspaceBytes: s.WorkspaceBytes, WorkspacePartial: s.WorkspacePartial,
-			NetworkBytes: s.NetworkBytes, Network: client.SampleNetwork(s.Network), Processes: s.Processes, OutputBytes: s.OutputBytes,
+			NetworkBytes: s.NetworkBytes, Network: client.SandboxFiguresNetwork(s.Network), Processes: s.Processes, OutputBytes: s.OutputBytes,
 		}
 	}
 	for _, a := range state.Alerts[max(0, len(state.Alerts)-maxBeatAlerts):] {
@@ -200,5 +200,22 @@ func limitsOf(l bundle.Limits) threshold.Limits {
 	return threshold.Limits{
 		CPUPercent: 100 * float64(runtime.NumCPU()), MemoryBytes: l.MemoryBytes, WorkspaceBytes: l.DiskBytes,
 		Processes: l.Pids + ownProcesses, OutputBytes: l.StdoutBytes + l.StderrBytes,
+	}
+}
+
+// thresholdsOf are a project's thresholds as they came with a lease.
+func thresholdsOf(t *client.Thresholds) *threshold.Rules {
+	if t == nil {
+		return nil
+	}
+	pair := func(p *client.ThresholdPair) *threshold.Pair {
+		if p == nil {
+			return nil
+		}
+		return &threshold.Pair{Warning: p.Warning, Critical: p.Critical}
+	}
+	return &threshold.Rules{
+		CPU: pair(t.CPU), Memory: pair(t.Memory), Workspace: pair(t.Workspace), Network: pair(t.Network), Processes: pair(t.Processes), Output: pair(t.Output),
+		Samples: int(t.Samples),
 	}
 }

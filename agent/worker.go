@@ -244,8 +244,11 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 }
 
 // thresholds are those in force for a lease's sandbox.
-func (w *worker) thresholds(_ *client.Lease, m *bundle.Manifest) (threshold.Plan, error) {
-	return threshold.Merge(limitsOf(m.Limits), threshold.Source{Name: "the machine's owner", Rules: &w.options.Thresholds})
+func (w *worker) thresholds(l *client.Lease, m *bundle.Manifest) (threshold.Plan, error) {
+	return threshold.Merge(limitsOf(m.Limits),
+		threshold.Source{Name: "the machine's owner", Rules: &w.options.Thresholds},
+		threshold.Source{Name: "the project", Rules: thresholdsOf(l.Monitor)},
+		threshold.Source{Name: "the function", Rules: m.Monitor})
 }
 
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {

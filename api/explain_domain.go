@@ -71,6 +71,7 @@ func domainProblems() []explanation {
 		{"too_many_records", http.StatusRequestEntityTooLarge, "A trial takes fewer records than that.", "Try the module with fewer, or on your own machine: ostraka module test."},
 		{"bad_records", http.StatusUnprocessableEntity, "The records are not those of the module's kind.", correct},
 		{"module_host", http.StatusServiceUnavailable, "The module could not be checked now. Nothing is held against it.", "Send it again in a moment."},
+		{"bad_thresholds", http.StatusUnprocessableEntity, "A threshold for sandboxes cannot be meant.", correct},
 		{"bad_scope", http.StatusUnprocessableEntity, "What a switch is to hold makes no sense.", "Name everything, or a project, or a function of a project and, if not all, its version."},
 		{"too_many_switches", http.StatusConflict, "As many switches are on as are kept.", "Put some off, or put one on for a whole project."},
 		{"database_unavailable", http.StatusServiceUnavailable, "The database does not answer. Nothing was changed.", "Send the same request again in a moment."},

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // MaxJSONBody is the largest body of an operation that does not say otherwise, in bytes: documents that people write are far below.
@@ -56,9 +57,10 @@ type UpdateProjectInput struct {
 	InProject
 	Conditional
 	Body struct {
-		FollowupsEnabled *bool   `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
-		AgentsOpen       *bool   `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
-		MinIsolation     *string `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
+		FollowupsEnabled *bool            `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
+		AgentsOpen       *bool            `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
+		MinIsolation     *string          `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
+		Monitor          *threshold.Rules `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away."`
 	} `nameHint:"ProjectChange"`
 }
 
@@ -138,7 +140,7 @@ func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectIn
 		return nil, err
 	}
 	p, err := s.service.UpdateProject(ctx, c.principal, id, functions.ProjectChange{
-		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation,
+		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation, Monitor: in.Body.Monitor,
 	}, revision)
 	if err != nil {
 		return nil, err

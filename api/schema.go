@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // schemaPrefix is where OpenAPI keeps schemas that are referred to.
@@ -124,6 +125,9 @@ func newRegistry() huma.Registry {
 
 // schemaName names a type's schema after the type. Types of the same name in different packages need a name of their own.
 func schemaName(t reflect.Type, hint string) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t {
 	case reflect.TypeFor[verify.Reason]():
 		return "VerdictReason"
@@ -133,6 +137,12 @@ func schemaName(t reflect.Type, hint string) string {
 		return "RuleThen"
 	case reflect.TypeFor[functions.Result]():
 		return "ShardResult"
+	case reflect.TypeFor[threshold.Rules]():
+		return "Thresholds"
+	case reflect.TypeFor[threshold.Pair]():
+		return "ThresholdPair"
+	case reflect.TypeFor[threshold.Sample]():
+		return "SandboxFigures"
 	}
 	name := huma.DefaultSchemaNamer(t, hint)
 	if item, ok := strings.CutPrefix(name, "List"); ok && strings.HasPrefix(t.Name(), "List[") {

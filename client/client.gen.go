@@ -537,30 +537,6 @@ func (e Role) Valid() bool {
 	}
 }
 
-// Defines values for SampleNetwork.
-const (
-	SampleNetworkNone    SampleNetwork = "none"
-	SampleNetworkOwn     SampleNetwork = "own"
-	SampleNetworkShared  SampleNetwork = "shared"
-	SampleNetworkUnknown SampleNetwork = "unknown"
-)
-
-// Valid indicates whether the value is a known member of the SampleNetwork enum.
-func (e SampleNetwork) Valid() bool {
-	switch e {
-	case SampleNetworkNone:
-		return true
-	case SampleNetworkOwn:
-		return true
-	case SampleNetworkShared:
-		return true
-	case SampleNetworkUnknown:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for SandboxState.
 const (
 	SandboxStateEnded   SandboxState = "ended"
@@ -594,6 +570,30 @@ func (e SandboxTerminate) Valid() bool {
 	case SandboxTerminateForce:
 		return true
 	case SandboxTerminateSoft:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SandboxFiguresNetwork.
+const (
+	SandboxFiguresNetworkNone    SandboxFiguresNetwork = "none"
+	SandboxFiguresNetworkOwn     SandboxFiguresNetwork = "own"
+	SandboxFiguresNetworkShared  SandboxFiguresNetwork = "shared"
+	SandboxFiguresNetworkUnknown SandboxFiguresNetwork = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the SandboxFiguresNetwork enum.
+func (e SandboxFiguresNetwork) Valid() bool {
+	switch e {
+	case SandboxFiguresNetworkNone:
+		return true
+	case SandboxFiguresNetworkOwn:
+		return true
+	case SandboxFiguresNetworkShared:
+		return true
+	case SandboxFiguresNetworkUnknown:
 		return true
 	default:
 		return false
@@ -1634,8 +1634,11 @@ type Lease struct {
 	ID       openapi_types.UUID `json:"id"`
 	Job      openapi_types.UUID `json:"job"`
 	Manifest Manifest           `json:"manifest"`
-	Project  openapi_types.UUID `json:"project"`
-	Shards   []LeasedShard      `json:"shards"`
+
+	// Monitor The project's thresholds for sandboxes.
+	Monitor *Thresholds        `json:"monitor,omitempty"`
+	Project openapi_types.UUID `json:"project"`
+	Shards  []LeasedShard      `json:"shards"`
 
 	// Signing Left out where the bundle is not signed by the project's newest key.
 	Signing *LeaseSigning `json:"signing,omitempty"`
@@ -1684,6 +1687,7 @@ type Manifest struct {
 	Entrypoint   string       `json:"entrypoint,omitempty"`
 	Limits       Limits       `json:"limits"`
 	MinIsolation string       `json:"min_isolation"`
+	Monitor      *Thresholds  `json:"monitor,omitempty"`
 	Name         string       `json:"name"`
 	Network      string       `json:"network"`
 	Runtime      string       `json:"runtime"`
@@ -1960,7 +1964,10 @@ type Project struct {
 
 	// MinIsolation The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides.
 	MinIsolation string `json:"min_isolation"`
-	Name         string `json:"name"`
+
+	// Monitor Thresholds for all of the project's sandboxes, besides those of functions and of the owners of machines: the strictest hold.
+	Monitor *Thresholds `json:"monitor,omitempty"`
+	Name    string      `json:"name"`
 
 	// Revision Grows with every change; it is also the ETag.
 	Revision int64 `json:"revision"`
@@ -2044,6 +2051,9 @@ type ProjectChange struct {
 
 	// MinIsolation The weakest isolation that the project accepts.
 	MinIsolation *ProjectChangeMinIsolation `json:"min_isolation,omitempty"`
+
+	// Monitor Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away.
+	Monitor *Thresholds `json:"monitor,omitempty"`
 }
 
 // ProjectChangeMinIsolation The weakest isolation that the project accepts.
@@ -2197,32 +2207,6 @@ type RuleThen struct {
 	Version int64 `json:"version,omitempty"`
 }
 
-// Sample defines model for Sample.
-type Sample struct {
-	At time.Time `json:"at"`
-
-	// CPUPercent Of one processor, since the sample before.
-	CPUPercent  float64 `json:"cpu_percent"`
-	MemoryBytes int64   `json:"memory_bytes"`
-
-	// Network What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
-	Network SampleNetwork `json:"network"`
-
-	// NetworkBytes Sent and received.
-	NetworkBytes int64 `json:"network_bytes"`
-
-	// OutputBytes Of stdout and stderr of the running shard.
-	OutputBytes    int64 `json:"output_bytes"`
-	Processes      int64 `json:"processes"`
-	WorkspaceBytes int64 `json:"workspace_bytes"`
-
-	// WorkspacePartial The workspace holds more files than the monitor counts; it has at least that many bytes.
-	WorkspacePartial bool `json:"workspace_partial,omitempty"`
-}
-
-// SampleNetwork What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
-type SampleNetwork string
-
 // Sandbox defines model for Sandbox.
 type Sandbox struct {
 	Agent     openapi_types.UUID `json:"agent"`
@@ -2240,7 +2224,7 @@ type Sandbox struct {
 	Project openapi_types.UUID `json:"project"`
 
 	// Sample The latest.
-	Sample *Sample `json:"sample,omitempty"`
+	Sample *SandboxFigures `json:"sample,omitempty"`
 
 	// SeenAt The last heartbeat that named it.
 	SeenAt time.Time `json:"seen_at"`
@@ -2262,6 +2246,32 @@ type SandboxState string
 
 // SandboxTerminate It was ordered to end: soft after its shard, force at once.
 type SandboxTerminate string
+
+// SandboxFigures defines model for SandboxFigures.
+type SandboxFigures struct {
+	At time.Time `json:"at"`
+
+	// CPUPercent Of one processor, since the sample before.
+	CPUPercent  float64 `json:"cpu_percent"`
+	MemoryBytes int64   `json:"memory_bytes"`
+
+	// Network What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
+	Network SandboxFiguresNetwork `json:"network"`
+
+	// NetworkBytes Sent and received.
+	NetworkBytes int64 `json:"network_bytes"`
+
+	// OutputBytes Of stdout and stderr of the running shard.
+	OutputBytes    int64 `json:"output_bytes"`
+	Processes      int64 `json:"processes"`
+	WorkspaceBytes int64 `json:"workspace_bytes"`
+
+	// WorkspacePartial The workspace holds more files than the monitor counts; it has at least that many bytes.
+	WorkspacePartial bool `json:"workspace_partial,omitempty"`
+}
+
+// SandboxFiguresNetwork What network_bytes is worth: none is proven by a network namespace, shared counts the whole machine's.
+type SandboxFiguresNetwork string
 
 // SandboxList defines model for SandboxList.
 type SandboxList struct {
@@ -2287,7 +2297,7 @@ type SandboxReport struct {
 	Level SandboxReportLevel `json:"level"`
 
 	// Sample The latest. Left out: it was not looked at yet.
-	Sample *Sample `json:"sample,omitempty"`
+	Sample *SandboxFigures `json:"sample,omitempty"`
 
 	// Shard The shard that it runs now. Left out: none.
 	Shard *int64 `json:"shard,omitempty"`
@@ -2474,6 +2484,28 @@ type TerminateOrder struct {
 type Termination struct {
 	// Force End it at once. Left out: after the shard that it runs.
 	Force bool `json:"force,omitempty"`
+}
+
+// ThresholdPair defines model for ThresholdPair.
+type ThresholdPair struct {
+	// Critical Examples: 512Mi
+	Critical string `json:"critical,omitempty"`
+
+	// Warning Examples: 80%
+	Warning string `json:"warning,omitempty"`
+}
+
+// Thresholds defines model for Thresholds.
+type Thresholds struct {
+	CPU       *ThresholdPair `json:"cpu,omitempty"`
+	Memory    *ThresholdPair `json:"memory,omitempty"`
+	Network   *ThresholdPair `json:"network,omitempty"`
+	Output    *ThresholdPair `json:"output,omitempty"`
+	Processes *ThresholdPair `json:"processes,omitempty"`
+
+	// Samples For how many samples, one a second, a value must be over a threshold; 3 when left out.
+	Samples   int64          `json:"samples,omitempty"`
+	Workspace *ThresholdPair `json:"workspace,omitempty"`
 }
 
 // TrialStats defines model for TrialStats.

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // Limits of a lease.
@@ -232,11 +233,12 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 		return err
 	}
 	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
-	n, err := store.Exec(ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version)
+	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	lease.Monitor = monitor
+	if !made {
 		return notLent(ctx, server, agent, lease)
 	}
 	_, replayed, err := remember(ctx, server, agent, "lease", idem, lease.ID)
@@ -296,7 +298,15 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		}
 		lease = s.newLease(id, openJob{ProjectID: project, JobID: row.JobID}, gate, picked)
 		lease.Deadline = deadline
-		lease.Signing, err = leaseSigning(ctx, tx, gate)
+		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		p, err := getProject(ctx, server, project)
+		lease.Monitor = p.Monitor
 		return err
 	})
 	return lease, err

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
@@ -119,6 +121,7 @@ type ProjectChange struct {
 	FollowupsEnabled *bool
 	AgentsOpen       *bool
 	MinIsolation     *string
+	Monitor          *threshold.Rules // without any threshold: none from now on
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -128,11 +131,20 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return p, Invalid("bad_isolation", err.Error(), "name a level of isolation that there is")
 		}
 	}
+	var monitor []byte
+	if change.Monitor != nil {
+		if err := change.Monitor.Check(); err != nil {
+			return p, Invalid("bad_thresholds", err.Error(), "correct the threshold that is named")
+		}
+		if monitor, err = json.Marshal(change.Monitor); err != nil {
+			return p, fmt.Errorf("encoding thresholds: %w", err)
+		}
+	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
 		if p, err = getProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation)
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor)
 		if err != nil {
 			return err
 		}
@@ -140,7 +152,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return ErrRevision
 		}
 		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
-			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation,
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor,
 		}); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -49,13 +50,14 @@ func (p Principal) Actor() string {
 
 // Project is a tenant.
 type Project struct {
-	ID               uuid.UUID `json:"id"`
-	Name             string    `json:"name"`
-	FollowupsEnabled bool      `json:"followups_enabled" doc:"Whether rules may create follow-up jobs in this project."`
-	AgentsOpen       bool      `json:"agents_open" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
-	MinIsolation     string    `json:"min_isolation" doc:"The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides."`
-	Revision         int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
-	CreatedAt        time.Time `json:"created_at"`
+	ID               uuid.UUID        `json:"id"`
+	Name             string           `json:"name"`
+	FollowupsEnabled bool             `json:"followups_enabled" doc:"Whether rules may create follow-up jobs in this project."`
+	AgentsOpen       bool             `json:"agents_open" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
+	MinIsolation     string           `json:"min_isolation" doc:"The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides."`
+	Monitor          *threshold.Rules `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, besides those of functions and of the owners of machines: the strictest hold."`
+	Revision         int64            `json:"revision" doc:"Grows with every change; it is also the ETag."`
+	CreatedAt        time.Time        `json:"created_at"`
 }
 
 // Key is an API key without its secret.
@@ -362,18 +364,19 @@ type LeasedShard struct {
 
 // Lease is a batch of shards of one job, lent to one agent until a deadline.
 type Lease struct {
-	ID           uuid.UUID       `json:"id"`
-	Project      uuid.UUID       `json:"project"`
-	Job          uuid.UUID       `json:"job"`
-	Function     string          `json:"function"`
-	Version      int             `json:"version"`
-	BundleDigest string          `json:"bundle_digest"`
-	BundleSize   int64           `json:"bundle_size"`
-	Manifest     bundle.Manifest `json:"manifest"`
-	Signing      *LeaseSigning   `json:"signing,omitempty" doc:"Left out where the bundle is not signed by the project's newest key."`
-	Shards       []LeasedShard   `json:"shards"`
-	Deadline     time.Time       `json:"deadline" doc:"By the server's clock; heartbeats move it."`
-	TTLSeconds   int             `json:"ttl_seconds" doc:"Seconds until the deadline: use this, the clocks may differ."`
+	ID           uuid.UUID        `json:"id"`
+	Project      uuid.UUID        `json:"project"`
+	Job          uuid.UUID        `json:"job"`
+	Function     string           `json:"function"`
+	Version      int              `json:"version"`
+	BundleDigest string           `json:"bundle_digest"`
+	BundleSize   int64            `json:"bundle_size"`
+	Manifest     bundle.Manifest  `json:"manifest"`
+	Monitor      *threshold.Rules `json:"monitor,omitempty" doc:"The project's thresholds for sandboxes."`
+	Signing      *LeaseSigning    `json:"signing,omitempty" doc:"Left out where the bundle is not signed by the project's newest key."`
+	Shards       []LeasedShard    `json:"shards"`
+	Deadline     time.Time        `json:"deadline" doc:"By the server's clock; heartbeats move it."`
+	TTLSeconds   int              `json:"ttl_seconds" doc:"Seconds until the deadline: use this, the clocks may differ."`
 }
 
 // Result is what an attempt sends back. Everything in it is a claim until it is checked.

@@ -98,18 +98,22 @@ func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
 func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var followups, agents, isolation string
+	var limits thresholdChange
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; what is not named stays as it is.
 
 --agents listed lends work to agents that joined with the project's tokens or were approved for it;
---agents open to every agent of the installation that is approved and was not removed from the project.`,
+--agents open to every agent of the installation that is approved and was not removed from the project.
+
+Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
+function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
 		Example: "  ostraka project set --agents open --min-isolation linux",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			change, err := projectChange(followups, agents, isolation)
+			change, err := projectChange(followups, agents, isolation, &limits)
 			if err != nil {
 				return err
 			}
@@ -127,19 +131,23 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	output.register(cmd.Flags())
 	f := cmd.Flags()
 	f.StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
+	limits.register(f)
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
 }
 
-func projectChange(followups, agents, isolation string) (c client.ProjectChange, err error) {
+func projectChange(followups, agents, isolation string, limits *thresholdChange) (c client.ProjectChange, err error) {
 	switch {
-	case followups == "" && agents == "" && isolation == "":
-		return c, usageError("what to set? --followups, --agents or --min-isolation")
+	case followups == "" && agents == "" && isolation == "" && limits.nothing():
+		return c, usageError("what to set? --followups, --agents, --min-isolation or --threshold")
 	case followups != "" && followups != "on" && followups != "off":
 		return c, usageError("--followups is %q: choose on or off", followups)
 	case agents != "" && agents != "listed" && agents != "open":
 		return c, usageError("--agents is %q: choose listed or open", agents)
+	}
+	if c.Monitor, err = limits.read(); err != nil {
+		return c, err
 	}
 	if followups != "" {
 		c.FollowupsEnabled = new(followups == "on")
@@ -173,7 +181,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 	p := doc.Value
 	return printOne(t, o, doc.Raw, [][2]string{
 		{"project", p.ID.String()}, {"name", p.Name}, {"follow-ups", onOff(p.FollowupsEnabled)},
-		{"agents", listedOpen(p.AgentsOpen)}, {"asks for", p.MinIsolation}, {"created", shortTime(p.CreatedAt)},
+		{"agents", listedOpen(p.AgentsOpen)}, {"asks for", p.MinIsolation}, {"thresholds", thresholdWords(p.Monitor)}, {"created", shortTime(p.CreatedAt)},
 	})
 }
 

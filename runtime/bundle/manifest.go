@@ -6,6 +6,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // Names and defaults of a manifest.
@@ -38,6 +40,8 @@ type Manifest struct {
 	Limits       Limits       `json:"limits"`
 	Verification Verification `json:"verification"`
 	Aggregator   *Aggregator  `json:"aggregator,omitempty"`
+	// Monitor are thresholds for the function's sandboxes. They only make stricter what owners of machines and projects set.
+	Monitor *threshold.Rules `json:"monitor,omitempty"`
 }
 
 // Verification is how results of the function are checked, unless a job says

@@ -10,20 +10,22 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // manifestFile is function.toml as written. Pointers tell "absent" from zero.
 type manifestFile struct {
-	Name         *string        `toml:"name"`
-	Description  string         `toml:"description"`
-	Entrypoint   *string        `toml:"entrypoint"`
-	Script       *string        `toml:"script"`
-	Runtime      *string        `toml:"runtime"`
-	Network      *string        `toml:"network"`
-	MinIsolation *string        `toml:"min_isolation"`
-	Limits       limitsFile     `toml:"limits"`
-	Verification *verifyFile    `toml:"verification"`
-	Aggregator   *aggregateFile `toml:"aggregator"`
+	Name         *string          `toml:"name"`
+	Description  string           `toml:"description"`
+	Entrypoint   *string          `toml:"entrypoint"`
+	Script       *string          `toml:"script"`
+	Runtime      *string          `toml:"runtime"`
+	Network      *string          `toml:"network"`
+	MinIsolation *string          `toml:"min_isolation"`
+	Limits       limitsFile       `toml:"limits"`
+	Verification *verifyFile      `toml:"verification"`
+	Aggregator   *aggregateFile   `toml:"aggregator"`
+	Monitor      *threshold.Rules `toml:"monitor"`
 }
 
 type limitsFile struct {
@@ -125,6 +127,11 @@ func (f *manifestFile) manifest() (Manifest, error) {
 	m.Verification = f.Verification.verification()
 	if m.Aggregator, err = f.Aggregator.aggregator(); err != nil {
 		return Manifest{}, err
+	}
+	if m.Monitor = f.Monitor; m.Monitor != nil {
+		if err := m.Monitor.Check(); err != nil {
+			return Manifest{}, fmt.Errorf("monitor: %w", err)
+		}
 	}
 	return m, m.check()
 }
