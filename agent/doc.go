@@ -20,6 +20,7 @@
 //	trust.json        the signing keys of the projects whose functions it executes (package trust)
 //	enrolment.json    the server, the agent's ID there and the key that the server gave it
 //	bundles/          functions by digest, checked at every use
+//	python/           the interpreter, compared with the program's list of it at every start (package runtime/python)
 //	work/             scratch of what runs now; emptied at start
 //
 // The first two files are the agent's identity: mode 0600 in a directory that nobody else may write.

@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,10 @@ func main() {
 }
 
 func run() error {
+	if here := runtime.GOOS + "-" + runtime.GOARCH; here != host {
+		fmt.Fprintf(os.Stderr, "generate: the manifests of Python are made on %s; on %s they are left as they are\n", host, here)
+		return nil
+	}
 	data, err := dataDir()
 	if err != nil {
 		return err
