@@ -140,7 +140,7 @@ func (i *installer) folder(path string) error {
 	}
 	slices.Reverse(missing)
 	for _, at := range missing {
-		if err := os.Mkdir(i.at(at), 0o755); err != nil { //nolint:gosec // others read the system's folders
+		if err := os.Mkdir(i.at(at), 0o755); err != nil {
 			return fmt.Errorf("installing: %w", err)
 		}
 		i.manifest.Folders = append(i.manifest.Folders, at)

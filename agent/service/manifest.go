@@ -89,7 +89,7 @@ func (o *Options) writeManifest(m Manifest) error {
 	if err != nil {
 		return fmt.Errorf("writing down what was installed: %w", err)
 	}
-	if err := os.WriteFile(o.at(manifestPath), append(text, '\n'), 0o644); err != nil { //nolint:gosec // there is no secret in it
+	if err := os.WriteFile(o.at(manifestPath), append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("writing down what was installed: %w", err)
 	}
 	return nil

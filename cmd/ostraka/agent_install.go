@@ -32,11 +32,12 @@ func newAgentInstall(t *terminal, server *serverFlags) *cobra.Command {
 little as the sandboxes allow. It copies this program, writes a unit and an environment file with the
 server and the token, makes the user ostraka-agent, and starts the service. Each step is printed.
 
-What follows -- is given to "ostraka agent start", for example -- --workers 4 --max-memory 2Gi.
+The agreement must be accepted first (ostraka agent eula show): with OSTRAKA_ACCEPT_EULA, or --accept-eula
+after --. What follows -- is given to "ostraka agent start", for example -- --workers 4 --max-memory 2Gi.
 The agent's data is in ` + service.StateDir + `. "ostraka agent uninstall" takes all of it back.
 
 With --root, files are written below a folder (an image that is being built) and nothing is started.`,
-		Example: `  sudo OSTRAKA_TOKEN=… ostraka agent install --url https://ostraka.example.org
+		Example: `  sudo OSTRAKA_TOKEN=… OSTRAKA_ACCEPT_EULA=VERSION ostraka agent install --url https://ostraka.example.org
   ostraka agent install --url https://ostraka.example.org --dry-run -- --workers 4`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() != 0 && len(args) > 0 {
@@ -97,13 +98,12 @@ func (o *agentInstallOptions) complete(args []string) (err error) {
 			return fmt.Errorf("finding the root: %w", err)
 		}
 	}
-	o.service.Arguments = args
-	return checkStartFlags(o.terminal, o.server, args)
+	return o.completeArguments(args)
 }
 
-// checkStartFlags refuses a service that would not start.
-func checkStartFlags(t *terminal, server *serverFlags, args []string) error {
-	start := newAgentStart(t, server)
+// completeArguments adds what a service, which nobody can ask, must be told, and refuses what would not start.
+func (o *agentInstallOptions) completeArguments(args []string) error {
+	start := newAgentStart(o.terminal, o.server)
 	if err := start.ParseFlags(args); err != nil {
 		return usageError("after --: %w", err)
 	}
@@ -114,6 +114,20 @@ func checkStartFlags(t *terminal, server *serverFlags, args []string) error {
 		if start.Flags().Changed(ours) {
 			return usageError("after --: --%s is not for a service", ours)
 		}
+	}
+	o.service.Arguments = args
+	if start.Flags().Changed("accept-eula") {
+		return nil
+	}
+	accepted := o.terminal.env("OSTRAKA_ACCEPT_EULA")
+	if accepted == "" && !o.dryRun {
+		return &exitError{
+			code: exitAuth, err: errors.New("the agreement is not accepted, and a service cannot ask"),
+			hint: "read it with " + o.terminal.program + " agent eula show, then install with OSTRAKA_ACCEPT_EULA=VERSION, or with -- --accept-eula VERSION",
+		}
+	}
+	if accepted != "" {
+		o.service.Arguments = append(args, "--accept-eula", accepted)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type plainFlight struct {
 	answer         *os.File
 	full, verbose  chan struct{}
 	large, talk    sync.Once
-	exited         chan error
+	exited         chan struct{} // closed when the interpreter is gone and waited for
 	started        time.Time
 }
 
@@ -114,7 +114,7 @@ func (f *plainFlight) stdoutLimit() int64 {
 
 // start starts the interpreter, held together with all that it will start.
 func (f *plainFlight) start() (err error) {
-	f.frames, f.exited = make(chan frame, 1), make(chan error, 1)
+	f.frames, f.exited = make(chan frame, 1), make(chan struct{})
 	f.full, f.verbose = make(chan struct{}), make(chan struct{})
 	var outW, errW, answerW *os.File
 	var ends []*os.File // of the shard's; this process keeps none of them
@@ -178,7 +178,10 @@ func (f *plainFlight) launch(stdout, stderr, answer *os.File) error {
 		_ = f.cmd.Wait() // the first trouble says more
 		return err
 	}
-	go func() { f.exited <- f.cmd.Wait() }()
+	go func() {
+		defer close(f.exited)
+		_ = f.cmd.Wait() // how it ended is in its state
+	}()
 	return nil
 }
 
