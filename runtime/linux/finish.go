@@ -102,5 +102,9 @@ func readNumber(path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	return parseNumber(string(text))
+}
+
+func parseNumber(text string) (int64, error) {
+	return strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 var tree = sync.OnceValues(func() (python.Tree, error) {
-	return python.Install(context.Background(), filepath.Join(os.TempDir(), "ostraka-test-python"))
+	return python.Open(context.Background(), python.Options{})
 })
 
 func newRunner(t testing.TB, level bundle.Isolation) *Runner {

@@ -126,12 +126,12 @@ func (s *Sandbox) rlimits() []rlimit {
 }
 
 // processes is how many processes and threads the sandbox's user may have,
-// enforced by a limit that counts them in the namespace. Without a namespace it
-// would count all that the user runs, unless the user is the sandbox's alone.
-// The cgroup, which tells when it refuses one, is a little narrower.
+// enforced by a limit that counts them in the namespace. The cgroup, which tells
+// when it refuses one, is a little narrower. Without a namespace the limit
+// counts all that the user runs, so it only keeps the number from exploding.
 func (s *Sandbox) processes() int64 {
 	if !s.runner.namespaces() && s.slot == nil {
-		return 0
+		return tasksOf(os.Geteuid()) + s.manifest.Limits.Pids + otherTasks
 	}
 	n := s.manifest.Limits.Pids + ownProcesses
 	if s.group != nil {

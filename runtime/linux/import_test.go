@@ -1,0 +1,62 @@
+//go:build linux
+
+package linux
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+)
+
+// TestCorpusOfImports runs code that is hostile when it is imported, where it owns the template.
+func TestCorpusOfImports(t *testing.T) {
+	const handler = "\ndef handler(x): return 1\n"
+	imports := map[string]struct {
+		source   string
+		statuses string
+	}{
+		"leaves children behind": {"import os, time\nfor _ in range(3):\n  try:\n    if os.fork() == 0:\n      os.setsid(); time.sleep(1000)\n  except OSError: pass" + handler, "ok"},
+		"fork bomb":              {"import os\ntry:\n  while True: os.fork()\nexcept OSError: pass\nimport time; time.sleep(1000)" + handler, "timeout process_limit killed error"},
+		"eats memory":            {"x = bytearray(10**9)" + handler, "memory"},
+		"hangs":                  {"import time; time.sleep(1000)" + handler, "timeout"},
+		"spins":                  {"while True: pass" + handler, "timeout cpu_limit"},
+		"kills the zygote":       {"import os\nos.kill(os.getppid(), 9)\nimport time; time.sleep(0.2)" + handler, "ok killed"},
+		"stops the zygote":       {"import os\nos.kill(os.getppid(), 19)\nimport time; time.sleep(0.2)" + handler, "ok killed timeout error"},
+		"fills the workspace":    {"open('/work/import/x' if __import__('os').path.exists('/work') else 'x', 'wb').write(bytes(64 << 20))" + handler, "error disk_limit memory"},
+		"leaves without a word":  {"import os; os._exit(0)" + handler, "error"},
+		"reads the host":         {"open('/etc/passwd').read()" + handler, "error denied"},
+		"opens a socket":         {"import socket; socket.socket()" + handler, "error denied"},
+		"forges frames":          {"import os\nfor fd in range(3, 100):\n  try: os.write(fd, b'{}')\n  except OSError: pass" + handler, "killed error"},
+	}
+	for _, level := range levelsHere() {
+		r := newRunner(t, level)
+		for name, test := range imports {
+			t.Run(string(level)+"/"+name, func(t *testing.T) {
+				got := runImport(t, r, test.source)
+				require.Contains(t, strings.Fields(test.statuses), string(got.Status), "%+v", got.Exception)
+			})
+		}
+	}
+}
+
+func runImport(t *testing.T, r *Runner, source string) harness.Result {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(source), 0o600))
+	manifest := strings.NewReplacer("WALL", "3", "cpu_seconds = 1", "cpu_seconds = 2").Replace(corpusLimits)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte(manifest), 0o600))
+	b, err := bundle.Pack(dir)
+	require.NoError(t, err)
+	s, err := r.Open(t.Context(), b, harness.Settings{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	got, err := s.Run(t.Context(), 0, []byte("1"))
+	require.NoError(t, err)
+	return got
+}
