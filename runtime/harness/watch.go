@@ -111,7 +111,7 @@ func (z *zygote) find(template int, namespaced bool) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("finding the template: no child of the interpreter is number %d in its namespace", template)
+	return nil // it has gone already: the next message says so
 }
 
 // innermost is the number of a process in the namespace that it lives in; 0
