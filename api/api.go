@@ -93,6 +93,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.agentOperations()
 	s.sandboxOperations()
 	s.killswitchOperations()
+	s.telemetryOperations()
 	s.eulaOperations()
 	s.agentProtocol()
 	s.directiveOperations()

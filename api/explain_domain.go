@@ -53,6 +53,8 @@ func domainProblems() []explanation {
 		{"token_required", http.StatusForbidden, "This server takes no agents without an enrolment token.", "Ask a project's owner for one: ostraka enrolment-token create."},
 		{"bad_owner", http.StatusUnprocessableEntity, "The name of an owner is too long.", correct},
 		{"bad_action", http.StatusUnprocessableEntity, "There is no such action on an agent.", correct},
+		{"bad_period", http.StatusUnprocessableEntity, "A period ends before it begins.", correct},
+		{"bad_step", http.StatusUnprocessableEntity, "The step is not one that such figures are kept in, or makes too many points.", correct},
 		{"bad_heartbeat", http.StatusUnprocessableEntity, "A heartbeat says more than one may say, or something that cannot be kept.", correct},
 		{"bad_public_key", http.StatusUnprocessableEntity, "The public key is not an Ed25519 key.", "Send its 32 bytes in base64."},
 		{"bad_reason", http.StatusUnprocessableEntity, "The decision has no reason, or too long a one.", "Say why; the audit log keeps it."},

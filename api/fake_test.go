@@ -449,6 +449,10 @@ func (f *fake) ExcludeAgent(_ context.Context, _ functions.Principal, _, _ uuid.
 	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}, Excluded: true}, f.begin()
 }
 
+func (f *fake) AgentTelemetry(_ context.Context, _ uuid.UUID, q functions.TelemetryQuery) ([]functions.TelemetryPoint, functions.TelemetryQuery, error) {
+	return nil, q, f.begin()
+}
+
 func (f *fake) EULA() eula.Document { return eula.Embedded() }
 
 func (f *fake) AcceptEULA(_ context.Context, _ uuid.UUID, a functions.Acceptance, _ string) error {

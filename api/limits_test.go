@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/eula"
 )
 
 // schema is as much of a JSON schema as the limits need.
@@ -38,6 +39,12 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 	require.EqualValues(t, functions.MaxLabel, schemas["NewKey"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["NewEnrolmentToken"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["Enrolment"].Properties["name"].MaxLength)
+	require.EqualValues(t, functions.MaxBeatLeases, schemas["Heartbeat"].Properties["leases"].MaxItems)
+	require.EqualValues(t, functions.MaxIdleText, schemas["Idle"].Properties["text"].MaxLength)
+	require.EqualValues(t, functions.MaxAgentProjects, schemas["AgentWishes"].Properties["projects"].MaxItems)
+	require.EqualValues(t, functions.MaxReason, schemas["AgentDecision"].Properties["reason"].MaxLength)
+	require.EqualValues(t, functions.MaxOwner, schemas["NewEnrolmentToken"].Properties["owner"].MaxLength)
+	require.EqualValues(t, eula.MaxVersion, schemas["Acceptance"].Properties["version"].MaxLength)
 	lists := 0
 	for path, methods := range spec.Paths {
 		for _, op := range methods {

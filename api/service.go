@@ -92,6 +92,9 @@ type Service interface {
 	DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action functions.AgentAction, reason string) (functions.Agent, error)
 	AssignOwner(ctx context.Context, by functions.Principal, id uuid.UUID, owner string) (functions.Agent, error)
 
+	// AgentTelemetry says how an agent's machine was, and the query as it was completed.
+	AgentTelemetry(ctx context.Context, id uuid.UUID, q functions.TelemetryQuery) ([]functions.TelemetryPoint, functions.TelemetryQuery, error)
+
 	// EULA is the agreement in force.
 	EULA() eula.Document
 	AcceptEULA(ctx context.Context, agent uuid.UUID, a functions.Acceptance, address string) error

@@ -913,6 +913,16 @@ type AgentProjectList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// AgentTelemetry defines model for AgentTelemetry.
+type AgentTelemetry struct {
+	From time.Time `json:"from"`
+
+	// Points Steps without a sample are left out.
+	Points      []TelemetryPoint `json:"points"`
+	StepSeconds int64            `json:"step_seconds"`
+	To          time.Time        `json:"to"`
+}
+
 // AgentWishes defines model for AgentWishes.
 type AgentWishes struct {
 	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
@@ -2474,6 +2484,33 @@ type SigningKeys struct {
 	Keys []SigningKey `json:"keys"`
 }
 
+// TelemetryPoint defines model for TelemetryPoint.
+type TelemetryPoint struct {
+	// At When the step begins.
+	At time.Time `json:"at"`
+
+	// BatteryPercentMin Left out where there is no battery.
+	BatteryPercentMin  *float64 `json:"battery_percent_min,omitempty"`
+	CPUPercentAvg      float64  `json:"cpu_percent_avg"`
+	CPUPercentMax      float64  `json:"cpu_percent_max"`
+	DiskUsedBytesAvg   int64    `json:"disk_used_bytes_avg"`
+	DiskUsedBytesMax   int64    `json:"disk_used_bytes_max"`
+	Load1Avg           float64  `json:"load1_avg"`
+	Load1Max           float64  `json:"load1_max"`
+	MemoryUsedBytesAvg int64    `json:"memory_used_bytes_avg"`
+	MemoryUsedBytesMax int64    `json:"memory_used_bytes_max"`
+
+	// ReceivedBytes During the step.
+	ReceivedBytes int64 `json:"received_bytes"`
+
+	// Samples How many samples it is made of, a minute each at most.
+	Samples      int64 `json:"samples"`
+	SandboxesMax int64 `json:"sandboxes_max"`
+
+	// SentBytes During the step.
+	SentBytes int64 `json:"sent_bytes"`
+}
+
 // TerminateOrder defines model for TerminateOrder.
 type TerminateOrder struct {
 	Force   bool               `json:"force"`
@@ -2661,6 +2698,18 @@ type ResumeAgentParams struct {
 type RevokeAgentParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetAgentTelemetryParams defines parameters for GetAgentTelemetry.
+type GetAgentTelemetryParams struct {
+	// From When the period begins; an hour before its end when left out.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To When it ends; now when left out.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Step How long each point is: whole minutes within the last 24 hours, whole hours before that. Left out: one that fits.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
 // ReleaseParams defines parameters for Release.
@@ -3550,6 +3599,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 	RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAgentTelemetry See how an agent's machine was
+	//
+	// A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+	//
+	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
+	GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEULA Read the agreement in force
 	//
@@ -4940,6 +4996,23 @@ func (c *Client) RevokeAgentWithBody(ctx context.Context, agent openapi_types.UU
 // Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 func (c *Client) RevokeAgent(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeAgentRequest(c.Server, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAgentTelemetry See how an agent's machine was
+//
+// A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+//
+// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
+func (c *Client) GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAgentTelemetryRequest(c.Server, agent, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7732,6 +7805,91 @@ func NewRevokeAgentRequestWithBody(server string, agent openapi_types.UUID, para
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetAgentTelemetryRequest constructs an http.Request for the GetAgentTelemetry method
+func NewGetAgentTelemetryRequest(server string, agent openapi_types.UUID, params *GetAgentTelemetryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agents/%s/telemetry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -12223,6 +12381,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agents/{agent}/revoke (the `RevokeAgent` operationId).
 	RevokeAgentWithResponse(ctx context.Context, agent openapi_types.UUID, params *RevokeAgentParams, body RevokeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*RevokeAgentResponse, error)
 
+	// GetAgentTelemetryWithResponse See how an agent's machine was
+	//
+	// A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
+	GetAgentTelemetryWithResponse(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetAgentTelemetryResponse, error)
+
 	// GetEULAWithResponse Read the agreement in force
 	//
 	// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
@@ -14033,6 +14200,54 @@ func (r RevokeAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAgentTelemetryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AgentTelemetry
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAgentTelemetryResponse) GetJSON200() *AgentTelemetry {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAgentTelemetryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAgentTelemetryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAgentTelemetryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAgentTelemetryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAgentTelemetryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17890,6 +18105,21 @@ func (c *ClientWithResponses) RevokeAgentWithResponse(ctx context.Context, agent
 	return ParseRevokeAgentResponse(rsp)
 }
 
+// GetAgentTelemetryWithResponse See how an agent's machine was
+//
+// A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
+func (c *ClientWithResponses) GetAgentTelemetryWithResponse(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetAgentTelemetryResponse, error) {
+	rsp, err := c.GetAgentTelemetry(ctx, agent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAgentTelemetryResponse(rsp)
+}
+
 // GetEULAWithResponse Read the agreement in force
 //
 // What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
@@ -19901,6 +20131,39 @@ func ParseRevokeAgentResponse(rsp *http.Response) (*RevokeAgentResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Agent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAgentTelemetryResponse parses an HTTP response from a GetAgentTelemetryWithResponse call
+func ParseGetAgentTelemetryResponse(rsp *http.Response) (*GetAgentTelemetryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAgentTelemetryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AgentTelemetry
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -43,5 +43,5 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return nil
+	return s.rollUp(ctx)
 }

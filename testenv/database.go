@@ -77,6 +77,16 @@ func DatabaseFrom(t testing.TB, name string, fill func(url string) error) string
 	return newDatabase(t, tmpl.name)
 }
 
+// CopyDatabase is Database with the content of another one, as a backup is. Nobody may be connected to that one.
+func CopyDatabase(t testing.TB, url string) string {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatalf("reading the URL of the database to copy: %v", err)
+	}
+	return newDatabase(t, config.Database)
+}
+
 func newDatabase(t testing.TB, from string) string {
 	t.Helper()
 	pg := server(t)

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+// TelemetryInput asks how an agent's machine was.
+type TelemetryInput struct {
+	AgentPath
+	From time.Time `query:"from" doc:"When the period begins; an hour before its end when left out."`
+	To   time.Time `query:"to" doc:"When it ends; now when left out."`
+	Step string    `query:"step" maxLength:"20" example:"5m" doc:"How long each point is: whole minutes within the last 24 hours, whole hours before that. Left out: one that fits."`
+}
+
+// AgentTelemetry is how an agent's machine was.
+type AgentTelemetry struct {
+	From        time.Time                  `json:"from"`
+	To          time.Time                  `json:"to"`
+	StepSeconds int64                      `json:"step_seconds"`
+	Points      []functions.TelemetryPoint `json:"points" doc:"Steps without a sample are left out."`
+}
+
+type telemetryOutput struct {
+	Body AgentTelemetry
+}
+
+func (s *server) telemetryOperations() {
+	register(s, operation{
+		id: "getAgentTelemetry", method: http.MethodGet, path: "/v1/agents/{agent}/telemetry", tag: "agents", summary: "See how an agent's machine was",
+		about:  "A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
+		access: roles(functions.RoleOperator),
+	}, s.getAgentTelemetry)
+}
+
+func (s *server) getAgentTelemetry(ctx context.Context, _ *call, in *TelemetryInput) (*telemetryOutput, error) {
+	id, err := pathID("agent", in.Agent)
+	if err != nil {
+		return nil, err
+	}
+	q := functions.TelemetryQuery{From: in.From, To: in.To}
+	if in.Step != "" {
+		if q.Step, err = time.ParseDuration(in.Step); err != nil || q.Step <= 0 {
+			return nil, functions.Invalid("bad_step", fmt.Sprintf("step %s is not a time", quoted(in.Step)), "write for example step=5m")
+		}
+	}
+	points, q, err := s.service.AgentTelemetry(ctx, id, q)
+	if err != nil {
+		return nil, err
+	}
+	if points == nil {
+		points = []functions.TelemetryPoint{}
+	}
+	return &telemetryOutput{Body: AgentTelemetry{From: q.From, To: q.To, StepSeconds: int64(q.Step / time.Second), Points: points}}, nil
+}
