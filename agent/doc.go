@@ -11,7 +11,8 @@
 // A worker has one lease at a time. While it executes, finished results are sent in parts, so that progress moves and a kill
 // loses little. Sending again is harmless on both sides: a lease is asked for under an idempotency key, and a result that was
 // recorded before counts once. What an agent does not get to report is lent to another when the lease's time is up; it returns
-// what it will not do, so that nobody has to wait for that.
+// what it will not do, and says why, so that nobody has to wait for that. An agent that dies goes on with its leases when it is started
+// again, where they still count.
 //
 // # What lies in the data directory
 //
@@ -21,6 +22,10 @@
 //	enrolment.json    the server, the agent's ID there and the key that the server gave it
 //	bundles/          functions by digest, checked at every use
 //	python/           the interpreter, compared with the program's list of it at every start (package runtime/python)
+//	prefs.toml        what its owner allows; read again whenever it changes
+//	paused.json       there while its owner has paused it
+//	status.json       what it does and why it is idle, for ostraka agent status
+//	spool/            finished results that the server does not have yet, a log for each lease
 //	work/             scratch of what runs now; emptied at start
 //
 // The first two files are the agent's identity: mode 0600 in a directory that nobody else may write.

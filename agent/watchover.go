@@ -72,6 +72,7 @@ func (a *agent) orderOf(d client.Directives) idle {
 		return idle{IdleQuarantined, "an operator has put the agent under quarantine" + because}
 	case client.DirectivesStateRevoked:
 		return idle{IdleRevoked, "the agent was revoked" + because}
+	case client.DirectivesStateActive:
 	}
 	for _, k := range d.Switches {
 		if k.Scope == client.KillOrderScopeEverything {

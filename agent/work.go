@@ -78,10 +78,10 @@ func (w *work) execute(ctx context.Context, results chan<- finished) error {
 		}
 		w.done.Add(1)
 		result, err := w.pack(ctx, r)
-		if over(ctx) && err != nil {
+		switch {
+		case err != nil && over(ctx):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("storing the output of shard %d: %w", shard.Shard, err)
 		}
 		if !put(w.lease.alive, results, result) {

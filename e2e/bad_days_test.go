@@ -23,6 +23,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -95,8 +96,10 @@ func newDay(t *testing.T, w *world) *day {
 // start starts an agent, or starts one again in the same folder.
 func (d *day) start(name, url string) *process {
 	d.t.Helper()
-	return start(d.t, d.binary, []string{"OSTRAKA_TOKEN=" + d.project.token, "PATH=" + os.Getenv("PATH"), "HOME=" + d.dir},
-		"agent", "start", "--url", url, "--data", d.data(name), "--name", name, "--allow-unsigned", "--python", "system", "--log-level", "debug")
+	interpreter, err := python.DefaultDir()
+	require.NoError(d.t, err)
+	return start(d.t, d.binary, []string{"OSTRAKA_TOKEN=" + d.project.token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")},
+		"agent", "start", "--url", url, "--data", d.data(name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11", "--log-level", "debug")
 }
 
 func (d *day) data(name string) string { return filepath.Join(d.dir, d.project.id.String(), name) }
@@ -289,7 +292,7 @@ func resultsArePostedTwice(d *day) {
 			return false
 		}
 		first.Header = r.Header.Clone()
-		response, err := http.DefaultClient.Do(first)
+		response, err := d.http.Do(first)
 		if err == nil {
 			_ = response.Body.Close()
 		}

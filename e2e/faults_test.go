@@ -77,6 +77,7 @@ func hangUp() { panic(http.ErrAbortHandler) }
 
 // takeBody reads a request's body and leaves it there.
 func takeBody(t *testing.T, r *http.Request) []byte {
+	t.Helper()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		t.Logf("reading a request: %v", err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,7 +166,7 @@ func TestTornWrites(t *testing.T) {
 		want[7] = []byte("seven")
 		require.Equal(t, want, logs[0].Results, broken)
 	}
-	for n := range len(whole) {
+	for n := range whole {
 		check(whole[:n], n)
 		flipped := bytes.Clone(whole)
 		flipped[n] ^= 0x40
@@ -212,9 +213,11 @@ func TestAWriteThatFailsLeavesALogThatCanBeRead(t *testing.T) {
 }
 
 func TestLogsAreReadAsTheyWereWritten(t *testing.T) {
+	base, runs := t.TempDir(), 0
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp(t.TempDir(), "")
-		require.NoError(rt, err)
+		runs++
+		dir := filepath.Join(base, strconv.Itoa(runs))
+		require.NoError(rt, os.Mkdir(dir, 0o700))
 		s, err := Open(dir, DefaultBytes)
 		require.NoError(rt, err)
 		defer s.Close()
