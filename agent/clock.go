@@ -27,7 +27,7 @@ type clockWatch struct {
 
 // watchClock has the clocks compared with every answer.
 func (r *remote) watchClock(log *slog.Logger, now func() time.Time) {
-	doer, ok := r.client.Client.(*http.Client)
+	doer, ok := r.connections.(*http.Client)
 	if !ok {
 		return
 	}

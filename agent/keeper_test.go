@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -324,4 +325,21 @@ func TestOrdersOfTheServer(t *testing.T) {
 		require.Equal(t, want, a.orderOf(d).Code)
 	}
 	require.Contains(t, a.orderOf(client.Directives{State: client.DirectivesStateDraining, Reason: "moving"}).Text, ": moving")
+}
+
+func TestTheServersClockIsReadFromItsAnswers(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
+		problem(w, 401, "unauthorized")
+	}))
+	defer s.Close()
+	o := Options{}
+	words := listen(t, &o)
+	r, err := newRemote(s.URL, "test")
+	require.NoError(t, err)
+	r.watchClock(o.Log, time.Now)
+	defer r.close()
+	_, err = r.lease(t.Context(), 1, "key")
+	require.Error(t, err)
+	require.Contains(t, words.String(), "ahead=-1h0m0s")
 }
