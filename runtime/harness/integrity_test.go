@@ -3,7 +3,6 @@ package harness
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -182,5 +181,5 @@ def handler(x):
 `, nil)
 	got := plain.run("1")
 	require.Equal(t, `["x",5,true]`, got.Output, "%+v", got.Exception)
-	require.True(t, strings.Contains(got.StderrTail, "WARNING"))
+	require.Contains(t, got.StderrTail, "WARNING")
 }

@@ -17,10 +17,10 @@ const jsonSpace = " \t\r\n"
 func (f *flight) order() []byte {
 	s := &f.shard
 	packet := make([]byte, 0, 24+len(s.Home)+len(s.Output)+maxInlineInput)
-	packet = binary.BigEndian.AppendUint64(packet, uint64(s.Index)) //nolint:gosec // the same bits
+	packet = binary.BigEndian.AppendUint64(packet, uint64(s.Index))
 	packet = binary.BigEndian.AppendUint64(packet, Seed(f.cfg.Digest, f.cfg.Settings.Job, s.Index))
-	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Home)))   //nolint:gosec // a path
-	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Output))) //nolint:gosec // a path
+	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Home)))
+	packet = binary.BigEndian.AppendUint32(packet, uint32(len(s.Output)))
 	packet = append(append(packet, s.Home...), s.Output...)
 	if f.inline() {
 		packet = append(packet, bytes.Trim(s.Input, jsonSpace)...)

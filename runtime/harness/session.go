@@ -22,7 +22,6 @@ type Session struct {
 	z       *zygote    // nil when the interpreter has died; Run starts another
 	failure *verdict   // the import failed, which every shard reports
 	facts   facts
-	seq     uint64
 	closed  bool
 
 	outside *outside

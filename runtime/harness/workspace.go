@@ -126,7 +126,7 @@ func quotas(dir string, limits bundle.Limits) quota {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return quota{}
 	}
-	size := s.Blocks * uint64(s.Bsize) //nolint:gosec // a size
+	size := s.Blocks * uint64(s.Bsize)
 	return quota{
 		own:  s.Type == unix.TMPFS_MAGIC && size <= uint64(limits.DiskBytes+quotaSlack),
 		full: s.Bavail == 0 || (s.Files > 0 && s.Ffree == 0),
