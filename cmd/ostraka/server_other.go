@@ -26,6 +26,14 @@ func newMigrate(*terminal) *cobra.Command       { return linuxOnly("migrate", "T
 func newOperatorKey(*terminal) *cobra.Command {
 	return linuxOnly("operator-key", "Keys for those who run the installation")
 }
+
+// Modules are tried in the runner that servers have.
+func newModuleTrial(*terminal) *cobra.Command {
+	return linuxOnly("test", "Try a module here, without a server")
+}
+func newModuleTestRun(*terminal, *serverFlags) *cobra.Command {
+	return linuxOnly("test-run", "Try a module of the project on the server")
+}
 func newOpenAPI(*terminal) *cobra.Command {
 	return linuxOnly("openapi", "Print the API's specification")
 }
@@ -33,9 +41,9 @@ func newOpenAPI(*terminal) *cobra.Command {
 func linuxOnly(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short + " (Linux only)", DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &exitError{
-				code: exitFailed, err: errors.New("ostraka " + name + " runs on Linux only, and this is " + runtime.GOOS),
+				code: exitFailed, err: errors.New(cmd.CommandPath() + " runs on Linux only, and this is " + runtime.GOOS),
 				hint: "run it on a Linux machine, in a container or in a virtual machine; agents and all commands that talk to a server work here",
 			}
 		},
