@@ -88,18 +88,6 @@ func holds(k client.KillOrder, l *client.Lease) bool {
 	}
 }
 
-// stopped says whether the agent may do nothing at all.
-func (b *orderBook) stopped() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, k := range b.switches {
-		if k.Scope == client.KillOrderScopeEverything {
-			return true
-		}
-	}
-	return false
-}
-
 // due is the revision that was not confirmed yet; "" where there is nothing to confirm.
 func (b *orderBook) due() string {
 	b.mu.Lock()

@@ -235,7 +235,7 @@ func (m *Monitor) judge(w *watched, s threshold.Sample) {
 			w.decider.Reset() // what runs next is judged anew
 			killed, event.Killed = true, true
 		}
-		m.log.Warn("alert", "sandbox", w.ID, "job", w.About.Job, "function", w.About.Function, "level", a.Level, "alert", a.Text, "killed", event.Killed)
+		m.log.Warn("alert", "sandbox", w.ID, "job", w.About.Job, "function", w.About.Function, "severity", a.Level, "alert", a.Text, "killed", event.Killed)
 		for _, b := range m.bells {
 			b.ring(event)
 		}

@@ -1,9 +1,6 @@
 package monitor
 
-import (
-	"bytes"
-	"os"
-)
+import "bytes"
 
 // maxFile is how much of a file of /proc or of a cgroup is read, in bytes: memory.stat is the largest, with 2 KiB.
 const maxFile = 16 << 10
@@ -41,22 +38,4 @@ func (r *reader) named(path, name string) (int64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// readWhole is readInto where there is nothing quicker.
-func readWhole(path string, into []byte) (int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	n := 0
-	for n < len(into) {
-		m, err := f.Read(into[n:])
-		n += m
-		if err != nil || m == 0 {
-			break
-		}
-	}
-	return n, nil
 }

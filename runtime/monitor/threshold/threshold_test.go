@@ -103,8 +103,14 @@ func TestSharedNetworkIsNobodysFault(t *testing.T) {
 
 func TestRulesAreChecked(t *testing.T) {
 	good := []Rules{
-		{}, {Samples: MaxSamples}, {Memory: &Pair{Warning: "1.5Gi"}}, {CPU: &Pair{Critical: "150"}}, {Processes: &Pair{Warning: "3", Critical: "100%"}},
-		{Network: &Pair{Critical: "1"}}, {Output: &Pair{Critical: "120%"}}, {Memory: &Pair{Warning: "90%", Critical: "5"}},
+		{},
+		{Samples: MaxSamples},
+		{Memory: &Pair{Warning: "1.5Gi"}},
+		{CPU: &Pair{Critical: "150"}},
+		{Processes: &Pair{Warning: "3", Critical: "100%"}},
+		{Network: &Pair{Critical: "1"}},
+		{Output: &Pair{Critical: "120%"}},
+		{Memory: &Pair{Warning: "90%", Critical: "5"}},
 	}
 	for _, r := range good {
 		require.NoError(t, r.Check(), "%+v", r)
