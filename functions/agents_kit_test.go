@@ -59,7 +59,7 @@ func prove(key ed25519.PrivateKey, token string) []byte {
 }
 
 func publicKey(key ed25519.PrivateKey) ed25519.PublicKey {
-	return key.Public().(ed25519.PublicKey) //nolint:forcetypeassert,errcheck // it is one
+	return key.Public().(ed25519.PublicKey)
 }
 
 // enrolment is what an agent says whose owner has accepted the agreement.

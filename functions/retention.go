@@ -30,9 +30,13 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 			query store.Query
 			after time.Duration
 		}{
-			{store.ForgetIdempotency, IdempotencyTTL}, {store.ForgetLeases, endedLeaseTTL},
-			{store.ForgetPending, pendingTTL}, {store.ForgetInstances, instanceTTL},
-			{store.CoarsenSamples, FineSamples}, {store.ForgetSandboxes, SandboxTTL}, {store.ForgetSwitches, SwitchTTL},
+			{store.ForgetIdempotency, IdempotencyTTL},
+			{store.ForgetLeases, endedLeaseTTL},
+			{store.ForgetPending, pendingTTL},
+			{store.ForgetInstances, instanceTTL},
+			{store.CoarsenSamples, FineSamples},
+			{store.ForgetSandboxes, SandboxTTL},
+			{store.ForgetSwitches, SwitchTTL},
 		} {
 			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
 				return err
