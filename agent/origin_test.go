@@ -110,15 +110,18 @@ func TestATakenServerFeedsNoOtherCode(t *testing.T) {
 		code   string
 	}{
 		"another bundle under its own digest": {func(t *testing.T, f *fakeServer, _ *signer) {
+			t.Helper()
 			f.bundle = otherBundle(t)
 		}, trust.BadSignature},
 		"another bundle under the digest that was signed": {func(t *testing.T, f *fakeServer, _ *signer) {
+			t.Helper()
 			other := otherBundle(t)
 			other.Digest = f.bundle.Digest
 			f.bundle = other
 		}, refusedBundle},
 		"no signature": {func(_ *testing.T, f *fakeServer, _ *signer) { f.signing = nil }, trust.Unsigned},
 		"another key": {func(t *testing.T, f *fakeServer, owner *signer) {
+			t.Helper()
 			thief := newSigner(t)
 			thief.project = owner.project
 			thief.chain = nil
@@ -127,6 +130,7 @@ func TestATakenServerFeedsNoOtherCode(t *testing.T) {
 			f.signs(thief)
 		}, trust.ReplacedKey},
 		"another key instead of a lost one": {func(t *testing.T, f *fakeServer, owner *signer) {
+			t.Helper()
 			thief := &signer{project: owner.project, chain: owner.chain}
 			thief.add(signing.First(thief.newKey(t), owner.project, 2))
 			f.bundle = otherBundle(t)
@@ -134,6 +138,7 @@ func TestATakenServerFeedsNoOtherCode(t *testing.T) {
 		}, trust.ReplacedKey},
 		"another signature": {func(_ *testing.T, f *fakeServer, _ *signer) { f.signing.Signature = make([]byte, 64) }, trust.BadSignature},
 		"a function of another project": {func(t *testing.T, f *fakeServer, owner *signer) {
+			t.Helper()
 			thief := newSigner(t)
 			f.bundle = otherBundle(t)
 			f.signs(thief)

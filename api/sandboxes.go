@@ -55,7 +55,7 @@ type ProjectSandboxPath struct {
 }
 
 func (p ProjectSandboxPath) read() (project, id uuid.UUID, err error) {
-	if project, err = p.InProject.id(); err != nil {
+	if project, err = p.id(); err != nil {
 		return project, id, err
 	}
 	_, id, err = p.SandboxPath.read()

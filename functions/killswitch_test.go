@@ -255,8 +255,14 @@ func TestSwitchesAreForThoseWhoMay(t *testing.T) {
 	require.Len(t, list, 1)
 	require.Equal(t, 1, list[0].Agents, "of everything, an owner sees the project's agents")
 	for _, bad := range []functions.KillScope{
-		{}, {Scope: "agent"}, {Scope: functions.ScopeProject}, {Scope: functions.ScopeFunction, Project: &other}, {Scope: functions.ScopeEverything, Project: &other},
-		{Scope: functions.ScopeProject, Project: &other, Function: "f"}, {Scope: functions.ScopeProject, Project: &other, Version: 1}, {Scope: functions.ScopeFunction, Project: &other, Function: "f", Version: -1},
+		{},
+		{Scope: "agent"},
+		{Scope: functions.ScopeProject},
+		{Scope: functions.ScopeFunction, Project: &other},
+		{Scope: functions.ScopeEverything, Project: &other},
+		{Scope: functions.ScopeProject, Project: &other, Function: "f"},
+		{Scope: functions.ScopeProject, Project: &other, Version: 1},
+		{Scope: functions.ScopeFunction, Project: &other, Function: "f", Version: -1},
 	} {
 		_, err = w.Kill(t.Context(), w.server, bad, "", false)
 		requireCode(t, err, "bad_scope")

@@ -73,7 +73,8 @@ func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) err
 	return r.call(ctx, a)
 }
 
-func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error     { return r.call(ctx, a) }
+func (r *recorder) Merge(ctx context.Context, a functions.MergeArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Preview(ctx context.Context, a functions.PreviewArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Refold(ctx context.Context, a functions.RefoldArgs) error { return r.call(ctx, a) }
@@ -87,6 +88,7 @@ func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error
 func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }

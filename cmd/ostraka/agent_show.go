@@ -57,10 +57,19 @@ With --all and an operator's key: any agent of the installation, and how its mac
 
 func agentFields(a client.Agent) [][2]string {
 	return [][2]string{
-		{"agent", a.ID.String()}, {"name", a.Name}, {"state", stateText(string(a.State), a.StateReason)}, {"since", shortTime(a.StateAt)},
-		{"idle", idleText(a.Idle)}, {"owner", a.Owner}, {"isolation", a.Isolation}, {"asks for", a.MinIsolation},
-		{"shards done", fmt.Sprint(a.ShardsDone)}, {"agreement", shortDigest(a.EulaDigest)}, {"key used twice", duplicateText(a.Duplicate)},
-		{"joined", shortTime(a.CreatedAt)}, {"last seen", shortTimePtr(a.LastSeenAt)},
+		{"agent", a.ID.String()},
+		{"name", a.Name},
+		{"state", stateText(string(a.State), a.StateReason)},
+		{"since", shortTime(a.StateAt)},
+		{"idle", idleText(a.Idle)},
+		{"owner", a.Owner},
+		{"isolation", a.Isolation},
+		{"asks for", a.MinIsolation},
+		{"shards done", fmt.Sprint(a.ShardsDone)},
+		{"agreement", shortDigest(a.EulaDigest)},
+		{"key used twice", duplicateText(a.Duplicate)},
+		{"joined", shortTime(a.CreatedAt)},
+		{"last seen", shortTimePtr(a.LastSeenAt)},
 		{"platform", platformText(a.Platform)},
 	}
 }

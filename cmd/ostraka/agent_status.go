@@ -102,13 +102,19 @@ func statusFields(s agent.Status) [][2]string {
 	return append(fields, [][2]string{
 		{"since", since},
 		{"preferences", mistake},
-		{"agent", s.Agent.String()}, {"name", s.Name}, {"server", s.Server}, {"isolation", s.Isolation},
-		{"leases", fmt.Sprintf("%d of %d", s.Leases, s.Places)}, {"shards done", strconv.FormatInt(s.ShardsDone, 10)}, {"waiting", waiting},
+		{"agent", s.Agent.String()},
+		{"name", s.Name},
+		{"server", s.Server},
+		{"isolation", s.Isolation},
+		{"leases", fmt.Sprintf("%d of %d", s.Leases, s.Places)},
+		{"shards done", strconv.FormatInt(s.ShardsDone, 10)},
+		{"waiting", waiting},
 		{"processors", fmt.Sprintf("%d, %.0f %% busy, %.0f %% by the agent", h.Cpus, h.CPUPercent, h.AgentCPUPercent)},
 		{"memory free", fmt.Sprintf("%d of %d MiB", h.MemoryFreeBytes>>20, h.MemoryTotalBytes>>20)},
 		{"disk free", fmt.Sprintf("%d of %d MiB", h.DiskFreeBytes>>20, h.DiskTotalBytes>>20)},
 		{"power", power},
-		{"process", fmt.Sprintf("%d, since %s", s.PID, shortTime(s.StartedAt))}, {"version", s.Version},
+		{"process", fmt.Sprintf("%d, since %s", s.PID, shortTime(s.StartedAt))},
+		{"version", s.Version},
 		{"written", shortTime(s.WrittenAt) + " (" + time.Since(s.WrittenAt).Round(time.Second).String() + " ago)"},
 	}...)
 }

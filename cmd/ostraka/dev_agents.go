@@ -59,8 +59,10 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 
 func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []string {
 	// Whoever runs ostraka dev lends this machine to nobody but themselves.
-	args := []string{"agent", "start", "--accept-eula", eula.Embedded().Version, "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation,
-		"--lease-work", devLeaseWork.String()}
+	args := []string{
+		"agent", "start", "--accept-eula", eula.Embedded().Version, "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation,
+		"--lease-work", devLeaseWork.String(),
+	}
 	if !config.Sign {
 		args = append(args, "--allow-unsigned") // the owner of the machine, the project and the server are one
 	}

@@ -180,8 +180,13 @@ func changeProject(ctx context.Context, c *connection, change client.ProjectChan
 func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]) error {
 	p := doc.Value
 	return printOne(t, o, doc.Raw, [][2]string{
-		{"project", p.ID.String()}, {"name", p.Name}, {"follow-ups", onOff(p.FollowupsEnabled)},
-		{"agents", listedOpen(p.AgentsOpen)}, {"asks for", p.MinIsolation}, {"thresholds", thresholdWords(p.Monitor)}, {"created", shortTime(p.CreatedAt)},
+		{"project", p.ID.String()},
+		{"name", p.Name},
+		{"follow-ups", onOff(p.FollowupsEnabled)},
+		{"agents", listedOpen(p.AgentsOpen)},
+		{"asks for", p.MinIsolation},
+		{"thresholds", thresholdWords(p.Monitor)},
+		{"created", shortTime(p.CreatedAt)},
 	})
 }
 

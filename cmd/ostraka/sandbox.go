@@ -311,6 +311,7 @@ func alertsOf(alerts []client.Alert) string {
 			warnings++
 		case client.AlertLevelCritical:
 			criticals++
+		case client.AlertLevelRecovered: // it is over
 		}
 	}
 	if warnings+criticals == 0 {

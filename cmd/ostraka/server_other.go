@@ -18,11 +18,13 @@ func maybeRunModule() {}
 // The commands that run a server. Its confinement of modules and its embedded database are made of what Linux has, and a server
 // without them would be a danger to whoever relies on it.
 func newDemo(*terminal) *cobra.Command { return linuxOnly("demo", "Watch a liar being voted out") }
+
 func newDev(*terminal) *cobra.Command {
 	return linuxOnly("dev", "Run everything on this machine: database, server and agents")
 }
 func newServerCommand(*terminal) *cobra.Command { return linuxOnly("server", "Run a server") }
 func newMigrate(*terminal) *cobra.Command       { return linuxOnly("migrate", "The database's schemas") }
+
 func newOperatorKey(*terminal) *cobra.Command {
 	return linuxOnly("operator-key", "Keys for those who run the installation")
 }
@@ -31,9 +33,11 @@ func newOperatorKey(*terminal) *cobra.Command {
 func newModuleTrial(*terminal) *cobra.Command {
 	return linuxOnly("test", "Try a module here, without a server")
 }
+
 func newModuleTestRun(*terminal, *serverFlags) *cobra.Command {
 	return linuxOnly("test-run", "Try a module of the project on the server")
 }
+
 func newOpenAPI(*terminal) *cobra.Command {
 	return linuxOnly("openapi", "Print the API's specification")
 }

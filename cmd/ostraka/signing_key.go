@@ -60,7 +60,7 @@ func (s *signingFlag) file(t *terminal, project uuid.UUID) (path string, named b
 func (s *signingFlag) key(t *terminal, project uuid.UUID) (ed25519.PrivateKey, error) {
 	path, named, err := s.file(t, project)
 	if err != nil && !named {
-		return nil, nil //nolint:nilerr // without a folder of settings there is no key in it
+		return nil, nil // without a folder of settings there is no key in it
 	}
 	key, err := secretfile.ReadKey(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {

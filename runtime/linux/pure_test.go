@@ -18,16 +18,19 @@ func TestParseHierarchy(t *testing.T) {
 	}{
 		"version 2": {
 			"30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::/user.slice/agent.scope\n",
-			map[string]string{}, "/sys/fs/cgroup/user.slice/agent.scope",
+			map[string]string{},
+			"/sys/fs/cgroup/user.slice/agent.scope",
 		},
 		"version 1 beside 2": {
 			"31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n32 23 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n33 23 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
 			"4:memory:/a/b\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n",
-			map[string]string{"cpu": "/sys/fs/cgroup/cpu,cpuacct", "cpuacct": "/sys/fs/cgroup/cpu,cpuacct", "memory": "/sys/fs/cgroup/memory/a/b"}, "/sys/fs/cgroup/unified",
+			map[string]string{"cpu": "/sys/fs/cgroup/cpu,cpuacct", "cpuacct": "/sys/fs/cgroup/cpu,cpuacct", "memory": "/sys/fs/cgroup/memory/a/b"},
+			"/sys/fs/cgroup/unified",
 		},
 		"a container that sees its own part": {
 			"30 23 0:26 /docker/x /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/docker/x/inner\n",
-			map[string]string{"memory": "/sys/fs/cgroup/memory/inner"}, "",
+			map[string]string{"memory": "/sys/fs/cgroup/memory/inner"},
+			"",
 		},
 		"nothing":  {"", "", map[string]string{}, ""},
 		"nonsense": {"a - \n - \n1 2 3\n", "x\n::\n", map[string]string{}, ""},
