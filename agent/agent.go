@@ -138,7 +138,7 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
-	keeper := newKeeper(&o, dir.path, sandbox.Level())
+	keeper := newKeeper(&o, dir.path, sandbox)
 	if err := keeper.start(ctx); err != nil {
 		dir.close()
 		return nil, err

@@ -27,20 +27,27 @@ func (c *cores) use(n int) error {
 		c.given = &set
 	}
 	set := firstOf(c.given, n)
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return fmt.Errorf("listing the agent's threads: %w", err)
-	}
-	for _, t := range threads {
-		id, err := strconv.Atoi(t.Name())
+	// A thread that was not bound yet may have started another meanwhile: look until none is new.
+	for bound := map[int]bool{}; ; {
+		threads, err := os.ReadDir("/proc/self/task")
 		if err != nil {
-			continue
+			return fmt.Errorf("listing the agent's threads: %w", err)
 		}
-		if err := unix.SchedSetaffinity(id, &set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
-			return fmt.Errorf("binding a thread to %d processors: %w", n, err)
+		before := len(bound)
+		for _, t := range threads {
+			id, err := strconv.Atoi(t.Name())
+			if err != nil || bound[id] {
+				continue
+			}
+			if err := unix.SchedSetaffinity(id, &set); err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
+				return fmt.Errorf("binding a thread to %d processors: %w", n, err)
+			}
+			bound[id] = true
+		}
+		if len(bound) == before {
+			return nil
 		}
 	}
-	return nil
 }
 
 // firstOf is the first n of a set of processors; all of them for 0.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -408,7 +409,11 @@ type fakeSandbox struct {
 	outputs string
 	// run, where set, is what executing a shard does.
 	run func(ctx context.Context, shard int64) (output string, err error)
+
+	processors atomic.Int64 // it was limited to last
 }
+
+func (s *fakeSandbox) LimitProcessors(n int) { s.processors.Store(int64(n)) }
 
 func (s *fakeSandbox) Level() bundle.Isolation {
 	if s.level == "" {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/agent/prefs"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 const (
@@ -32,7 +31,7 @@ type keeper struct {
 	log     *slog.Logger
 	dir     string
 	given   int // workers that the program was started with; 0: not told
-	level   bundle.Isolation
+	sandbox Sandbox
 	clock   func() time.Time // of the wall: schedules are about that
 	measure func(context.Context) (host.Sample, error)
 	cores   cores
@@ -51,9 +50,9 @@ type keeper struct {
 	changed  chan struct{} // closed and replaced with every change of owner, places or prefs
 }
 
-func newKeeper(o *Options, dir string, level bundle.Isolation) *keeper {
+func newKeeper(o *Options, dir string, sandbox Sandbox) *keeper {
 	k := &keeper{
-		log: o.Log, dir: dir, given: o.Workers, level: level, clock: o.Now, measure: o.Measure,
+		log: o.Log, dir: dir, given: o.Workers, sandbox: sandbox, clock: o.Now, measure: o.Measure,
 		prefs: prefs.Default(), changed: make(chan struct{}),
 	}
 	if k.measure == nil {
@@ -138,7 +137,7 @@ func (k *keeper) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	owner := allow(&k.prefs, circumstances{
-		now: k.clock(), level: k.level, pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
+		now: k.clock(), level: k.sandbox.Level(), pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
 		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
 	})
 	n := places(&k.prefs, k.given)
@@ -188,6 +187,7 @@ func (k *keeper) use(p prefs.Preferences) {
 	if err := k.cores.use(p.Cores); err != nil {
 		k.log.Warn("the number of processors cannot be enforced beyond running no more functions than that at a time", "cores", p.Cores, "error", err)
 	}
+	k.sandbox.LimitProcessors(p.Cores)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.prefs, k.problem = p, ""

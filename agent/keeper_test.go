@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -192,8 +194,11 @@ func TestPreferencesAreReadAgain(t *testing.T) {
 	o := testOptions(t, s)
 	words := listen(t, &o)
 	project := uuid.New()
-	setPrefs(t, o, `projects = ["`+project.String()+`"]`)
+	sandbox := &fakeSandbox{}
+	o.Sandbox = sandbox
+	setPrefs(t, o, "cores = "+strconv.Itoa(runtime.NumCPU()+1)+"\n"+`projects = ["`+project.String()+`"]`)
 	stop := start(t, o)
+	f.until("sandboxes are held to the processors", func() bool { return sandbox.processors.Load() == int64(runtime.NumCPU()+1) })
 	wishes := func(holds func(w *client.AgentWishes) bool) func() bool {
 		return func() bool { return len(f.beats) > 0 && holds(f.beats[len(f.beats)-1].Wishes) }
 	}
@@ -203,6 +208,7 @@ func TestPreferencesAreReadAgain(t *testing.T) {
 		status, err := ReadStatus(o.DataDir)
 		return err == nil && status.Places == 3
 	})
+	f.until("sandboxes have all processors", func() bool { return sandbox.processors.Load() == 0 })
 	f.until("the server knows that all projects are allowed", wishes(func(w *client.AgentWishes) bool { return len(w.Projects) == 0 }))
 	setPrefs(t, o, "sandboxes = nonsense\n")
 	f.until("the mistake is said", func() bool { return strings.Contains(words.String(), "THE PREFERENCES HAVE A MISTAKE") })
@@ -291,7 +297,7 @@ func TestAWriteThatFindsNoRoomPauses(t *testing.T) {
 			return host.Sample{DiskKnown: true, DiskFree: 1 << 40}, nil
 		}}
 		words := listen(t, &o)
-		a := &agent{log: o.Log, keeper: newKeeper(&o, t.TempDir(), bundle.Process)}
+		a := &agent{log: o.Log, keeper: newKeeper(&o, t.TempDir(), &fakeSandbox{})}
 		require.NoError(t, a.keeper.start(t.Context()))
 		j := &journal{agent: a}
 		require.False(t, j.check(fmt.Errorf("writing the spool: %w", err)))

@@ -17,6 +17,8 @@ type Sandbox interface {
 	Level() bundle.Isolation
 	// Describe names the interpreter and the C library, as the server is told.
 	Describe(ctx context.Context) (interpreter, libc string, err error)
+	// LimitProcessors is how many processors a session gets at most, from the next one on; 0: all. What holds it differs by level.
+	LimitProcessors(n int)
 	// Open prepares a session for the shards of one lease.
 	Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error)
 }

@@ -150,8 +150,10 @@ func sandboxFilter(ownRoot bool) program {
 		unix.PR_SET_SECCOMP, unix.PR_GET_SECCOMP, unix.PR_SET_CHILD_SUBREAPER, unix.PR_GET_CHILD_SUBREAPER, unix.PR_SET_NO_NEW_PRIVS,
 		unix.PR_GET_NO_NEW_PRIVS, unix.PR_CAPBSET_READ, unix.PR_SET_VMA, unix.PR_GET_TIMERSLACK,
 		unix.PR_GET_TID_ADDRESS)
-	// Of other processes neither limits, nor processors, nor priorities.
-	for _, nr := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+	// The owner binds the agent, and sandboxes with it, to some of the processors: a function does not unbind itself.
+	p.on(denied, unix.SYS_SCHED_SETAFFINITY)
+	// Of other processes neither limits nor priorities.
+	for _, nr := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		p.check(nr, 0, anyBits, verdictAllow, denied, 0)
 	}
 	p.check(unix.SYS_SETPRIORITY, 1, anyBits, verdictAllow, denied, 0)

@@ -98,8 +98,8 @@ func (g *group) limitMemory(n int64) error {
 const cpuPeriod = 100 * time.Millisecond
 
 // limitCPU bounds how many processors all processes together get.
-func (g *group) limitCPU(processors float64) error {
-	quota, period := int64(processors*float64(cpuPeriod.Microseconds())), cpuPeriod.Microseconds()
+func (g *group) limitCPU(processors int64) error {
+	quota, period := processors*cpuPeriod.Microseconds(), cpuPeriod.Microseconds()
 	if g.h.version(cpuController) == 2 {
 		return writeFile(g.file(cpuController, "cpu.max"), fmt.Sprintf("%d %d", quota, period))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -42,14 +43,34 @@ func sysctl(name string) int64 {
 	return n
 }
 
-// inContainer tells by the marks that Docker, Podman and systemd leave.
+// inContainer tells by the marks that Docker, Podman and systemd leave. A virtual machine that was made from a container's image bears
+// them too, but shares the kernel's own namespaces, which no container does.
 func inContainer() bool {
-	for _, path := range []string{"/.dockerenv", "/run/.containerenv", "/run/systemd/container"} {
-		if _, err := os.Stat(path); err == nil {
+	return containerMarks("/") && !ownsTheMachine(os.Readlink)
+}
+
+func containerMarks(root string) bool {
+	for _, path := range []string{".dockerenv", "run/.containerenv", "run/systemd/container"} {
+		if _, err := os.Stat(filepath.Join(root, path)); err == nil {
 			return true
 		}
 	}
 	return false
+}
+
+// firstNamespaces are those that the kernel begins with: their numbers are fixed (include/linux/proc_ns.h).
+var firstNamespaces = map[string]uint32{"pid": 0xEFFFFFFC, "uts": 0xEFFFFFFE, "ipc": 0xEFFFFFFF, "cgroup": 0xEFFFFFFB}
+
+// ownsTheMachine says whether this process is in all of the first namespaces. One of a container may be left out of some of them
+// (docker run --pid=host), not of all.
+func ownsTheMachine(readlink func(string) (string, error)) bool {
+	for name, number := range firstNamespaces {
+		link, err := readlink("/proc/self/ns/" + name)
+		if err != nil || link != fmt.Sprintf("%s:[%d]", name, number) {
+			return false
+		}
+	}
+	return true
 }
 
 func (s surroundings) user() string {

@@ -4,6 +4,7 @@ package linux
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -83,4 +84,25 @@ func TestFiltersFit(t *testing.T) {
 	filter, own := shardFilter()
 	require.Zero(t, len(filter)%8)
 	require.Len(t, own, 4, "kill, tgkill and two ways to queue a signal")
+}
+
+// TestMarksOfAContainer: a virtual machine that was made from a container's image bears the marks, and is none.
+func TestMarksOfAContainer(t *testing.T) {
+	root := t.TempDir()
+	require.False(t, containerMarks(root))
+	require.NoError(t, os.WriteFile(filepath.Join(root, ".dockerenv"), nil, 0o600))
+	require.True(t, containerMarks(root))
+
+	first := map[string]string{"pid": "pid:[4026531836]", "uts": "uts:[4026531838]", "ipc": "ipc:[4026531839]", "cgroup": "cgroup:[4026531835]"}
+	for _, other := range []string{"", "pid", "uts", "ipc", "cgroup"} {
+		got := ownsTheMachine(func(path string) (string, error) {
+			name := filepath.Base(path)
+			if name == other {
+				return name + ":[4026532201]", nil
+			}
+			return first[name], nil
+		})
+		require.Equal(t, other == "", got, other)
+	}
+	require.False(t, ownsTheMachine(func(string) (string, error) { return "", os.ErrNotExist }))
 }

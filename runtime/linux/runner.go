@@ -22,10 +22,6 @@ type Config struct {
 	Python python.Tree      // the interpreter
 	Dir    string           // private folder for the bundles of leases; made when missing
 	Level  bundle.Isolation // bundle.Linux, bundle.LinuxNoCgroup or bundle.Landlock
-
-	// Processors is how many processors one sandbox gets at most; 0: all.
-	// Only a cgroup can hold sandboxes to it.
-	Processors float64
 }
 
 // Runner opens sandboxes of one level.
@@ -37,6 +33,8 @@ type Runner struct {
 	groups *hierarchy // nil without a cgroup
 	abi    int        // of Landlock; 0: none
 	count  atomic.Uint64
+	// processors is how many processors one sandbox gets at most; 0: all.
+	processors atomic.Int64
 }
 
 // Levels are those that this package makes, strongest first.
@@ -105,6 +103,10 @@ func (r *Runner) prepareCgroups() error {
 	}
 	return errors.Join(g.limitPids(1), g.limitMemory(64<<20), g.remove())
 }
+
+// LimitProcessors is how many processors one sandbox gets at most, from the next one that is opened on; 0: all. Only a
+// cgroup holds sandboxes to it; besides, none leaves the processors that this process was bound to when the sandbox was opened.
+func (r *Runner) LimitProcessors(n int) { r.processors.Store(int64(max(0, n))) }
 
 func (r *Runner) namespaces() bool { return r.cfg.Level != bundle.Landlock }
 

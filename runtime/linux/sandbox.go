@@ -123,8 +123,8 @@ func (s *Sandbox) limitGroup(held, processes int64) error {
 	if err := s.group.limitPids(l.Pids + processes); err != nil {
 		return err
 	}
-	if s.runner.cfg.Processors > 0 && s.runner.groups.folder(cpuController) != "" {
-		return s.group.limitCPU(s.runner.cfg.Processors)
+	if n := s.runner.processors.Load(); n > 0 && s.runner.groups.folder(cpuController) != "" {
+		return s.group.limitCPU(n)
 	}
 	return nil
 }

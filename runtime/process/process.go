@@ -44,6 +44,10 @@ func New(cfg Config) (*Runner, error) {
 // Level is the isolation that sandboxes of this runner achieve.
 func (*Runner) Level() bundle.Isolation { return bundle.Process }
 
+// LimitProcessors does nothing: there is no wall that could hold a function to it. Where the agent is bound to some of the processors,
+// functions begin there.
+func (*Runner) LimitProcessors(int) {}
+
 // Open unpacks the bundle into a private directory and imports the function. It
 // refuses a function that asks for a stronger level.
 func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (*Sandbox, error) {
