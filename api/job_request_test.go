@@ -79,7 +79,7 @@ func TestPartitionsThatAreRefused(t *testing.T) {
 	}{
 		"no object":             {jobWith(`7`), 422, "partition_syntax", "partition"},
 		"null":                  {jobWith(`null`), 422, "partition_syntax", "partition"},
-		"unknown kind":          {jobWith(`{"kind":"grid"}`), 422, "partition_kind", "grid"},
+		"unknown kind":          {jobWith(`{"kind":"random"}`), 422, "partition_kind", "random"},
 		"no kind":               {jobWith(`{"values":[1]}`), 422, "partition_syntax", "kind"},
 		"empty range":           {jobWith(`{"kind":"range","from":"5","to":"5","size":"1"}`), 422, "range_empty", ""},
 		"reversed range":        {jobWith(`{"kind":"range","from":"6","to":"5","size":"1"}`), 422, "range_reversed", ""},
