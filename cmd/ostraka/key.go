@@ -13,7 +13,7 @@ import (
 )
 
 func newKey(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("key", "The project's API keys", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server))
+	return noun("key", "The project's API keys; those that sign functions are signing-key", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server))
 }
 
 // expiryFlag says when a key or a token stops working.

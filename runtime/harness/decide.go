@@ -44,6 +44,10 @@ type ending struct {
 	quota          quota
 }
 
+// ManyRefused is how many processes the kernel must have refused to a shard for it to be ended for them rather than for the time that it
+// has spent on trying: far more than a pool that makes do with fewer workers asks for. Only a cgroup counts them.
+const ManyRefused = 100
+
 // verdict is the part of a Result that is decided rather than measured.
 type verdict struct {
 	status    Status
@@ -59,6 +63,9 @@ func failed(s Status, kind, format string, args ...any) verdict {
 func decide(e ending) verdict {
 	if e.stop == stopNone {
 		e.stop = e.passed()
+	}
+	if (e.stop == stopWall || e.stop == stopCPU) && e.refused >= ManyRefused {
+		e.stop = stopPids // it ran out of time because it did nothing but try
 	}
 	if v, ended := e.stopped(); ended {
 		return v
