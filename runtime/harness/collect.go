@@ -56,10 +56,8 @@ func (f *flight) weigh(o *outcome) error {
 		return err
 	}
 	o.oomKills, o.refused = after.OOMKills-f.before.OOMKills, after.PidsRefused-f.before.PidsRefused
-	if o.frame.kind == frameException {
-		if limit := o.frame.exception().Limit; limit == limitDisk || limit == limitInodes {
-			o.quota = quotas(f.shard.outputDir(), f.limits)
-		}
+	if o.ranOutOfDisk() {
+		o.quota = quotas(f.shard.outputDir(), f.limits)
 	}
 	if o.quota.full && !o.quota.own {
 		return errMachineFull

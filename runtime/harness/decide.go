@@ -96,10 +96,22 @@ func (e *ending) passed() stop {
 		return stopCPU
 	case e.signal == sigKILL && e.oomKills > 0:
 		return stopMemory
-	case e.signal == sigXFSZ:
+	case e.signal == sigXFSZ, e.signal == sigBUS && e.quota.own && e.quota.full:
 		return stopDisk
 	}
 	return e.workspace.over(e.limits)
+}
+
+// ranOutOfDisk says whether the shard ended as one does for which no room was left. One that writes to a mapped file is told by SIGBUS.
+func (e *ending) ranOutOfDisk() bool {
+	if e.signal == sigBUS {
+		return true
+	}
+	if e.frame.kind != frameException {
+		return false
+	}
+	limit := e.frame.exception().Limit
+	return limit == limitDisk || limit == limitInodes
 }
 
 // stopped says what a shard gets that was ended, or that has passed a limit.

@@ -39,6 +39,8 @@ func TestDecide(t *testing.T) {
 		{"output", ending{stop: stopOutput, signal: syscall.SIGKILL}, StatusOutputLimit},
 		{"memory", ending{stop: stopMemory, signal: syscall.SIGKILL}, StatusMemory},
 		{"pids", ending{stop: stopPids, signal: syscall.SIGKILL}, StatusProcessLimit},
+		{"a mapped file for which no room is left", ending{signal: sigBUS, quota: quota{own: true, full: true}}, StatusDiskLimit},
+		{"a mapped file that was made shorter", ending{signal: sigBUS, quota: quota{own: true}}, StatusKilled},
 		{"a bomb that catches the refusals", ending{stop: stopWall, refused: ManyRefused}, StatusProcessLimit},
 		{"a bomb that spends its processor time", ending{signal: syscall.SIGXCPU, refused: ManyRefused}, StatusProcessLimit},
 		{"a pool that makes do with fewer", ending{stop: stopWall, refused: ManyRefused - 1}, StatusTimeout},

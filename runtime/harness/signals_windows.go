@@ -5,6 +5,7 @@ import "syscall"
 // There are no signals on Windows: nothing reports these.
 const (
 	sigKILL = syscall.SIGKILL
+	sigBUS  = syscall.Signal(7)
 	sigSYS  = syscall.Signal(31)
 	sigXCPU = syscall.Signal(24)
 	sigXFSZ = syscall.Signal(25)
