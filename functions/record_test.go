@@ -193,7 +193,7 @@ func TestWhatAResultSaysIsKept(t *testing.T) {
 	code := 3
 	crash := functions.Result{
 		Shard: 0, Status: "output_limit", OutputBytes: 1 << 40, StdoutBytes: 9, StdoutTail: "…tail", ExitCode: &code, Signal: "SIGKILL",
-		CPUMicros: 1, WallMicros: 2, PeakRSS: 3, Files: []functions.File{{Path: "a", Size: 1}}, Isolation: "process", Interpreter: "3.11", Libc: "glibc",
+		CPUMicros: 1, WallMicros: 2, PeakRSS: 3, Isolation: "process", Interpreter: "3.11", Libc: "glibc",
 	}
 	_, err := a.post(lease.ID, crash)
 	require.NoError(t, err, "how much there was is no reason to refuse the report of it")
