@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -32,6 +33,7 @@ func enrol(ctx context.Context, info devInfo, name string) (*fakeAgent, error) {
 		return nil, err
 	}
 	res, err := api.EnrolAgentWithResponse(ctx, nil, client.Enrolment{
+		Eula: acceptance(public, key),
 		Name: name, Isolation: "process", PublicKey: public, Proof: ed25519.Sign(key, statement.Enrolment(public, info.EnrolmentToken)),
 		Platform: client.Platform{Os: "none", Arch: "none", Interpreter: "none", Libc: "none", Agent: "bench", Cpus: 1},
 	})
@@ -100,4 +102,11 @@ func (a *fakeAgent) report(ctx context.Context, lease client.Lease) error {
 		return fmt.Errorf("posting results: %s: %s", res.Status(), res.Body)
 	}
 	return nil
+}
+
+// acceptance is what an agent says whose owner has accepted the agreement that the program carries.
+func acceptance(public ed25519.PublicKey, key ed25519.PrivateKey) *client.Acceptance {
+	d, at := eula.Embedded(), time.Now().UTC().Truncate(time.Second)
+	signature := ed25519.Sign(key, statement.Acceptance(public, d.Version, d.Digest, at))
+	return &client.Acceptance{Version: d.Version, Digest: d.Digest, AcceptedAt: at, Signature: signature}
 }

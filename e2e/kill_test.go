@@ -67,17 +67,18 @@ func TestKills(t *testing.T) {
 
 // world is a whole installation in processes of its own.
 type world struct {
-	t        *testing.T
-	dir      string
-	binary   string
-	address  string
-	db       *devdb.Server
-	server   *process
-	agents   []*process
-	http     http.Client
-	project  project // whose agents run
-	operator string
-	leaseTTL string // of the server; empty: 3s
+	t          *testing.T
+	dir        string
+	binary     string
+	address    string
+	db         *devdb.Server
+	server     *process
+	agents     []*process
+	http       http.Client
+	project    project // whose agents run
+	operator   string
+	leaseTTL   string // of the server; empty: 3s
+	agentFlags []string
 }
 
 // project is a tenant with what its people hold.
@@ -89,10 +90,10 @@ type project struct {
 }
 
 // startWorld starts Postgres, a server, and so many agents of a project.
-func startWorld(t *testing.T, agents int) *world {
+func startWorld(t *testing.T, agents int, agentFlags ...string) *world {
 	t.Helper()
 	ctx := t.Context()
-	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t)}
+	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t), agentFlags: agentFlags}
 	db, err := devdb.Start(ctx, devdb.Options{Dir: filepath.Join(w.dir, "postgres"), Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	w.db = db
@@ -122,8 +123,8 @@ func (w *world) startAgent(i int) *process {
 	name := "agent-" + strconv.Itoa(i)
 	interpreter, err := python.DefaultDir() // unpacked once for all agents of all tests
 	require.NoError(w.t, err)
-	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")},
-		"agent", "start", "--url", "http://"+w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11")
+	flags := append([]string{"agent", "start", "--url", "http://" + w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11"}, w.agentFlags...)
+	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, flags...)
 }
 
 func (w *world) createProject(ctx context.Context, name string) project {

@@ -29,7 +29,7 @@ def handler(x):
 // agents that were away, and lets the job come to its right end afterwards.
 func TestTheKillswitchStopsRealAgents(t *testing.T) {
 	ctx := t.Context()
-	w := startWorld(t, 2)
+	w := startWorld(t, 2, "--isolation", "process") // the test talks to its function through a file
 	gate := filepath.Join(w.dir, "gate")
 	job := w.submitGated(ctx, gate)
 	w.untilSandboxes(ctx, 2)

@@ -5,11 +5,13 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api/apitest"
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -43,10 +45,18 @@ func (w *world) enrol(ctx context.Context, p project) string {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(w.t, err)
 	enrolled, err := connect(w.t, w.address, p.token).EnrolAgentWithResponse(ctx, nil, client.Enrolment{
+		Eula: acceptance(public, private),
 		Name: "idle", Isolation: "process", PublicKey: public, Proof: ed25519.Sign(private, statement.Enrolment(public, p.token)),
 		Platform: client.Platform{Os: "linux", Arch: "amd64", Interpreter: "none", Libc: "none", Agent: "test"},
 	})
 	require.NoError(w.t, err)
 	require.NotNil(w.t, enrolled.JSON201, string(enrolled.Body))
 	return enrolled.JSON201.Key
+}
+
+// acceptance is what an agent says whose owner has accepted the agreement that the program carries.
+func acceptance(public ed25519.PublicKey, key ed25519.PrivateKey) *client.Acceptance {
+	d, at := eula.Embedded(), time.Now().UTC().Truncate(time.Second)
+	signature := ed25519.Sign(key, statement.Acceptance(public, d.Version, d.Digest, at))
+	return &client.Acceptance{Version: d.Version, Digest: d.Digest, AcceptedAt: at, Signature: signature}
 }
