@@ -165,6 +165,18 @@ func TestStatusOfQuotas(t *testing.T) {
 	require.Equal(t, StatusError, raised("none of ours", ending{}))
 }
 
+// TestFailedImports: limits that end an import are named, whoever's signal it was.
+func TestFailedImports(t *testing.T) {
+	lost := message{Op: "lost", Signal: int(sigKILL)}
+	status := func(m message, e ending) Status {
+		e.limits = bundle.DefaultLimits()
+		return importVerdict(m, true, &e).status
+	}
+	require.Equal(t, StatusKilled, status(lost, ending{}))
+	require.Equal(t, StatusProcessLimit, status(lost, ending{refused: 1}))
+	require.Equal(t, StatusMemory, status(lost, ending{oomKills: 1}))
+}
+
 func TestQuotas(t *testing.T) {
 	limits := bundle.DefaultLimits()
 	require.False(t, quotas("/", limits).own, "the machine's disk is nobody's quota")

@@ -136,12 +136,21 @@ func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
 	defer timer.Stop()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
+	before, err := account(&s.cfg)
+	if err != nil {
+		return nil, err
+	}
 	s.outside.forget()
 	why := ending{limits: s.cfg.Manifest.Limits, stdoutLimit: s.cfg.Manifest.Limits.StdoutBytes}
 	for why.stop == stopNone {
 		select {
 		case m, ok := <-s.z.messages:
-			return importVerdict(m, ok), nil
+			after, err := account(&s.cfg)
+			if err != nil {
+				return nil, err
+			}
+			why.refused, why.oomKills = after.PidsRefused-before.PidsRefused, after.OOMKills-before.OOMKills
+			return importVerdict(m, ok, &why), nil
 		case <-timer.C:
 			v := failed(StatusTimeout, ExceptionImport, "importing the function takes longer than %d s: raise limits.wall_seconds, or do less on import", why.limits.WallSeconds)
 			return &v, nil
@@ -149,6 +158,9 @@ func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
 			why.stop, why.stdout = stopLog, s.z.stdout.written()
 		case <-watch.C:
 			why.stop = s.z.inspect(why.limits)
+			if now, err := account(&s.cfg); err == nil && now.OOMKills > before.OOMKills {
+				why.stop = stopMemory
+			}
 		case why.reason = <-s.outside.orders:
 			why.stop = stopOrder
 		case <-ctx.Done():
@@ -160,13 +172,20 @@ func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
 }
 
 // importVerdict says what the end of the import means; nil means success.
-func importVerdict(m message, ok bool) *verdict {
+func importVerdict(m message, ok bool, e *ending) *verdict {
 	var v verdict
 	switch {
 	case ok && m.Op == "imported" && m.Exception == nil:
 		return nil
 	case ok && m.Op == "imported":
-		v = verdict{status: (&ending{}).raised(m.Exception.Limit), exception: m.Exception.safe()}
+		v = verdict{status: e.raised(m.Exception.Limit), exception: m.Exception.safe()}
+	case ok && m.Op == "lost" && m.Signal != 0 && e.refused > 0:
+		// Of a fork bomb every copy speaks for the template, which ends it.
+		e.stop = stopPids
+		v, _ = e.stopped()
+	case ok && m.Op == "lost" && m.Signal != 0 && e.oomKills > 0:
+		e.stop = stopMemory
+		v, _ = e.stopped()
 	case ok && m.Op == "lost" && m.Signal != 0:
 		v = failed(StatusKilled, ExceptionImport, "importing the function ended the process%s", by(syscall.Signal(m.Signal)))
 	case ok && m.Op == "lost":

@@ -112,6 +112,9 @@ const (
 	// socketKind is the part of a socket's type that is no flag.
 	socketKind = 0xf
 
+	// ioprioWhoProcess says to ioprio_set that a number is that of a process.
+	ioprioWhoProcess = 1
+
 	fionread = 0x541b
 	fionbio  = 0x5421
 	fionclex = 0x5450
@@ -156,14 +159,29 @@ func sandboxFilter(ownRoot bool) program {
 	for _, nr := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
 		p.check(nr, 0, anyBits, verdictAllow, denied, 0)
 	}
-	p.check(unix.SYS_SETPRIORITY, 1, anyBits, verdictAllow, denied, 0)
-	p.check(unix.SYS_IOPRIO_SET, 1, anyBits, verdictAllow, denied, 0)
+	// Nor of all processes of a group or a user: the template is one of them, and without a namespace the owner's own are.
+	p.ownPriority(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, denied)
+	p.ownPriority(unix.SYS_IOPRIO_SET, ioprioWhoProcess, denied)
 	p.check(unix.SYS_MKNODAT, 2, unix.S_IFMT, verdictAllow, denied, unix.S_IFIFO, unix.S_IFREG, 0)
 	p.machineChecks(denied)
 	p.on(denied, deniedCalls...)
 	p.on(refuse(unix.EOPNOTSUPP), unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR)
 	p.ret(refuse(unix.ENOSYS))
 	return p
+}
+
+// ownPriority allows a call that sets priorities for the caller alone: kind is
+// how the first argument says that the second names one process, 0 the caller.
+func (p *program) ownPriority(nr uintptr, kind, denied uint32) {
+	var body program
+	body.load(offsetArgs)
+	body.equal(kind, 3)
+	body.load(offsetArgs + 8)
+	body.equal(0, 1)
+	body.ret(verdictAllow)
+	body.ret(denied)
+	p.equal(uint32(nr), len(body))
+	*p = append(*p, body...)
 }
 
 // socketpair allows pairs of local stream and packet sockets.

@@ -1,5 +1,6 @@
 """Results: what JSON can hold, in its one permitted form."""
 
+import builtins
 import errno
 import json
 import os
@@ -9,6 +10,9 @@ MAX_MESSAGE_TEXT = 4 * 1024
 MAX_TRACEBACK_TEXT = 16 * 1024
 # Of a traceback: exceptions that led to it, calls shown at either end, bytes of a source file.
 MAX_CHAIN, MAX_FRAMES, MAX_SOURCE = 10, 20, 4 << 20
+# Before Python 3.11 there are no groups.
+GROUPS = getattr(builtins, "BaseExceptionGroup", ())
+SQLITE_FULL = 13
 CONTROL_CHARACTERS = {c: 0xFFFD for c in range(32) if chr(c) not in "\n\t"}
 
 
@@ -160,11 +164,33 @@ def source(file):
 
 
 def reached(error):
-    """Names the limit that an exception speaks of. Go decides what to make of it."""
+    """Names the limit that an exception speaks of, or one that it came of or
+    holds: libraries wrap what the kernel says. Go decides what to make of it."""
+    todo = [error]
+    for _ in range(MAX_CHAIN):
+        if not todo:
+            break
+        error = todo.pop(0)
+        limit = spoken(error)
+        if limit:
+            return limit
+        before = error.__cause__
+        if before is None and not error.__suppress_context__:
+            before = error.__context__
+        if before is not None:
+            todo.append(before)
+        if isinstance(error, GROUPS):
+            todo.extend(error.exceptions[:MAX_CHAIN])
+    return ""
+
+
+def spoken(error):
     if isinstance(error, MemoryError):
         return "memory"
     if isinstance(error, RuntimeError):
         return "processes" if error.args == ("can't start new thread",) else ""
+    if type(error).__module__ == "sqlite3" and getattr(error, "sqlite_errorcode", 0) == SQLITE_FULL:
+        return full()
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EAGAIN:
         return "again" if can_fork() else "processes"
