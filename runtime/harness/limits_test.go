@@ -174,6 +174,7 @@ func TestFailedImports(t *testing.T) {
 	}
 	require.Equal(t, StatusKilled, status(lost, ending{}))
 	require.Equal(t, StatusProcessLimit, status(lost, ending{refused: 1}))
+	require.Equal(t, StatusProcessLimit, status(message{Op: "lost"}, ending{refused: 1}))
 	require.Equal(t, StatusMemory, status(lost, ending{oomKills: 1}))
 }
 

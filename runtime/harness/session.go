@@ -179,7 +179,7 @@ func importVerdict(m message, ok bool, e *ending) *verdict {
 		return nil
 	case ok && m.Op == "imported":
 		v = verdict{status: e.raised(m.Exception.Limit), exception: m.Exception.safe()}
-	case ok && m.Op == "lost" && m.Signal != 0 && e.refused > 0:
+	case ok && m.Op == "lost" && e.refused > 0:
 		// Of a fork bomb every copy speaks for the template, which ends it.
 		e.stop = stopPids
 		v, _ = e.stopped()

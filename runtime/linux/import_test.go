@@ -45,6 +45,20 @@ func TestCorpusOfImports(t *testing.T) {
 	}
 }
 
+// TestForkBombOnImport: every copy of the template fails and says so in its place, which must not hide what it was.
+func TestForkBombOnImport(t *testing.T) {
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			got := runImport(t, newRunner(t, level), "import os\nwhile True: os.fork()\ndef handler(x): return 1\n")
+			want := []harness.Status{harness.StatusProcessLimit}
+			if level != bundle.Linux {
+				want = append(want, harness.StatusKilled) // nothing counts the refusals
+			}
+			require.Contains(t, want, got.Status, "%+v", got.Exception)
+		})
+	}
+}
+
 func runImport(t *testing.T, r *Runner, source string) harness.Result {
 	t.Helper()
 	dir := t.TempDir()
