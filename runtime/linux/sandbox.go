@@ -108,8 +108,8 @@ const (
 	// template. Before a shard there may be one more, which is none of its own yet.
 	ownProcesses = 2
 	// launcherThreads are those that the launcher may have before it becomes the
-	// interpreter. Until the function is imported, the user's limit alone
-	// bounds processes.
+	// interpreter. Until the function is imported, the watchdog ends what has more
+	// processes than the function may, and this bounds them meanwhile.
 	launcherThreads = 64
 )
 

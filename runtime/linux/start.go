@@ -127,7 +127,7 @@ func (s *Sandbox) rlimits() []rlimit {
 
 // processes is how many processes and threads the sandbox's user may have,
 // enforced by a limit that counts them in the namespace. The cgroup, which tells
-// when it refuses one, is a little narrower. Without a namespace the limit
+// when it refuses one, is a little narrower, during the import too. Without a namespace the limit
 // counts all that the user runs, so it only keeps the number from exploding.
 func (s *Sandbox) processes() int64 {
 	if !s.runner.namespaces() && s.slot == nil {
@@ -135,7 +135,7 @@ func (s *Sandbox) processes() int64 {
 	}
 	n := s.manifest.Limits.Pids + ownProcesses
 	if s.group != nil {
-		n += ownProcesses
+		n += launcherThreads
 	}
 	return n
 }
