@@ -74,29 +74,47 @@ type agent struct {
 // Run works until the context ends, the server says to stop, or it wants nothing to do with this agent. When the context ends it
 // takes no more work, sends what is done, returns the rest and comes back within five seconds.
 func Run(ctx context.Context, o Options) error {
-	a, err := newAgent(ctx, o)
+	a, err := newAgent(o)
 	if err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
 	defer a.close()
-	if o.Liar != nil {
-		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", o.Liar.Probability)
-	}
-	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
-		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")
-	}
-	a.tell(&reporting{}, idle{IdleStarting, "the agent starts and has not come so far as to ask for work; its log says what it waits for"}, a.started)
-	err = a.arrive(ctx)
-	if err == nil {
-		places, _ := a.keeper.allowed()
-		a.log.Info("working", "server", o.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
-		err = a.work(ctx)
-	}
+	err = a.run(ctx)
 	if ctx.Err() != nil || errors.Is(err, errStopped) {
 		a.log.Info("stopped", "shards_done", a.done.Load())
 		return nil
 	}
 	return err
+}
+
+// run asks about the agreement before anything is unpacked, tried out or told; where one was accepted before, a new version may wait
+// until the agent has arrived.
+func (a *agent) run(ctx context.Context) error {
+	kept, err := ReadAcceptance(a.dir.path)
+	if err != nil {
+		return err
+	}
+	if kept.Digest == "" {
+		if err := a.agree(ctx); err != nil {
+			return err
+		}
+	}
+	if err := a.equip(ctx); err != nil {
+		return fmt.Errorf("starting the agent: %w", err)
+	}
+	if a.options.Liar != nil {
+		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", a.options.Liar.Probability)
+	}
+	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
+		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")
+	}
+	a.tell(&reporting{}, idle{IdleStarting, "the agent starts and has not come so far as to ask for work; its log says what it waits for"}, a.started)
+	if err := a.arrive(ctx); err != nil {
+		return err
+	}
+	places, _ := a.keeper.allowed()
+	a.log.Info("working", "server", a.options.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
+	return a.work(ctx)
 }
 
 // arrive is what comes before work.
@@ -110,7 +128,8 @@ func (a *agent) arrive(ctx context.Context) error {
 	return a.meetProjects(ctx)
 }
 
-func newAgent(ctx context.Context, o Options) (*agent, error) {
+// newAgent opens what the agent needs to ask about the agreement: its folder, its key and the way to the server.
+func newAgent(o Options) (*agent, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -133,28 +152,28 @@ func newAgent(ctx context.Context, o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
-	sandbox, err := openSandbox(ctx, o, dir)
-	if err != nil {
-		dir.close()
-		return nil, err
-	}
-	keeper := newKeeper(&o, dir.path, sandbox)
-	if err := keeper.start(ctx); err != nil {
-		dir.close()
-		return nil, err
-	}
-	results, err := spool.Open(dir.spool(), o.SpoolBytes)
-	if err != nil {
-		dir.close()
-		return nil, err
-	}
-	watch := monitor.New(monitor.Options{Handlers: o.AlertHandlers, Log: o.Log})
 	return &agent{
-		started: time.Now(), keeper: keeper, room: newRoom(), spool: results, news: make(chan struct{}, 1), stands: standing{log: o.Log},
-		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server, sandbox: sandbox,
-		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log},
-		outage:  outage{log: o.Log}, orders: newOrderBook(), boxes: newBoxBook(watch), monitor: watch,
+		started: time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
+		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server,
+		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, outage: outage{log: o.Log}, orders: newOrderBook(),
 	}, nil
+}
+
+// equip opens what the agent works with: the sandbox, the owner's preferences, what is left to send, and the monitor.
+func (a *agent) equip(ctx context.Context) (err error) {
+	if a.sandbox, err = openSandbox(ctx, a.options, a.dir); err != nil {
+		return err
+	}
+	a.keeper = newKeeper(&a.options, a.dir.path, a.sandbox)
+	if err := a.keeper.start(ctx); err != nil {
+		return err
+	}
+	if a.spool, err = spool.Open(a.dir.spool(), a.options.SpoolBytes); err != nil {
+		return err
+	}
+	a.monitor = monitor.New(monitor.Options{Handlers: a.options.AlertHandlers, Log: a.log})
+	a.boxes = newBoxBook(a.monitor)
+	return nil
 }
 
 func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) {
@@ -176,7 +195,9 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 
 func (a *agent) close() {
 	a.server.close()
-	_ = a.spool.Close() // it was only read from
+	if a.spool != nil {
+		_ = a.spool.Close() // it was only read from
+	}
 	a.dir.close()
 }
 

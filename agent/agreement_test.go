@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,8 +33,11 @@ func TestNothingHappensBeforeTheAgreement(t *testing.T) {
 		return false
 	}
 	o := testOptions(t, s)
-	o.Agree = nil
-	err := Run(t.Context(), o)
+	o.Agree, o.Sandbox = nil, nil // nothing is unpacked or tried out either
+	status, err := ReadStatus(o.DataDir)
+	require.NoError(t, err)
+	require.Equal(t, "never_started", status.Code)
+	err = Run(t.Context(), o)
 	require.ErrorIs(t, err, ErrNotAgreed)
 	require.ErrorContains(t, err, eula.Embedded().Version)
 	var shown eula.Document
@@ -50,6 +54,8 @@ func TestNothingHappensBeforeTheAgreement(t *testing.T) {
 	require.ErrorContains(t, Run(t.Context(), o), "not the text")
 	_, err = os.Stat(eulaFile(o.DataDir))
 	require.ErrorIs(t, err, os.ErrNotExist)
+	unpacked, err := os.ReadDir(filepath.Join(o.DataDir, "python"))
+	require.ErrorIs(t, err, os.ErrNotExist, "%v", unpacked)
 }
 
 func TestAnAgreementIsAcceptedOnce(t *testing.T) {

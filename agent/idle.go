@@ -109,6 +109,8 @@ func (s *standing) weigh(at time.Time, from sides) idle {
 		return idle{IdleStopping, "the agent was told to stop"}
 	case s.order.Code != "":
 		return s.order
+	case from.working > 0 && from.owner.Code != "":
+		return idle{Text: "it finishes the shards that it is executing; then it stops working: " + from.owner.Text}
 	case from.working > 0:
 		return idle{}
 	case from.away > 0:

@@ -150,7 +150,7 @@ func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
 	stop := start(t, o)
 	f.until("the pause is seen", func() bool {
 		status, err := ReadStatus(o.DataDir)
-		return err == nil && status.Places == 0 && status.Code == "working" && status.Running
+		return err == nil && status.Places == 0 && status.Code == "working" && status.Running && strings.Contains(status.Why, "then it stops working: paused by the owner")
 	})
 	close(goOn)
 	f.until("the rest is returned", func() bool { return len(f.returned) == 1 })

@@ -116,13 +116,28 @@ func (a *agent) follow(d *client.Directives) {
 	news := a.orders.take(d)
 	if news {
 		for _, k := range d.Switches {
-			a.log.Warn("the killswitch is on", "scope", k.Scope, "project", k.Project, "function", k.Function, "version", k.Version)
+			a.log.Warn("the killswitch is on", killedFields(k)...)
 		}
 		a.leases.stop(errKilled, func(l *heldLease) bool { return a.orders.holds(l.Lease) })
 	}
 	for _, order := range d.Terminate {
 		a.terminate(order)
 	}
+}
+
+// killedFields are what the log says of a switch.
+func killedFields(k client.KillOrder) []any {
+	fields := []any{"scope", k.Scope}
+	if k.Project != nil {
+		fields = append(fields, "project", *k.Project)
+	}
+	if k.Function != "" {
+		fields = append(fields, "function", k.Function)
+	}
+	if k.Version != 0 {
+		fields = append(fields, "version", k.Version)
+	}
+	return fields
 }
 
 // terminate ends a sandbox: at once, or after its shard. One that is not there any more is reported as ended.
@@ -158,7 +173,9 @@ func (a *agent) obey(ctx context.Context) {
 			return
 		case err != nil:
 			// Whatever is final, such as a revoked key, is the workers' and the heartbeat's to say.
-			a.outage.note("asking for directives", err)
+			if !final(err) {
+				a.outage.note("asking for directives", err)
+			}
 			sleep(ctx, max(waits.next(), min(retryAfter(err), maxRetryAfter)))
 			continue
 		}
@@ -193,6 +210,8 @@ func (a *agent) confirm(ctx context.Context) {
 			waits.reset()
 			a.orders.confirm(revision)
 			a.log.Debug("confirmed the server's directives", "revision", revision)
+		case over(ctx):
+			return
 		case errors.Is(err, errChanged), isStatus(err, http.StatusNotFound), isStatus(err, http.StatusMethodNotAllowed):
 			// The new ones are on their way; or only heartbeats confirm.
 		default:

@@ -36,6 +36,9 @@ func Pause(dataDir, reason string) error {
 	if len([]rune(reason)) > maxPauseReason {
 		return fmt.Errorf("the reason has more than %d characters: say it in fewer words", maxPauseReason)
 	}
+	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
+	}
 	text, err := json.Marshal(pauseNote{Since: time.Now(), Reason: reason})
 	if err != nil {
 		return fmt.Errorf("pausing the agent: %w", err)

@@ -68,7 +68,14 @@ func ReadStatus(dataDir string) (Status, error) {
 	}
 	s.Running, err = runs(dataDir)
 	if !s.Running && s.PID != 0 {
-		s.Code, s.Why = "not_running", "the agent does not run; it was last heard of at "+s.WrittenAt.Local().Format("2006-01-02 15:04:05")
+		last := ""
+		if s.Code == IdleRevoked {
+			last = ": " + s.Why
+		}
+		s.Code, s.Why = "not_running", "the agent does not run; it was last heard of at "+s.WrittenAt.Local().Format("2006-01-02 15:04:05")+last
+	}
+	if s.Running && s.PID == 0 {
+		s.Code, s.Why = IdleStarting, "the agent starts for the first time: its log says what it waits for"
 	}
 	return s, err
 }
@@ -127,7 +134,7 @@ func (a *agent) tell(last *reporting, why idle, since time.Time) {
 	sample, problem := a.keeper.last()
 	s.Preferences = problem
 	if s.Code == "working" {
-		s.Why = "it works"
+		s.Why = textOr(why.Text, "it works")
 	}
 	old := last.status
 	old.Host, old.WrittenAt, old.SpoolBytes = client.Host{}, time.Time{}, 0

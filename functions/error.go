@@ -56,7 +56,7 @@ func (e *Error) with(format string, args ...any) *Error {
 func NotFound(what, id string) *Error {
 	return &Error{
 		Kind: KindNotFound, Code: "not_found", Message: fmt.Sprintf("there is no %s %q here", what, id),
-		Hint: "check the name and the project; list what there is with GET on the collection",
+		Hint: "check the name or ID and the project; `ostraka COMMAND list`, or GET on the collection, shows what there is",
 	}
 }
 
@@ -113,7 +113,7 @@ var (
 	}
 	ErrDuplicateInstance = &Error{
 		Kind: KindConflict, Code: "duplicate_instance", Message: "another process works with this agent's key",
-		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew",
+		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew; where the other process has ended, start this one a minute later",
 	}
 	ErrRevision = &Error{
 		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",

@@ -96,6 +96,11 @@ func (s *Service) Kill(ctx context.Context, by Principal, scope KillScope, reaso
 		return status, Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept", n, MaxKillReason), "say it shorter")
 	}
 	var id uuid.UUID
+	if scope.Function != "" { // a name that is misspelt must not look like one that was stopped
+		if _, err := s.GetFunction(ctx, *scope.Project, scope.Function, scope.Version); err != nil {
+			return status, err
+		}
+	}
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
 		if err := s.checkKilled(ctx, tx, scope); err != nil {
 			return err

@@ -56,8 +56,9 @@ func TestASwitchHoldsWhatItNames(t *testing.T) {
 	w := newWorld(t)
 	w.work()
 	w.pushFunction("others", "")
+	w.pushFunction("numbers", "[limits]\nwall_seconds = 7") // version 2, of which there are no jobs
 	a, b := w.agent(honest), w.agent(honest)
-	held := w.submit(20)
+	held := w.submit(20, func(j *functions.NewJob) { j.Version = 1 })
 	free := w.submit(20, func(j *functions.NewJob) { j.Function = "others" })
 	w.untilSplit(held.ID)
 	w.untilSplit(free.ID)
@@ -249,6 +250,13 @@ func TestSwitchesAreForThoseWhoMay(t *testing.T) {
 	requireCode(t, err, "not_found")
 	_, err = w.Kill(t.Context(), w.server, functions.KillScope{Scope: functions.ScopeProject, Project: &nobody}, "", false)
 	requireCode(t, err, "not_found")
+	for _, misspelt := range []functions.KillScope{w.function("nubmers", 0), w.function("numbers", 99)} {
+		_, err = w.Kill(t.Context(), w.server, misspelt, "", false)
+		requireCode(t, err, "not_found")
+		was, err := w.Release(t.Context(), w.server, misspelt)
+		require.NoError(t, err)
+		require.False(t, was)
+	}
 	w.kill(everything())
 	list, err = w.ListSwitches(t.Context(), w.project)
 	require.NoError(t, err)

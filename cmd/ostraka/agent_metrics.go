@@ -9,7 +9,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 func newAgentMetrics(t *terminal, server *serverFlags) *cobra.Command {
@@ -70,8 +69,8 @@ func printMetrics(t *terminal, points []client.TelemetryPoint) error {
 			battery = fmt.Sprintf("%.0f", *p.BatteryPercentMin)
 		}
 		table.row(shortTime(p.At), fmt.Sprintf("%.0f", p.CPUPercentAvg), fmt.Sprintf("%.0f", p.CPUPercentMax), fmt.Sprintf("%.2f", p.Load1Avg),
-			bundle.FormatBytes(p.MemoryUsedBytesAvg), bundle.FormatBytes(p.MemoryUsedBytesMax), bundle.FormatBytes(p.DiskUsedBytesAvg),
-			bundle.FormatBytes(p.SentBytes), bundle.FormatBytes(p.ReceivedBytes), fmt.Sprint(p.SandboxesMax), battery)
+			sizeOf(p.MemoryUsedBytesAvg), sizeOf(p.MemoryUsedBytesMax), sizeOf(p.DiskUsedBytesAvg),
+			sizeOf(p.SentBytes), sizeOf(p.ReceivedBytes), fmt.Sprint(p.SandboxesMax), battery)
 	}
 	if err := table.flush(); err != nil {
 		return err

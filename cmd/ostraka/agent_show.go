@@ -9,7 +9,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 func newAgentShow(t *terminal, server *serverFlags) *cobra.Command {
@@ -112,7 +111,7 @@ func duplicateText(d *client.Duplicate) string {
 }
 
 func platformText(p client.Platform) string {
-	return strings.Join([]string{p.Os + "/" + p.Arch, fmt.Sprintf("%d processors", p.Cpus), bundle.FormatBytes(p.MemoryBytes), p.Interpreter, p.Libc, "agent " + p.Agent}, ", ")
+	return strings.Join([]string{p.Os + "/" + p.Arch, fmt.Sprintf("%d processors", p.Cpus), sizeOf(p.MemoryBytes), p.Interpreter, p.Libc, "agent " + p.Agent}, ", ")
 }
 
 func hostFields(h *client.Host) [][2]string {
@@ -121,9 +120,9 @@ func hostFields(h *client.Host) [][2]string {
 	}
 	fields := [][2]string{
 		{"processors", fmt.Sprintf("%.0f %% busy (the agent: %.0f %%), load %.2f %.2f %.2f", h.CPUPercent, h.AgentCPUPercent, h.Load1, h.Load5, h.Load15)},
-		{"memory", bundle.FormatBytes(h.MemoryFreeBytes) + " free of " + bundle.FormatBytes(h.MemoryTotalBytes)},
-		{"disk", bundle.FormatBytes(h.DiskFreeBytes) + " free of " + bundle.FormatBytes(h.DiskTotalBytes)},
-		{"network", bundle.FormatBytes(h.SentBytes) + " sent, " + bundle.FormatBytes(h.ReceivedBytes) + " received"},
+		{"memory", sizeOf(h.MemoryFreeBytes) + " free of " + sizeOf(h.MemoryTotalBytes)},
+		{"disk", sizeOf(h.DiskFreeBytes) + " free of " + sizeOf(h.DiskTotalBytes)},
+		{"network", sizeOf(h.SentBytes) + " sent, " + sizeOf(h.ReceivedBytes) + " received"},
 		{"up", (time.Duration(h.UptimeSeconds) * time.Second).String()},
 		{"sandboxes", fmt.Sprint(h.Sandboxes)},
 	}

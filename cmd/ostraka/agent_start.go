@@ -96,7 +96,10 @@ func (o *agentStartOptions) run(ctx context.Context) error {
 	case errors.Is(err, agent.ErrNotAgreed):
 		return notAgreed(o.terminal, err)
 	case errors.Is(err, agent.ErrNotEnrolled):
-		return &exitError{code: exitAuth, err: err}
+		return &exitError{
+			code: exitAuth, err: err,
+			hint: "ask the project's owner for a token (ostraka enrolment-token create NAME); an agent that starts without one waits until it is approved",
+		}
 	default:
 		return explain("running the agent", err)
 	}

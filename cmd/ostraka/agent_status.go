@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // agentStatusOptions are the flags of `ostraka agent status`.
@@ -93,16 +93,20 @@ func statusFields(s agent.Status) [][2]string {
 	}
 	waiting := ""
 	if s.SpoolBytes > 0 {
-		waiting = bundle.FormatBytes(s.SpoolBytes) + " of results to be sent"
+		waiting = sizeOf(s.SpoolBytes) + " of results to be sent"
 	}
 	mistake := ""
 	if s.Preferences != "" {
 		mistake = "NOT IN FORCE: " + s.Preferences
 	}
+	agentID := "" // until it has joined
+	if s.Agent != uuid.Nil {
+		agentID = s.Agent.String()
+	}
 	return append(fields, [][2]string{
 		{"since", since},
 		{"preferences", mistake},
-		{"agent", s.Agent.String()},
+		{"agent", agentID},
 		{"name", s.Name},
 		{"server", s.Server},
 		{"isolation", s.Isolation},
@@ -110,8 +114,8 @@ func statusFields(s agent.Status) [][2]string {
 		{"shards done", strconv.FormatInt(s.ShardsDone, 10)},
 		{"waiting", waiting},
 		{"processors", fmt.Sprintf("%d, %.0f %% busy, %.0f %% by the agent", h.Cpus, h.CPUPercent, h.AgentCPUPercent)},
-		{"memory free", fmt.Sprintf("%d of %d MiB", h.MemoryFreeBytes>>20, h.MemoryTotalBytes>>20)},
-		{"disk free", fmt.Sprintf("%d of %d MiB", h.DiskFreeBytes>>20, h.DiskTotalBytes>>20)},
+		{"memory free", sizeOf(h.MemoryFreeBytes) + " of " + sizeOf(h.MemoryTotalBytes)},
+		{"disk free", sizeOf(h.DiskFreeBytes) + " of " + sizeOf(h.DiskTotalBytes)},
 		{"power", power},
 		{"process", fmt.Sprintf("%d, since %s", s.PID, shortTime(s.StartedAt))},
 		{"version", s.Version},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -51,7 +52,14 @@ func outcome(j client.Job) error {
 func parseID(what, text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return uuid.Nil, usageError("%q is not the ID of a %s: IDs look like 0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77", text, what)
+		return uuid.Nil, usageError("%q is not the ID of %s: IDs look like 0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77", text, withArticle(what))
 	}
 	return id, nil
+}
+
+func withArticle(noun string) string {
+	if noun != "" && strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }

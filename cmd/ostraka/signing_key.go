@@ -67,9 +67,18 @@ func (s *signingFlag) key(t *terminal, project uuid.UUID) (ed25519.PrivateKey, e
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the signing key: %w", err)
+		return nil, noSigningKey(err)
 	}
 	return key, nil
+}
+
+// noSigningKey says what to do about a signing key that cannot be read.
+func noSigningKey(err error) error {
+	err = fmt.Errorf("reading the signing key: %w", err)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &exitError{code: exitFailed, err: err, hint: "ostraka signing-key create makes one; where it is kept in another file, name that"}
 }
 
 // signingKeysOf lists the keys that the server knows of the project, the oldest first.

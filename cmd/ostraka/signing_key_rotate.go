@@ -45,7 +45,7 @@ func (o *signingKeyOptions) rotate(ctx context.Context) error {
 	}
 	old, err := secretfile.ReadKey(path)
 	if err != nil {
-		return fmt.Errorf("reading the signing key: %w", err)
+		return noSigningKey(err)
 	}
 	keys, _, err := signingKeysOf(ctx, c)
 	if err != nil {

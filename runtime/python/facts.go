@@ -56,7 +56,10 @@ func ask(ctx context.Context, interpreter string) (f Facts, err error) {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return f, fmt.Errorf("asking %s what it is: %w: %s", interpreter, err, bytes.TrimSpace(stderr.Bytes()))
+		if said := bytes.TrimSpace(stderr.Bytes()); len(said) > 0 {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return f, fmt.Errorf("asking %s what it is: %w", interpreter, err)
 	}
 	if err := json.Unmarshal(out, &f); err != nil {
 		return f, fmt.Errorf("asking %s what it is: it answers %.200q: is it Python?", interpreter, out)
