@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,6 +33,7 @@ type bench struct {
 	databaseURL string
 	shards      int64 // of the life-cycle comparison
 	many        int64 // of the large job
+	only        string
 }
 
 func main() {
@@ -48,6 +50,7 @@ func run() (err error) {
 	flag.StringVar(&b.binary, "binary", "bin/ostraka", "the program to measure")
 	flag.Int64Var(&b.shards, "shards", 200_000, "shards of the life-cycle comparison")
 	flag.Int64Var(&b.many, "many", 1_000_000, "shards of the large job; 0 leaves it out")
+	flag.StringVar(&b.only, "only", "", "measure only what has this in its name, for example \"shard\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -95,6 +98,9 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"killswitch", b.killswitch},
 		{"monitor", b.monitor},
 	} {
+		if !strings.Contains(m.name, b.only) {
+			continue
+		}
 		say("measuring: %s", m.name)
 		figures, err := m.run(ctx)
 		if err != nil {

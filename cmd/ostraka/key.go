@@ -13,7 +13,9 @@ import (
 )
 
 func newKey(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("key", "The project's API keys; those that sign functions are signing-key", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server))
+	signing := newSigningKey(t, server)
+	signing.Use = "signing" // the same as signing-key, for those who look for it among the keys
+	return noun("key", "The project's API keys, and the keys that sign its functions", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server), signing)
 }
 
 // expiryFlag says when a key or a token stops working.
