@@ -250,7 +250,7 @@ func TestSwitchesAreForThoseWhoMay(t *testing.T) {
 	requireCode(t, err, "not_found")
 	_, err = w.Kill(t.Context(), w.server, functions.KillScope{Scope: functions.ScopeProject, Project: &nobody}, "", false)
 	requireCode(t, err, "not_found")
-	for _, misspelt := range []functions.KillScope{w.function("nubmers", 0), w.function("numbers", 99)} {
+	for _, misspelt := range []functions.KillScope{w.function("letters", 0), w.function("numbers", 99)} {
 		_, err = w.Kill(t.Context(), w.server, misspelt, "", false)
 		requireCode(t, err, "not_found")
 		was, err := w.Release(t.Context(), w.server, misspelt)

@@ -46,6 +46,43 @@ func killMarked(mark string) error {
 	return errOrphans
 }
 
+// killBelow kills what descends from a process, until nothing does or it has been
+// tried often enough. The process itself collects its orphans, so that none
+// escapes it; their parents can be read where their environment cannot.
+func killBelow(root int) {
+	for range maxOrphanPasses {
+		table, err := processes()
+		if err != nil {
+			return
+		}
+		found := descendants(table, root)
+		if len(found) == 0 {
+			return
+		}
+		for _, pid := range found {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have gone meanwhile, which is as good
+		}
+	}
+}
+
+// descendants are the processes below one, zombies left out: only their parent
+// can do something about them.
+func descendants(table []proc, root int) (found []int) {
+	below := map[int]bool{root: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range table {
+			if below[p.parent] && !below[p.pid] {
+				below[p.pid], grown = true, true
+				if p.rss > 0 {
+					found = append(found, p.pid)
+				}
+			}
+		}
+	}
+	return found
+}
+
 func marked(want []byte) ([]int, error) {
 	table, err := processes()
 	if err != nil {

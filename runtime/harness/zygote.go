@@ -228,6 +228,13 @@ func (m *message) drop() {
 // kill ends a zygote that was stopped or hangs. Its process group holds the
 // template as well; what else there is, killMarked finds.
 func (z *zygote) kill() {
+	if !z.contained {
+		killBelow(z.cmd.Process.Pid) // while they still are below it
+	}
+	z.killGroup()
+}
+
+func (z *zygote) killGroup() {
 	// It may have ended by itself meanwhile.
 	_ = syscall.Kill(-z.cmd.Process.Pid, syscall.SIGKILL)
 }
@@ -248,6 +255,7 @@ func (z *zygote) stop() error {
 	}
 	var orphans error
 	if !z.contained { // else the kernel has ended them all before it let the first one go
+		z.killGroup() // its number is not given to others while somebody is in it
 		orphans = killMarked(z.mark)
 	}
 	deadline := time.Now().Add(drainGrace)

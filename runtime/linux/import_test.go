@@ -69,8 +69,26 @@ func runImport(t *testing.T, r *Runner, source string) harness.Result {
 	require.NoError(t, err)
 	s, err := r.Open(t.Context(), b, harness.Settings{})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
 	got, err := s.Run(t.Context(), 0, []byte("1"))
+	require.NoError(t, s.Close())
 	require.NoError(t, err)
+	require.Empty(t, interpreters(t, r), "processes of the function are left")
 	return got
+}
+
+// interpreters are the processes that run the runner's Python where there is no namespace. Not even their owner may read the environment of those that code of an
+// import started.
+func interpreters(t *testing.T, r *Runner) (found []string) {
+	t.Helper()
+	if r.namespaces() { // the kernel leaves none, and others' sandboxes call theirs the same
+		return nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), r.python) {
+			found = append(found, file)
+		}
+	}
+	return found
 }

@@ -214,31 +214,47 @@ class Zygote:
         begun = time.monotonic()
         wrapped = (begun - self.since) * PIDS_A_SECOND >= self.numbers.most
         while True:
-            try:
-                last = self.numbers.last()
-            except RuntimeError:  # there is no room for another thread
-                self.leave()
-                return
-            candidates = self.numbers.all() if wrapped else self.numbers.between(self.floor, last)
+            last, candidates = self.look(wrapped)
             if candidates is None:
                 self.leave()
                 return
-            found = [pid for pid in candidates if pid != self.template and pid != gone and self.alive(pid) is not None]
-            if not found:
+            if not self.end_those(candidates, gone):
                 break
-            for pid in found:
-                os.kill(pid, signal.SIGKILL)
-                self.collect(pid)
             if time.monotonic() > begun + SWEEP_SECONDS:
                 self.leave()
                 return
-        self.floor, self.since = last, time.monotonic()
+        if last is not None:
+            self.floor, self.since = last, time.monotonic()
+
+    def look(self, wrapped):
+        """The number given out last, None if there is no room to ask, and those to look at, None if they are too many."""
+        try:
+            last = self.numbers.last()
+        except RuntimeError:  # no room for another thread until some of them are gone
+            return None, self.numbers.all()
+        return last, self.numbers.all() if wrapped else self.numbers.between(self.floor, last)
+
+    def end_those(self, candidates, gone=None):
+        """Kills those of the candidates that are ours; tells whether there were any."""
+        found = [pid for pid in candidates if pid != self.template and pid != gone and self.alive(pid) is not None]
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+            self.collect(pid)
+        return bool(found)
 
     def leave(self):
-        """Leaves the rest to the kernel, which ends a namespace with this process."""
-        if not self.contained:
-            os._exit(77)  # Go sees the end of the socket and cleans up itself
-        self.last = True
+        """Leaves the rest to the kernel, which ends a namespace with this process.
+
+        Where there is none, this process stays until nothing is left: what it
+        leaves behind would be nobody's.
+        """
+        if self.contained:
+            self.last = True
+            return
+        self.control.close()  # Go gives this interpreter up, and helps
+        while self.end_those(range(2, self.numbers.most + 1)):
+            pass
+        os._exit(77)
 
     def lost(self):
         """Reports that the template has died, and leaves with everything else."""
