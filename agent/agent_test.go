@@ -193,6 +193,29 @@ func TestWrongBundleIsNotRun(t *testing.T) {
 	require.NoError(t, stop())
 }
 
+// TestABundleThatAlwaysBreaksOffHoldsNoLease has a server that finds its copy damaged each time.
+func TestABundleThatAlwaysBreaksOffHoldsNoLease(t *testing.T) {
+	f, s := newFakeServer(t, 4)
+	var served atomic.Int64
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/bundle") || served.Add(1) > maxBrokenBundles {
+			return false
+		}
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte("the beginning"))
+		require.NoError(t, http.NewResponseController(w).Flush())
+		panic(http.ErrAbortHandler)
+	}
+	var why client.Refusal
+	f.onReturn = func(r client.Refusal) { why = r }
+	stop := start(t, testOptions(t, s))
+	f.until("the lease is returned", func() bool { return len(f.returned) == 1 })
+	f.untilResults(2) // the next bundle comes whole
+	require.NoError(t, stop())
+	require.Equal(t, refusedBundle, why.Code)
+	require.Contains(t, why.Text, "broke off 4 times")
+}
+
 func TestCorruptedCacheIsMended(t *testing.T) {
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)

@@ -116,6 +116,9 @@ func (r *remote) bundle(ctx context.Context, lease uuid.UUID) (io.ReadCloser, er
 	return &cancelBody{body, cancel}, nil
 }
 
+// brokeOff says whether a server that could be reached did not bring its answer to an end.
+func brokeOff(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+
 // cancelBody ends its request when it is closed. An answer that breaks off is as good as none: it may be asked for again.
 type cancelBody struct {
 	io.ReadCloser

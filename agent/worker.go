@@ -251,11 +251,21 @@ func (w *worker) thresholds(l *client.Lease, m *bundle.Manifest) (threshold.Plan
 		threshold.Source{Name: "the function", Rules: m.Monitor})
 }
 
+// maxBrokenBundles is how often a bundle may break off on its way before its lease is given back: a server whose copy is damaged
+// breaks off each time, and nobody else could have the shards meanwhile.
+const maxBrokenBundles = 4
+
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {
+	broken := 0
 	err = w.persist(ctx, "fetching a function", func(ctx context.Context) error {
 		b, err = w.bundles.get(ctx, lease.BundleDigest, func(ctx context.Context) (io.ReadCloser, error) {
 			return w.server.bundle(ctx, lease.ID)
 		})
+		if brokeOff(err) && ctx.Err() == nil {
+			if broken++; broken == maxBrokenBundles {
+				return refused(refusedBundle, fmt.Sprintf("the function's bundle broke off %d times on its way: the server's copy may be damaged", broken))
+			}
+		}
 		return err
 	})
 	return b, err
