@@ -35,10 +35,12 @@
 // kernel's. Go decides when to stop a shard and the zygote carries it out; when
 // the zygote does not answer, Go kills it and looks for its processes by a mark
 // in their environment. (The zygote and the template are not dumpable, so that a
-// shard cannot trace them; of what the import of a function started, this search
-// therefore finds nothing unless Go runs as root.) When Go dies, the zygote sees
-// the end of the socket and ends everything; shards and template also ask the
-// kernel to die with the zygote.
+// shard cannot trace them, and the environment of what the import of a function
+// started is closed to an agent that is not root: Go ends those first, while the
+// zygote is still above them.) When Go dies, the zygote sees the end of the
+// socket and ends everything; where there is no namespace that ends with it, it
+// stays until nothing is left. Shards and template also ask the kernel to die
+// with the zygote.
 //
 // # Limits
 //
