@@ -79,7 +79,7 @@ type fake struct {
 	acceptance functions.Acceptance
 	instance   uuid.UUID
 	beat       functions.Heartbeat
-	jobFilter  *uuid.UUID
+	flagFilter functions.FlagFilter
 	rule       planner.Rule
 	most       int
 	signature  []byte
@@ -358,8 +358,8 @@ func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.L
 	})
 }
 
-func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error) {
-	f.jobFilter = job
+func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
+	f.flagFilter = filter
 	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
 }
 

@@ -71,7 +71,7 @@ type Service interface {
 	// Results yields accepted results in shard order, from the shard number after on (-1: all).
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
-	ListFlags(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Flag, error)
+	ListFlags(ctx context.Context, project uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error)
 
 	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since
 	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.

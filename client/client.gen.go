@@ -234,6 +234,24 @@ func (e EnrolmentIsolation) Valid() bool {
 	}
 }
 
+// Defines values for FlagState.
+const (
+	FlagStateOpen     FlagState = "open"
+	FlagStateResolved FlagState = "resolved"
+)
+
+// Valid indicates whether the value is a known member of the FlagState enum.
+func (e FlagState) Valid() bool {
+	switch e {
+	case FlagStateOpen:
+		return true
+	case FlagStateResolved:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk          HealthStatus = "ok"
@@ -783,6 +801,27 @@ func (e ListAgentsParamsState) Valid() bool {
 	}
 }
 
+// Defines values for ListFlagsParamsState.
+const (
+	ListFlagsParamsStateAll      ListFlagsParamsState = "all"
+	ListFlagsParamsStateOpen     ListFlagsParamsState = "open"
+	ListFlagsParamsStateResolved ListFlagsParamsState = "resolved"
+)
+
+// Valid indicates whether the value is a known member of the ListFlagsParamsState enum.
+func (e ListFlagsParamsState) Valid() bool {
+	switch e {
+	case ListFlagsParamsStateAll:
+		return true
+	case ListFlagsParamsStateOpen:
+		return true
+	case ListFlagsParamsStateResolved:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PushModuleParamsKind.
 const (
 	PushModuleParamsKindAggregator PushModuleParamsKind = "aggregator"
@@ -1297,14 +1336,49 @@ type Finding struct {
 
 // Flag defines model for Flag.
 type Flag struct {
-	Agent     *openapi_types.UUID `json:"agent,omitempty"`
-	CreatedAt time.Time           `json:"created_at"`
-	Detail    json.RawMessage     `json:"detail"`
-	ID        openapi_types.UUID  `json:"id"`
-	Job       *openapi_types.UUID `json:"job,omitempty"`
-	Kind      string              `json:"kind"`
-	Shard     *int64              `json:"shard,omitempty"`
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Attempt SHARD/AGENT, where it is about one attempt: an agent has one attempt of a shard.
+	Attempt   string    `json:"attempt,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Decision What became of the attempt or the shard when it was flagged.
+	Decision string `json:"decision,omitempty"`
+
+	// Detail Diagnostics of the first occurrence.
+	Detail json.RawMessage `json:"detail"`
+
+	// Digest Of the output that was accepted.
+	Digest   string              `json:"digest,omitempty"`
+	Function string              `json:"function,omitempty"`
+	ID       openapi_types.UUID  `json:"id"`
+	Job      *openapi_types.UUID `json:"job,omitempty"`
+	Kind     string              `json:"kind"`
+
+	// LastAt When it happened last.
+	LastAt time.Time `json:"last_at"`
+	Reason string    `json:"reason,omitempty"`
+
+	// Resolution What was decided.
+	Resolution string     `json:"resolution,omitempty"`
+	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
+	ResolvedBy string     `json:"resolved_by,omitempty"`
+
+	// Revision Grows with every decision; it is also the ETag.
+	Revision int64 `json:"revision"`
+
+	// Rule What found it: a status, a policy, a heuristic, the code of a refusal.
+	Rule  string    `json:"rule,omitempty"`
+	Shard *int64    `json:"shard,omitempty"`
+	State FlagState `json:"state"`
+
+	// Times How often it happened; what is the same again is counted here and makes no further flag.
+	Times   int64 `json:"times"`
+	Version int64 `json:"version,omitempty"`
 }
+
+// FlagState defines model for Flag.State.
+type FlagState string
 
 // FlagList defines model for FlagList.
 type FlagList struct {
@@ -2790,8 +2864,24 @@ type ListFlagsParams struct {
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Job Only flags of this job.
-	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
+	Job   *openapi_types.UUID   `form:"job,omitempty" json:"job,omitempty"`
+	State *ListFlagsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Kind Only flags of this kind.
+	Kind *string `form:"kind,omitempty" json:"kind,omitempty"`
+
+	// Rule Only flags that this rule has raised.
+	Rule *string `form:"rule,omitempty" json:"rule,omitempty"`
+
+	// Agent Only flags about this agent.
+	Agent *openapi_types.UUID `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Function Only flags about jobs and versions of this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
 }
+
+// ListFlagsParamsState defines parameters for ListFlags.
+type ListFlagsParamsState string
 
 // ListFunctionsParams defines parameters for ListFunctions.
 type ListFunctionsParams struct {
@@ -3821,6 +3911,8 @@ type ClientInterface interface {
 	RevokeEnrolmentToken(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFlags List what a person must look at
+	//
+	// In the order in which they were made. What happens again is counted by the flag that is there.
 	//
 	// Corresponds with GET /v1/projects/{project}/flags (the `ListFlags` operationId).
 	ListFlags(ctx context.Context, project openapi_types.UUID, params *ListFlagsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -5467,6 +5559,8 @@ func (c *Client) RevokeEnrolmentToken(ctx context.Context, project openapi_types
 }
 
 // ListFlags List what a person must look at
+//
+// In the order in which they were made. What happens again is counted by the flag that is there.
 //
 // Corresponds with GET /v1/projects/{project}/flags (the `ListFlags` operationId).
 func (c *Client) ListFlags(ctx context.Context, project openapi_types.UUID, params *ListFlagsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8812,6 +8906,66 @@ func NewListFlagsRequest(server string, project openapi_types.UUID, params *List
 		if params.Job != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Kind != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "kind", *params.Kind, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Rule != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "rule", *params.Rule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -12622,6 +12776,8 @@ type ClientWithResponsesInterface interface {
 	RevokeEnrolmentTokenWithResponse(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeEnrolmentTokenResponse, error)
 
 	// ListFlagsWithResponse List what a person must look at
+	//
+	// In the order in which they were made. What happens again is counted by the flag that is there.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18490,6 +18646,8 @@ func (c *ClientWithResponses) RevokeEnrolmentTokenWithResponse(ctx context.Conte
 }
 
 // ListFlagsWithResponse List what a person must look at
+//
+// In the order in which they were made. What happens again is counted by the flag that is there.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -162,11 +162,13 @@ func reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow
 		return err
 	}
 	slices.Sort(numbers)
-	for _, n := range numbers {
+	marks := make([]Mark, len(numbers))
+	for i, n := range numbers {
 		detail := map[string]any{"shard": n, "lost": MaxLost, "reasons": reasons}
-		if err := addFlag(ctx, tx, job, &n, nil, FlagLost, EventReview, detail); err != nil {
-			return err
-		}
+		marks[i] = Mark{Kind: FlagLost, Job: job, Shard: &numbers[i], Decision: string(ShardReview), Event: EventReview, Detail: detail}
+	}
+	if err := raiseFlags(ctx, tx, marks...); err != nil {
+		return err
 	}
 	if !counted.drained {
 		return nil

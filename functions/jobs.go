@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"time"
 
@@ -241,30 +240,4 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, afte
 		return err
 	})
 	return lines, err
-}
-
-// ListFlags lists flags in the order in which they were made, of one job or of all.
-func (s *Service) ListFlags(ctx context.Context, project uuid.UUID, job *uuid.UUID, page ListPage) (list []Flag, err error) {
-	after, err := afterID(page)
-	if err != nil {
-		return nil, err
-	}
-	err = s.project(ctx, project, func(tx *store.Tx) error {
-		type row struct {
-			ID        uuid.UUID
-			JobID     *uuid.UUID
-			Shard     *int64
-			AgentID   *uuid.UUID
-			Kind      string
-			Detail    json.RawMessage
-			CreatedAt time.Time
-		}
-		rows, err := store.Many[row](ctx, tx, store.ListFlags, after, limit(page), job)
-		list = make([]Flag, len(rows))
-		for i, r := range rows {
-			list[i] = Flag{ID: r.ID, Job: r.JobID, Shard: r.Shard, Agent: r.AgentID, Kind: r.Kind, Detail: r.Detail, CreatedAt: r.CreatedAt}
-		}
-		return err
-	})
-	return list, err
 }

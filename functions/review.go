@@ -49,7 +49,7 @@ func (s *Service) ResolveShard(ctx context.Context, by Principal, project, job u
 		if err := audit(ctx, tx, by.Actor(), "shard.resolve", fmt.Sprintf("%s/%d", job, number), map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
 			return err
 		}
-		return s.writeResolution(ctx, tx, project, job, change, r.Decision+": "+r.Reason)
+		return s.writeResolution(ctx, tx, project, job, change, by, r)
 	})
 	if err != nil {
 		return ShardDetail{}, err
@@ -76,11 +76,11 @@ func resolve(d ShardDetail, r Resolution) (shardChange, error) {
 	return change, nil
 }
 
-func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, c shardChange, text string) error {
+func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, c shardChange, by Principal, r Resolution) error {
 	if _, err := store.Exec(ctx, tx, store.ResolveShard, job, c.number, c.state, c.wanted, c.agent, c.reasons); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, c.number, text); err != nil {
+	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, c.number, by.Actor(), r.Decision, r.Digest, r.Reason); err != nil {
 		return err
 	}
 	counted, err := countPages(ctx, tx, project, job, pageDeltas([]shardChange{c}, false))
@@ -88,7 +88,7 @@ func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, jo
 		return err
 	}
 	if c.was == ShardAccepted {
-		if err := reopen(ctx, tx, job, c.number, text); err != nil {
+		if err := reopen(ctx, tx, job, c.number, r.Decision+": "+r.Reason); err != nil {
 			return err
 		}
 	}

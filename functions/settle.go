@@ -15,15 +15,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// Kinds of flags.
-const (
-	FlagReview        = "review"        // a shard needs a person
-	FlagFailed        = "failed"        // a shard failed for good
-	FlagCaught        = "agent_caught"  // an agent is lent nothing any more
-	FlagContradiction = "contradiction" // a result differs from what was accepted before it came
-	FlagLost          = "lost"          // a shard died with too many leases
-)
-
 // settle writes what was decided about a submission: shards, pages, evidence, flags and events, and enqueues what follows. Rows are
 // locked in one order by all steps, so that none waits for another in a circle: a lease, shards, pages, agents' trust, each by number
 // or ID, and the job last (every event locks it).
@@ -162,43 +153,21 @@ func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 
 // reportUnusual makes flags and events for what a person may want to see.
 func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) error {
+	var marks []Mark
 	for _, c := range w.changes {
-		if c.was == c.state {
-			continue
-		}
-		switch c.state {
-		case ShardReview:
-			if err := addFlag(ctx, tx, job, &c.number, nil, FlagReview, EventReview, map[string]any{"shard": c.number, "reasons": c.reasons}); err != nil {
-				return err
-			}
-		case ShardFailed:
-			if err := addFlag(ctx, tx, job, &c.number, nil, FlagFailed, EventShardFailed, map[string]any{"shard": c.number, "reasons": c.reasons}); err != nil {
-				return err
-			}
-		case ShardOpen, ShardAccepted, ShardCancelled: // as expected
+		detail := map[string]any{"shard": c.number, "reasons": c.reasons}
+		switch {
+		case c.was == c.state:
+		case c.state == ShardReview:
+			marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
+		case c.state == ShardFailed:
+			marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
 		}
 	}
 	for _, a := range w.late {
-		if err := addFlag(ctx, tx, job, &a.Shard, &a.AgentID, FlagContradiction, "", map[string]any{"shard": a.Shard, "agent": a.AgentID}); err != nil {
-			return err
-		}
+		marks = append(marks, Mark{Kind: FlagContradiction, Job: job, Shard: &a.Shard, Agent: &a.AgentID, Detail: map[string]any{"shard": a.Shard, "agent": a.AgentID}})
 	}
-	return nil
-}
-
-// addFlag makes a flag and, where event is not empty, the event that tells of it.
-func addFlag(ctx context.Context, tx *store.Tx, job uuid.UUID, shard *int64, agent *uuid.UUID, kind, event string, detail map[string]any) error {
-	text, err := json.Marshal(detail)
-	if err != nil {
-		return fmt.Errorf("encoding a flag: %w", err)
-	}
-	if _, err := store.Exec(ctx, tx, store.AddFlag, newID(), job, shard, agent, kind, text); err != nil {
-		return err
-	}
-	if event == "" {
-		return nil
-	}
-	return addEvent(ctx, tx, job, event, detail)
+	return raiseFlags(ctx, tx, marks...)
 }
 
 // caughtAgent is an agent whom the evidence has just spoken against.

@@ -121,7 +121,7 @@ func TestTheIDsOfAnotherProjectAreNotFound(t *testing.T) {
 			return len(l), err
 		},
 		"flags": func() (int, error) {
-			l, err := w.ListFlags(t.Context(), other, nil, functions.ListPage{Limit: 9})
+			l, err := w.ListFlags(t.Context(), other, functions.FlagFilter{}, functions.ListPage{Limit: 9})
 			return len(l), err
 		},
 		"rules": func() (int, error) {

@@ -345,17 +345,6 @@ type Rule struct {
 	UpdatedAt time.Time    `json:"updated_at"`
 }
 
-// Flag is a mark that a person or a rule must look at.
-type Flag struct {
-	ID        uuid.UUID       `json:"id"`
-	Job       *uuid.UUID      `json:"job,omitempty"`
-	Shard     *int64          `json:"shard,omitempty"`
-	Agent     *uuid.UUID      `json:"agent,omitempty"`
-	Kind      string          `json:"kind"`
-	Detail    json.RawMessage `json:"detail"`
-	CreatedAt time.Time       `json:"created_at"`
-}
-
 // LeasedShard is one shard of a lease with its input.
 type LeasedShard struct {
 	Number int64  `json:"shard"`

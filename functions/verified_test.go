@@ -55,7 +55,7 @@ func TestQuorumOutvotesALiar(t *testing.T) {
 
 func (w *world) flags(job uuid.UUID, kind string) (list []functions.Flag) {
 	w.t.Helper()
-	all, err := w.ListFlags(w.t.Context(), w.project, &job, functions.ListPage{Limit: functions.MaxListLimit})
+	all, err := w.ListFlags(w.t.Context(), w.project, functions.FlagFilter{Job: &job, State: functions.FlagOpen}, functions.ListPage{Limit: functions.MaxListLimit})
 	require.NoError(w.t, err)
 	for _, f := range all {
 		if f.Kind == kind {

@@ -1,1 +1,3 @@
-update flags set resolved_at = now(), resolution = $3 where job_id = $1 and shard = $2 and resolved_at is null
+-- A decision about a shard is one about every open flag on it.
+update flags set resolved_at = now(), resolved_by = $3, resolution = $4, digest = $5, reason = $6, revision = revision + 1
+where job_id = $1 and shard = $2 and kind in ('review', 'lost') and resolved_at is null
