@@ -109,6 +109,10 @@ type Shard struct {
 	// OutputDir is Output as this process can open it, where a sandbox has a
 	// root of its own; empty: Output.
 	OutputDir string
+	// Inputs is the folder of the shard's input files as the shard sees it, its
+	// $OSTRAKA_INPUT; empty: there is no such folder. The caller keeps the shard
+	// from writing there where its level can.
+	Inputs string
 }
 
 func (s *Shard) outputDir() string {

@@ -189,7 +189,7 @@ func plainRequest(cfg *Config, shard *Shard, descriptor, handle uintptr) ([]byte
 			},
 		},
 		"request": map[string]any{
-			"shard": shard.Index, "seed": Seed(cfg.Digest, cfg.Settings.Job, shard.Index), "home": shard.Home, "output": shard.Output,
+			"shard": shard.Index, "seed": Seed(cfg.Digest, cfg.Settings.Job, shard.Index), "home": shard.Home, "output": shard.Output, "inputs": shard.Inputs,
 			"input_bytes": len(shard.Input), "descriptor": descriptor, "handle": handle,
 		},
 	})

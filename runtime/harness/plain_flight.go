@@ -158,6 +158,9 @@ func (f *plainFlight) launch(stdout, stderr, answer *os.File) error {
 	f.cmd.Dir, f.cmd.Env = f.shard.Home, plainEnvironment(f.cfg, f.shard.Home, f.mark)
 	f.cmd.Env = append(f.cmd.Env, "OSTRAKA_OUTPUT="+f.shard.Output, fmt.Sprintf("OSTRAKA_SHARD=%d", f.shard.Index),
 		fmt.Sprintf("OSTRAKA_SEED=%d", Seed(f.cfg.Digest, f.cfg.Settings.Job, f.shard.Index)))
+	if f.shard.Inputs != "" {
+		f.cmd.Env = append(f.cmd.Env, "OSTRAKA_INPUT="+f.shard.Inputs)
+	}
 	f.cmd.Stdout, f.cmd.Stderr = stdout, stderr
 	descriptor, handle, err := f.group.prepare(f.cmd, answer)
 	if err != nil {

@@ -17,7 +17,8 @@ const (
 	hostName  = "sandbox"
 	pythonDir = "/python" // the interpreter that the program carries
 	bundleDir = "/bundle"
-	workDir   = "/work" // the workspace: all that can be written
+	inputsDir = "/input" // the files of the shard
+	workDir   = "/work"  // the workspace: all that can be written
 )
 
 // Folders of the workspace. /tmp and /dev/shm lead into it, so that what is
@@ -28,6 +29,7 @@ const (
 	tmpName    = "tmp"
 	shmName    = "shm"
 	importName = "import" // HOME while the bundle is imported
+	inputsName = "input"  // of the lease's folder on the host
 )
 
 var workspaceNames = []string{homeName, outputName, tmpName, shmName, importName}

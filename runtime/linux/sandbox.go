@@ -17,6 +17,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
@@ -27,6 +28,7 @@ type Sandbox struct {
 	name     string
 	dir      string // the lease's folder on the host; removed by Close
 	slot     *slot  // nil where the agent is no root
+	inputs   *inputdir.Dir
 	group    *group // nil without a cgroup
 	session  *harness.Session
 
@@ -76,6 +78,9 @@ func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
 		return err
 	}
 	if err := b.Unpack(code); err != nil {
+		return err
+	}
+	if s.inputs, err = inputdir.Make(filepath.Join(s.dir, inputsName)); err != nil {
 		return err
 	}
 	if s.runner.root {
@@ -147,6 +152,14 @@ func (s *Sandbox) bundleDir() string {
 		return bundleDir
 	}
 	return filepath.Join(s.dir, "bundle")
+}
+
+// inputsDir is the folder of input files as the sandbox sees it.
+func (s *Sandbox) inputsDir() string {
+	if s.runner.namespaces() {
+		return inputsDir
+	}
+	return s.inputs.Path()
 }
 
 // inside is a folder of the workspace as the sandbox sees it.
@@ -264,7 +277,7 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 	if err := s.ready(ctx); err != nil {
 		return harness.Result{}, fmt.Errorf("running shard %d: %w", index, err)
 	}
-	shard := harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir()}
+	shard := harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir(), Inputs: s.inputsDir()}
 	if !s.runner.namespaces() {
 		shard.Workspace = s.root() // there is no file system of its own that ends
 	}
@@ -294,6 +307,10 @@ func (s *Sandbox) ready(ctx context.Context) error {
 
 // OutputDir is where the last shard's files are.
 func (s *Sandbox) OutputDir() string { return s.outside(outputName) }
+
+// Inputs is the folder of the files that the next shard finds as its
+// $OSTRAKA_INPUT, where it can read and not write.
+func (s *Sandbox) Inputs() *inputdir.Dir { return s.inputs }
 
 // Target is where the monitor finds the sandbox. It may be called at any time.
 func (s *Sandbox) Target() monitor.Target {

@@ -89,7 +89,8 @@ func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 
 func (s *Sandbox) binds() []bind {
 	code := bind{Source: filepath.Join(s.dir, "bundle"), Target: s.bundleDir(), Dir: true}
-	return append([]bind{code}, s.runner.binds...)
+	inputs := bind{Source: s.inputs.Path(), Target: s.inputsDir(), Dir: true}
+	return append([]bind{code, inputs}, s.runner.binds...)
 }
 
 // attributes are how the kernel starts the launcher.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir/inputdirtest"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
@@ -188,5 +189,31 @@ func BenchmarkTrivialShard(b *testing.B) {
 	s := open(b, runner(b), folder(b, "def handler(x): return x\n", ""))
 	for b.Loop() {
 		run(b, s, "1")
+	}
+}
+
+// A shard finds exactly its files, by path and by its context, and the next one finds its own.
+func TestInputFiles(t *testing.T) {
+	s := open(t, runner(t), folder(t, `import os
+def handler(x, context):
+    folder = os.environ["OSTRAKA_INPUT"]
+    found = sorted(os.path.relpath(os.path.join(d, f), folder) for d, _, files in os.walk(folder) for f in files)
+    return [found, [open(context.input_path(p)).read() for p in x], folder == context.input_dir]
+`, ""))
+	for _, c := range []struct {
+		contents    map[string]string
+		input, want string
+	}{
+		{map[string]string{"a/b.txt": "one", "c": "two"}, `["a/b.txt","c"]`, `[["a/b.txt","c"],["one","two"],true]`},
+		{map[string]string{"c": "three"}, `["c"]`, `[["c"],["three"],true]`},
+		{nil, `[]`, `[[],[],true]`},
+	} {
+		require.NoError(t, s.Inputs().Empty())
+		if c.contents != nil {
+			require.NoError(t, s.Inputs().Replace(t.Context(), inputdirtest.Files(c.contents), inputdirtest.Open(c.contents)))
+		}
+		got := run(t, s, c.input)
+		require.Equal(t, harness.StatusOK, got.Status, "%+v", got.Exception)
+		require.JSONEq(t, c.want, got.Output)
 	}
 }

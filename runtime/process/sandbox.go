@@ -10,12 +10,14 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
 // Sandbox runs the shards of one lease, one after the other.
 type Sandbox struct {
 	dir     string // private; removed by Close
+	inputs  *inputdir.Dir
 	session *harness.Session
 	count   int    // workspaces made so far
 	current string // the workspace that the next shard may get, if it is clean
@@ -31,6 +33,10 @@ func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle, setting
 		}
 	}
 	if err := b.Unpack(code); err != nil {
+		return err
+	}
+	var err error
+	if s.inputs, err = inputdir.Make(filepath.Join(s.dir, "input")); err != nil {
 		return err
 	}
 	session, err := harness.Start(ctx, harness.Config{
@@ -51,8 +57,12 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 	if err := s.refresh(); err != nil {
 		return harness.Result{}, fmt.Errorf("running shard %d: making its workspace: %w", index, err)
 	}
-	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.home(), Output: s.OutputDir(), Workspace: s.current})
+	return s.session.Run(ctx, harness.Shard{Index: index, Input: input, Home: s.home(), Output: s.OutputDir(), Inputs: s.inputs.Path(), Workspace: s.current})
 }
+
+// Inputs is the folder of the files that the next shard finds as its
+// $OSTRAKA_INPUT. Nothing keeps a shard from changing its own copies.
+func (s *Sandbox) Inputs() *inputdir.Dir { return s.inputs }
 
 // Target is where the monitor finds the sandbox. It may be called at any time.
 func (s *Sandbox) Target() monitor.Target {

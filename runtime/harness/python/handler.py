@@ -6,12 +6,17 @@ import types
 
 
 class Context:
-    """What a handler may know of its shard; the same for every attempt, but for output_dir."""
+    """What a handler may know of its shard; the same for every attempt, but for the folders."""
 
-    def __init__(self, shard, seed, output_dir):
+    def __init__(self, shard, seed, output_dir, input_dir):
         self.shard = shard  # its number in the job
         self.seed = seed  # 64 bits, the same on every machine
         self.output_dir = output_dir  # files in it become artifacts
+        self.input_dir = input_dir  # the files of the shard, to be read only
+
+    def input_path(self, name):
+        """Where a file of the shard lies; name is a path of the input."""
+        return os.path.join(self.input_dir, *name.split("/"))
 
     def __repr__(self):
         return f"Context(shard={self.shard}, seed={self.seed}, output_dir={self.output_dir!r})"

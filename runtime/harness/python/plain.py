@@ -88,7 +88,7 @@ def handle(config, request):
     function = load(config)
     try:
         if takes_context(function):
-            return encode(function(value, Context(request["shard"], request["seed"], request["output"])))
+            return encode(function(value, Context(request["shard"], request["seed"], request["output"], request["inputs"])))
         return encode(function(value))
     except SystemExit as error:
         raise SystemExit(f"the handler called sys.exit({error.code!r}): return a value, or raise an exception") from error

@@ -67,10 +67,12 @@ class Shard:
 
     def take(self, packet):
         """Reads an order, the form of which is in order.go."""
-        self.shard, self.seed, home, output = unpack(">qQII", packet[:24])
-        self.home = packet[24 : 24 + home].decode()
-        self.output_dir = packet[24 + home : 24 + home + output].decode()
-        self.input = packet[24 + home + output :].decode()
+        self.shard, self.seed, home, output, inputs = unpack(">qQIII", packet[:28])
+        output += home
+        inputs += output
+        paths = packet[28 : 28 + inputs]
+        self.home, self.output_dir, self.input_dir = paths[:home].decode(), paths[home:output].decode(), paths[output:].decode()
+        self.input = packet[28 + inputs :].decode()
 
     def report(self, sock):
         """Gives the zygote one end of a channel; the kernel tells it whose it is."""
@@ -92,6 +94,8 @@ class Shard:
         chdir(self.home)
         environ["HOME"] = environ["TMPDIR"] = self.home
         environ["OSTRAKA_OUTPUT"] = self.output_dir
+        if self.input_dir:
+            environ["OSTRAKA_INPUT"] = self.input_dir
         environ["OSTRAKA_SHARD"], environ["OSTRAKA_SEED"] = str(self.shard), str(self.seed)
         seed_random(self.seed)
 
@@ -127,7 +131,7 @@ class Shard:
         value = self.value()
         try:
             if self.with_context:
-                result = self.function(value, Context(self.shard, self.seed, self.output_dir))
+                result = self.function(value, Context(self.shard, self.seed, self.output_dir, self.input_dir))
             else:
                 result = self.function(value)
         except SystemExit as error:
