@@ -26,6 +26,9 @@ func (r JobRequest) job() (functions.NewJob, error) {
 		}
 		job.Quorum, job.None = r.Policy.Quorum, r.Policy.None
 	}
+	if v := r.Validator; v != nil {
+		job.Validator = &functions.ValidatorUse{Module: v.Module, Params: v.Params, Certificate: v.Certificate}
+	}
 	if r.Aggregator != nil {
 		job.Aggregator, job.Params = r.Aggregator.Module, r.Aggregator.Params
 	}

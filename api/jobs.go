@@ -19,6 +19,7 @@ type JobRequest struct {
 	Version    int                `json:"version,omitempty" minimum:"1" doc:"The function's version; the newest when left out."`
 	Partition  PartitionText      `json:"partition" doc:"How the input is cut into shards."`
 	Policy     *PolicyRequest     `json:"policy,omitempty" doc:"How much agreement a result needs; what the function says when left out."`
+	Validator  *ValidatorRequest  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; what the function says when left out."`
 	Aggregator *AggregatorRequest `json:"aggregator,omitempty" doc:"What folds the results; what the function says, or else sum, when left out."`
 }
 
@@ -32,6 +33,13 @@ type PolicyRequest struct {
 type AggregatorRequest struct {
 	Module string          `json:"module" minLength:"1" maxLength:"63" doc:"A module of the project or a built-in one: sum, count, min, max, concat, merge; none folds nothing." example:"sum"`
 	Params json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object."`
+}
+
+// ValidatorRequest names what compares a job's results.
+type ValidatorRequest struct {
+	Module      string          `json:"module" minLength:"1" maxLength:"63" doc:"A module of the project or the built-in one, tolerant; none compares byte by byte." example:"tolerant"`
+	Params      json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object."`
+	Certificate bool            `json:"certificate,omitempty" doc:"Have it judge each result alone: a result proves itself, or does not count."`
 }
 
 // SubmitJobInput asks for a job.

@@ -57,10 +57,11 @@ type UpdateProjectInput struct {
 	InProject
 	Conditional
 	Body struct {
-		FollowupsEnabled *bool            `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
-		AgentsOpen       *bool            `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
-		MinIsolation     *string          `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
-		Monitor          *threshold.Rules `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away."`
+		FollowupsEnabled *bool                       `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
+		AgentsOpen       *bool                       `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
+		MinIsolation     *string                     `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
+		Monitor          *threshold.Rules            `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away."`
+		Heuristics       *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, as a whole; without any nothing does."`
 	} `nameHint:"ProjectChange"`
 }
 
@@ -140,7 +141,7 @@ func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectIn
 		return nil, err
 	}
 	p, err := s.service.UpdateProject(ctx, c.principal, id, functions.ProjectChange{
-		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation, Monitor: in.Body.Monitor,
+		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation, Monitor: in.Body.Monitor, Heuristics: in.Body.Heuristics,
 	}, revision)
 	if err != nil {
 		return nil, err

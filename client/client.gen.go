@@ -270,6 +270,48 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for HeuristicRuleDo.
+const (
+	HeuristicRuleDoAudit   HeuristicRuleDo = "audit"
+	HeuristicRuleDoFlag    HeuristicRuleDo = "flag"
+	HeuristicRuleDoRecheck HeuristicRuleDo = "recheck"
+	HeuristicRuleDoReview  HeuristicRuleDo = "review"
+)
+
+// Valid indicates whether the value is a known member of the HeuristicRuleDo enum.
+func (e HeuristicRuleDo) Valid() bool {
+	switch e {
+	case HeuristicRuleDoAudit:
+		return true
+	case HeuristicRuleDoFlag:
+		return true
+	case HeuristicRuleDoRecheck:
+		return true
+	case HeuristicRuleDoReview:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HeuristicUseOn.
+const (
+	HeuristicUseOnCode    HeuristicUseOn = "code"
+	HeuristicUseOnResults HeuristicUseOn = "results"
+)
+
+// Valid indicates whether the value is a known member of the HeuristicUseOn enum.
+func (e HeuristicUseOn) Valid() bool {
+	switch e {
+	case HeuristicUseOnCode:
+		return true
+	case HeuristicUseOnResults:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobState.
 const (
 	JobStateAggregating JobState = "aggregating"
@@ -1450,6 +1492,52 @@ type Heartbeat struct {
 	Wishes *AgentWishes `json:"wishes,omitempty"`
 }
 
+// HeuristicRule defines model for HeuristicRule.
+type HeuristicRule struct {
+	// At From this score on, 0 to 1.
+	//
+	// Examples: 0.5
+	At float64 `json:"at"`
+
+	// Do flag: mark it. audit: look at more of the agent's results. recheck: have the shard executed again. review: a person decides; code is not dispatched until then. On code: flag or review.
+	Do HeuristicRuleDo `json:"do"`
+}
+
+// HeuristicRuleDo flag: mark it. audit: look at more of the agent's results. recheck: have the shard executed again. review: a person decides; code is not dispatched until then. On code: flag or review.
+type HeuristicRuleDo string
+
+// HeuristicUse defines model for HeuristicUse.
+type HeuristicUse struct {
+	// Module A module of the project of the kind heuristic, a built-in one (code-risk, anomaly), or model, the external model of the server.
+	//
+	// Examples: code-risk
+	Module string `json:"module"`
+
+	// On What it looks at; the built-in ones know.
+	On HeuristicUseOn `json:"on,omitempty"`
+
+	// Params Parameters of the module, a JSON object.
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Required Hold the dispatch of code until it has given a score, whatever keeps it from that. Only on code.
+	Required bool `json:"required,omitempty"`
+
+	// Rules What follows from which score; all that apply do.
+	Rules []HeuristicRule `json:"rules"`
+}
+
+// HeuristicUseOn What it looks at; the built-in ones know.
+type HeuristicUseOn string
+
+// HeuristicsPolicy defines model for HeuristicsPolicy.
+type HeuristicsPolicy struct {
+	// Default What the server does where a project says nothing.
+	Default bool `json:"default,omitempty"`
+
+	// Use The heuristics; none: nothing is looked at.
+	Use []HeuristicUse `json:"use,omitempty"`
+}
+
 // Host defines model for Host.
 type Host struct {
 	// AgentCPUPercent The part of cpu_percent that the agent and its sandboxes took.
@@ -1552,7 +1640,10 @@ type Job struct {
 	Shards    ShardCounts `json:"shards"`
 	StartedAt *time.Time  `json:"started_at,omitempty"`
 	State     JobState    `json:"state"`
-	Version   int64       `json:"version"`
+
+	// Validator What decides whether answers that differ are one answer; without it only equal bytes are.
+	Validator *ValidatorRef `json:"validator,omitempty"`
+	Version   int64         `json:"version"`
 }
 
 // JobList defines model for JobList.
@@ -1586,6 +1677,9 @@ type JobRequest struct {
 
 	// Policy How much agreement a result needs; what the function says when left out.
 	Policy *PolicyRequest `json:"policy,omitempty"`
+
+	// Validator What decides whether answers that differ are one answer; what the function says when left out.
+	Validator *ValidatorRequest `json:"validator,omitempty"`
 
 	// Version The function's version; the newest when left out.
 	Version int64 `json:"version,omitempty"`
@@ -2043,8 +2137,11 @@ type Project struct {
 	CreatedAt  time.Time `json:"created_at"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
-	FollowupsEnabled bool               `json:"followups_enabled"`
-	ID               openapi_types.UUID `json:"id"`
+	FollowupsEnabled bool `json:"followups_enabled"`
+
+	// Heuristics What looks at the project's code and results, and what follows from that; the server's default when left out.
+	Heuristics *HeuristicsPolicy  `json:"heuristics,omitempty"`
+	ID         openapi_types.UUID `json:"id"`
 
 	// MinIsolation The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides.
 	MinIsolation string `json:"min_isolation"`
@@ -2132,6 +2229,9 @@ type ProjectChange struct {
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled *bool `json:"followups_enabled,omitempty"`
+
+	// Heuristics What looks at the project's code and results, as a whole; without any nothing does.
+	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty"`
 
 	// MinIsolation The weakest isolation that the project accepts.
 	MinIsolation *ProjectChangeMinIsolation `json:"min_isolation,omitempty"`
@@ -2632,6 +2732,38 @@ type TrialStats struct {
 	WallNs   int64  `json:"wall_ns"`
 }
 
+// Validator defines model for Validator.
+type Validator struct {
+	Certificate bool            `json:"certificate,omitempty"`
+	Module      string          `json:"module"`
+	Params      json.RawMessage `json:"params,omitempty"`
+}
+
+// ValidatorRef defines model for ValidatorRef.
+type ValidatorRef struct {
+	// Certificate Whether it judges each result alone: a result proves itself, or does not count.
+	Certificate bool   `json:"certificate,omitempty"`
+	Digest      string `json:"digest"`
+
+	// Module A module of the project, or the built-in one, tolerant.
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// ValidatorRequest defines model for ValidatorRequest.
+type ValidatorRequest struct {
+	// Certificate Have it judge each result alone: a result proves itself, or does not count.
+	Certificate bool `json:"certificate,omitempty"`
+
+	// Module A module of the project or the built-in one, tolerant; none compares byte by byte.
+	//
+	// Examples: tolerant
+	Module string `json:"module"`
+
+	// Params Parameters of the module, a JSON object.
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
 // VerdictReason defines model for VerdictReason.
 type VerdictReason struct {
 	Code string `json:"code"`
@@ -2640,9 +2772,10 @@ type VerdictReason struct {
 
 // Verification defines model for Verification.
 type Verification struct {
-	MaxAttempts int64 `json:"max_attempts,omitempty"`
-	None        bool  `json:"none,omitempty"`
-	Quorum      int64 `json:"quorum,omitempty"`
+	MaxAttempts int64      `json:"max_attempts,omitempty"`
+	None        bool       `json:"none,omitempty"`
+	Quorum      int64      `json:"quorum,omitempty"`
+	Validator   *Validator `json:"validator,omitempty"`
 }
 
 // GetDirectivesParams defines parameters for GetDirectives.

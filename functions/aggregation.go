@@ -106,7 +106,7 @@ func lockFolding(ctx context.Context, tx *store.Tx, job uuid.UUID, run int) (f f
 
 // aggregation is the module of an aggregation, ready to fold.
 func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Aggregation {
-	return wasm.Aggregation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.aggregatorModule(project, ref), Params: ref.Params}}
+	return wasm.Aggregation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
 }
 
 // moduleFailed ends an aggregation whose module is at fault; the job is held when nothing else is left to do, and goes on with

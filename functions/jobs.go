@@ -37,6 +37,7 @@ type jobRow struct {
 	FinishedAt       *time.Time
 	EventSeq         int64
 	Run              int
+	Validator        *ValidatorRef
 	Aggregator       *AggregatorRef
 	AggregationState AggregationState
 	AggregationError string
@@ -46,7 +47,7 @@ type jobRow struct {
 
 func (r jobRow) job() Job {
 	j := Job{
-		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Aggregator: r.Aggregator,
+		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator,
 		State: r.State, Error: r.Error, Attempts: r.Attempts,
 		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, Root: r.RootJob, Depth: r.Depth,

@@ -29,7 +29,7 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 	if err := checkName("module", name); err != nil {
 		return m, false, err
 	}
-	if isBuiltin(name) || name == NoAggregator {
+	if builtin.Taken(name) || name == NoAggregator {
 		return m, false, Invalid("bad_name", fmt.Sprintf("%q is the name of a built-in module", name), "choose another name")
 	}
 	if !slices.Contains(wasm.Kinds(), wasm.Kind(kind)) {
@@ -132,20 +132,29 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 		}
 		return &AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, nil
 	}
-	module, err := s.GetModule(ctx, project, name, 0)
+	digest, err := s.pinModule(ctx, project, wasm.KindAggregator, name, params)
 	if err != nil {
 		return nil, err
 	}
-	if module.Kind != string(wasm.KindAggregator) {
-		return nil, Invalid("bad_kind", fmt.Sprintf("module %q is a %s", name, module.Kind), "name an aggregator")
+	return &AggregatorRef{Module: name, Digest: digest, Params: params}, nil
+}
+
+// pinModule finds the newest version of an uploaded module and holds the parameters against its schema.
+func (s *Service) pinModule(ctx context.Context, project uuid.UUID, kind wasm.Kind, name string, params json.RawMessage) (digest string, err error) {
+	module, err := s.GetModule(ctx, project, name, 0)
+	if err != nil {
+		return "", err
+	}
+	if module.Kind != string(kind) {
+		return "", Invalid("bad_kind", fmt.Sprintf("module %q is of the kind %s", name, module.Kind), fmt.Sprintf("name a module of the kind %s", kind))
 	}
 	if module.DeprecatedAt != nil {
-		return nil, &Error{Kind: KindConflict, Code: "module_deprecated", Message: fmt.Sprintf("module %q is deprecated: %s", name, module.Deprecation), Hint: "use another module, or push a new version of it"}
+		return "", &Error{Kind: KindConflict, Code: "module_deprecated", Message: fmt.Sprintf("module %q is deprecated: %s", name, module.Deprecation), Hint: "use another module, or push a new version of it"}
 	}
 	if err := module.Description.CheckParams(params); err != nil {
-		return nil, Invalid("bad_params", fmt.Sprintf("the aggregator %s: %v", name, err), "`ostraka module show` has the schema of its parameters")
+		return "", Invalid("bad_params", fmt.Sprintf("the %s %s: %v", kind, name, err), "`ostraka module show` has the schema of its parameters")
 	}
-	return &AggregatorRef{Module: name, Digest: module.Digest, Params: params}, nil
+	return module.Digest, nil
 }
 
 // tryAggregator folds nothing with the parameters that were asked for: what the module does not understand is better said now than
@@ -156,6 +165,11 @@ func (s *Service) tryAggregator(ctx context.Context, project uuid.UUID, ref *Agg
 	}
 	fold := s.aggregation(project, uuid.Nil, *ref)
 	_, _, err := fold.Fold(ctx, wasm.Each([]wasm.Item(nil)))
+	return paramsRefused(err, wasm.KindAggregator, ref.Module)
+}
+
+// paramsRefused is the answer to parameters that a module was tried with and that it did not understand.
+func paramsRefused(err error, kind wasm.Kind, name string) error {
 	var module *wasm.Error
 	if !errors.As(err, &module) {
 		return err
@@ -163,7 +177,7 @@ func (s *Service) tryAggregator(ctx context.Context, project uuid.UUID, ref *Agg
 	if module.Operational() {
 		return moduleRefused(err)
 	}
-	return Invalid("bad_params", fmt.Sprintf("the aggregator %s does not accept its parameters: %s", ref.Module, strings.TrimSpace(module.Message+" "+module.Stderr)),
+	return Invalid("bad_params", fmt.Sprintf("the %s %s does not accept its parameters: %s", kind, name, strings.TrimSpace(module.Message+" "+module.Stderr)),
 		"docs/modules.md lists what the built-in modules take")
 }
 
@@ -183,13 +197,13 @@ func checkParams(params json.RawMessage) error {
 	return nil
 }
 
-// aggregatorModule finds the bytes of a pinned aggregator.
-func (s *Service) aggregatorModule(project uuid.UUID, ref AggregatorRef) wasm.Module {
-	if module := builtin.Module(); ref.Digest == module.Digest {
+// pinnedModule finds the bytes of a module that was pinned by its digest.
+func (s *Service) pinnedModule(project uuid.UUID, digest string) wasm.Module {
+	if module, found := builtin.ByDigest(digest); found {
 		return module
 	}
-	return wasm.Module{Digest: ref.Digest, Open: func(ctx context.Context) (io.ReadCloser, error) {
-		r, _, err := s.blobs.Open(ctx, project, ref.Digest)
+	return wasm.Module{Digest: digest, Open: func(ctx context.Context) (io.ReadCloser, error) {
+		r, _, err := s.blobs.Open(ctx, project, digest)
 		return r, err
 	}}
 }

@@ -122,6 +122,7 @@ type ProjectChange struct {
 	AgentsOpen       *bool
 	MinIsolation     *string
 	Monitor          *threshold.Rules // without any threshold: none from now on
+	Heuristics       *HeuristicsPolicy
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -140,11 +141,15 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return p, fmt.Errorf("encoding thresholds: %w", err)
 		}
 	}
+	heuristics, err := s.checkHeuristics(ctx, id, change.Heuristics)
+	if err != nil {
+		return p, err
+	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
 		if p, err = getProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor)
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics)
 		if err != nil {
 			return err
 		}
@@ -152,7 +157,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return ErrRevision
 		}
 		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
-			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor,
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics,
 		}); err != nil {
 			return err
 		}

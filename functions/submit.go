@@ -33,7 +33,9 @@ type plannedJob struct {
 	partition  partition.Spec
 	shards     int64
 	policy     verify.Policy
+	validator  *ValidatorRef
 	aggregator *AggregatorRef
+	held       *string // why it is not dispatched yet
 	createdBy  string
 	parent     *uuid.UUID
 	root       uuid.UUID
@@ -91,6 +93,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	}
 	plan := plannedJob{id: newID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest}
 	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.validator, err = s.chooseValidator(ctx, project, want.Validator, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
 	if plan.aggregator, err = s.chooseAggregator(ctx, project, want, function.Manifest); err != nil {
@@ -197,8 +202,14 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the aggregator: %w", err)
 		}
 	}
+	var validator []byte
+	if p.validator != nil {
+		if validator, err = json.Marshal(p.validator); err != nil {
+			return fmt.Errorf("encoding the validator: %w", err)
+		}
+	}
 	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator)
 	if err != nil {
 		return err
 	}
@@ -213,7 +224,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version); err != nil {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held); err != nil {
 		return err
 	}
 	return s.queue.Enqueue(ctx, server, SplitArgs{Project: project, Job: p.id})

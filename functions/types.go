@@ -56,8 +56,10 @@ type Project struct {
 	AgentsOpen       bool             `json:"agents_open" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
 	MinIsolation     string           `json:"min_isolation" doc:"The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides."`
 	Monitor          *threshold.Rules `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, besides those of functions and of the owners of machines: the strictest hold."`
-	Revision         int64            `json:"revision" doc:"Grows with every change; it is also the ETag."`
-	CreatedAt        time.Time        `json:"created_at"`
+	// Heuristics is nil where the server's default holds.
+	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, and what follows from that; the server's default when left out."`
+	Revision   int64             `json:"revision" doc:"Grows with every change; it is also the ETag."`
+	CreatedAt  time.Time         `json:"created_at"`
 }
 
 // Key is an API key without its secret.
@@ -179,6 +181,14 @@ type AggregatorRef struct {
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
+// ValidatorRef is the module that compares a job's results. The digest pins it.
+type ValidatorRef struct {
+	Module      string          `json:"module" doc:"A module of the project, or the built-in one, tolerant."`
+	Digest      string          `json:"digest"`
+	Params      json.RawMessage `json:"params,omitempty"`
+	Certificate bool            `json:"certificate,omitempty" doc:"Whether it judges each result alone: a result proves itself, or does not count."`
+}
+
 // ShardCounts counts a job's shards by state.
 type ShardCounts struct {
 	Total     int64 `json:"total"`
@@ -209,6 +219,7 @@ type Job struct {
 	Version    int            `json:"version"`
 	Partition  partition.Spec `json:"partition"`
 	Policy     verify.Policy  `json:"policy"`
+	Validator  *ValidatorRef  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; without it only equal bytes are."`
 	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
 	State      JobState       `json:"state"`
 	Error      string         `json:"error,omitempty"`
@@ -238,6 +249,14 @@ type NewJob struct {
 	None       bool            // believe the first result
 	Aggregator string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
 	Params     json.RawMessage // of the aggregator
+	Validator  *ValidatorUse   // nil: the manifest's
+}
+
+// ValidatorUse asks for a validator.
+type ValidatorUse struct {
+	Module      string          // name of a built-in or uploaded module; "none": compare bytes, whatever the manifest says
+	Params      json.RawMessage // of the module
+	Certificate bool            // judge each result alone
 }
 
 // Idempotency identifies a request that may be sent again. The zero value asks for nothing.

@@ -74,7 +74,11 @@ func verificationText(v client.Verification) string {
 	if v.None {
 		return "none: the first answer is believed"
 	}
-	return fmt.Sprintf("quorum of %d", v.Quorum)
+	text := fmt.Sprintf("quorum of %d", v.Quorum)
+	if v.Validator != nil {
+		text += ", compared by " + v.Validator.Module
+	}
+	return text
 }
 
 func aggregatorText(a *client.Aggregator) string {

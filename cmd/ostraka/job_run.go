@@ -25,6 +25,7 @@ type jobRunOptions struct {
 	noVerify       bool
 	aggregator     string
 	params         string
+	validator      validatorFlags
 	wait           bool
 	timeout        time.Duration
 	idempotencyKey string
@@ -60,6 +61,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
 	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
+	o.validator.register(f)
 	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
 	f.BoolVar(&o.wait, "wait", false, "wait until the job ends")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
@@ -111,6 +113,9 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 	r = client.JobRequest{Function: o.function, Version: o.version}
 	if o.quorum > 0 || o.noVerify {
 		r.Policy = &client.PolicyRequest{Quorum: o.quorum, None: o.noVerify}
+	}
+	if r.Validator, err = o.validator.request(); err != nil {
+		return r, err
 	}
 	if o.aggregator != "" {
 		r.Aggregator = &client.AggregatorRequest{Module: o.aggregator}

@@ -28,6 +28,7 @@ func jobFields(j client.Job) [][2]string {
 		{"attempts", attemptsText(j)},
 		{"input", partitionText(j.Partition)},
 		{"verification", policyText(j.Policy)},
+		{"validator", validatorText(j.Validator)},
 		{"created", shortTime(j.CreatedAt) + " by " + j.CreatedBy},
 		{"took", tookText(j)},
 	}

@@ -97,7 +97,7 @@ func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
 
 func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
-	var followups, agents, isolation string
+	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
@@ -113,7 +113,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			if err := output.check(); err != nil {
 				return err
 			}
-			change, err := projectChange(followups, agents, isolation, &limits)
+			change, err := projectChange(followups, agents, isolation, &limits, heuristics)
 			if err != nil {
 				return err
 			}
@@ -132,21 +132,25 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f := cmd.Flags()
 	f.StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
 	limits.register(f)
+	f.StringVar(&heuristics, "heuristics", "", "what looks at code and results: a file of JSON (see docs/modules.md), none, or default, which is the server's")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
 }
 
-func projectChange(followups, agents, isolation string, limits *thresholdChange) (c client.ProjectChange, err error) {
+func projectChange(followups, agents, isolation string, limits *thresholdChange, heuristics string) (c client.ProjectChange, err error) {
 	switch {
-	case followups == "" && agents == "" && isolation == "" && limits.nothing():
-		return c, usageError("what to set? --followups, --agents, --min-isolation or --threshold")
+	case followups == "" && agents == "" && isolation == "" && limits.nothing() && heuristics == "":
+		return c, usageError("what to set? --followups, --agents, --min-isolation, --threshold or --heuristics")
 	case followups != "" && followups != "on" && followups != "off":
 		return c, usageError("--followups is %q: choose on or off", followups)
 	case agents != "" && agents != "listed" && agents != "open":
 		return c, usageError("--agents is %q: choose listed or open", agents)
 	}
 	if c.Monitor, err = limits.read(); err != nil {
+		return c, err
+	}
+	if c.Heuristics, err = readHeuristics(heuristics); err != nil {
 		return c, err
 	}
 	if followups != "" {
@@ -186,6 +190,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"agents", listedOpen(p.AgentsOpen)},
 		{"asks for", p.MinIsolation},
 		{"thresholds", thresholdWords(p.Monitor)},
+		{"heuristics", heuristicsWords(p.Heuristics)},
 		{"created", shortTime(p.CreatedAt)},
 	})
 }

@@ -50,6 +50,16 @@ type Verification struct {
 	Quorum      int  `json:"quorum,omitempty"` // equal results that a shard needs; 0 when None
 	None        bool `json:"none,omitempty"`   // accept the first result unchecked
 	MaxAttempts int  `json:"max_attempts,omitempty"`
+	// Validator compares answers that differ; without one only equal bytes are equal.
+	Validator *Validator `json:"validator,omitempty"`
+}
+
+// Validator names the module that compares the function's results.
+type Validator struct {
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"` // a JSON object
+	// Certificate has the module judge each result alone: it either proves itself or does not count.
+	Certificate bool `json:"certificate,omitempty"`
 }
 
 // Aggregator names the module that folds the function's results.

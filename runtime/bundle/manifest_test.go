@@ -32,6 +32,9 @@ open_files = 64
 [verification]
 quorum = 3
 max_attempts = 9
+[verification.validator]
+module = "tolerant"
+params = { relative = 1e-9 }
 [aggregator]
 module = "merge"
 [aggregator.params]
@@ -49,7 +52,7 @@ func TestFullManifest(t *testing.T) {
 			StdoutBytes: 1024, StderrBytes: 0, DiskBytes: 1 << 30,
 			Inodes: 50, Files: 7, ArtifactBytes: 1 << 20, Pids: 1, OpenFiles: 64,
 		},
-		Verification: Verification{Quorum: 3, MaxAttempts: 9},
+		Verification: Verification{Quorum: 3, MaxAttempts: 9, Validator: &Validator{Module: "tolerant", Params: json.RawMessage(`{"relative":1e-9}`)}},
 		Aggregator: &Aggregator{
 			Module: "merge",
 			Params: json.RawMessage(`{"fields":{"passed":"sum","sample":{"limit":64,"op":"concat"}}}`),
@@ -103,6 +106,8 @@ func TestManifestRefuses(t *testing.T) {
 		{"none and quorum", minimal + "[verification]\nquorum = 1\nnone = true", "exclude one another"},
 		{"attempts below quorum", minimal + "[verification]\nquorum = 4\nmax_attempts = 3", "never be met"},
 		{"attempts past", minimal + "[verification]\nmax_attempts = 33", "at most 32"},
+		{"validator without module", minimal + "[verification.validator]\n", "verification.validator.module"},
+		{"validator's params", minimal + "[verification.validator]\nmodule = \"tolerant\"\n[verification.validator.params]\nx = inf", "verification.validator.params"},
 		{"aggregator without module", minimal + "[aggregator]\n", "name a module"},
 		{"params not finite", minimal + "[aggregator]\nmodule = \"merge\"\n[aggregator.params]\nx = nan", "aggregator.params"},
 		{"params with NUL", minimal + "[aggregator]\nmodule = \"merge\"\n[aggregator.params]\nx = \"\\u0000\"", "nul"},

@@ -24,7 +24,7 @@ type manifestFile struct {
 	MinIsolation *string          `toml:"min_isolation"`
 	Limits       limitsFile       `toml:"limits"`
 	Verification *verifyFile      `toml:"verification"`
-	Aggregator   *aggregateFile   `toml:"aggregator"`
+	Aggregator   *moduleFile   `toml:"aggregator"`
 	Monitor      *threshold.Rules `toml:"monitor"`
 }
 
@@ -55,9 +55,16 @@ type verifyFile struct {
 	Quorum      *int `toml:"quorum"`
 	None        bool `toml:"none"`
 	MaxAttempts int  `toml:"max_attempts"`
+
+	Validator *validatorFile `toml:"validator"`
 }
 
-type aggregateFile struct {
+type validatorFile struct {
+	moduleFile
+	Certificate bool `toml:"certificate"`
+}
+
+type moduleFile struct {
 	Module string         `toml:"module"`
 	Params map[string]any `toml:"params"`
 }
@@ -124,7 +131,9 @@ func (f *manifestFile) manifest() (Manifest, error) {
 	if m.Limits, err = f.Limits.limits(); err != nil {
 		return Manifest{}, err
 	}
-	m.Verification = f.Verification.verification()
+	if m.Verification, err = f.Verification.verification(); err != nil {
+		return Manifest{}, err
+	}
 	if m.Aggregator, err = f.Aggregator.aggregator(); err != nil {
 		return Manifest{}, err
 	}
@@ -172,9 +181,9 @@ func sizeHint(f limitField) string {
 	return ""
 }
 
-func (v *verifyFile) verification() Verification {
+func (v *verifyFile) verification() (Verification, error) {
 	if v == nil {
-		return Verification{Quorum: DefaultQuorum}
+		return Verification{Quorum: DefaultQuorum}, nil
 	}
 	out := Verification{None: v.None, MaxAttempts: v.MaxAttempts}
 	switch {
@@ -183,30 +192,45 @@ func (v *verifyFile) verification() Verification {
 	case !v.None:
 		out.Quorum = DefaultQuorum
 	}
-	return out
+	if v.Validator == nil {
+		return out, nil
+	}
+	params, err := v.Validator.module("verification.validator", "tolerant")
+	if err != nil {
+		return Verification{}, err
+	}
+	out.Validator = &Validator{Module: v.Validator.Module, Params: params, Certificate: v.Validator.Certificate}
+	return out, nil
 }
 
-func (a *aggregateFile) aggregator() (*Aggregator, error) {
+func (a *moduleFile) aggregator() (*Aggregator, error) {
 	if a == nil {
 		return nil, nil
 	}
-	if !namePattern.MatchString(a.Module) {
-		return nil, fmt.Errorf("aggregator.module = %q: name a module, for example \"merge\"", a.Module)
+	params, err := a.module("aggregator", "merge")
+	if err != nil {
+		return nil, err
 	}
-	out := &Aggregator{Module: a.Module}
+	return &Aggregator{Module: a.Module, Params: params}, nil
+}
+
+// module checks the name of a module and returns its parameters as JSON, nil where there are none.
+func (a *moduleFile) module(field, example string) (json.RawMessage, error) {
+	if !namePattern.MatchString(a.Module) {
+		return nil, fmt.Errorf("%s.module = %q: name a module, for example %q", field, a.Module, example)
+	}
 	if a.Params == nil {
-		return out, nil
+		return nil, nil
 	}
 	var buf bytes.Buffer
 	e := json.NewEncoder(&buf)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(a.Params); err != nil {
-		return nil, fmt.Errorf("aggregator.params cannot be written as JSON: %w", err)
+		return nil, fmt.Errorf("%s.params cannot be written as JSON: %w", field, err)
 	}
 	params := bytes.TrimSpace(buf.Bytes())
 	if err := canonical.Valid(params, MaxParamsBytes); err != nil {
-		return nil, fmt.Errorf("aggregator.params: %w", err)
+		return nil, fmt.Errorf("%s.params: %w", field, err)
 	}
-	out.Params = params
-	return out, nil
+	return params, nil
 }

@@ -1,6 +1,7 @@
-// Package builtin holds the module that ships with Ostraka: one aggregator whose
-// parameters choose what it does. Its source is beside it, and build.sh makes
-// the same bytes from it again.
+// Package builtin holds the modules that ship with Ostraka: an aggregator whose
+// parameters choose what it does, a validator that knows tolerances, and
+// heuristics. Their sources are beside them, and build.sh makes the same bytes
+// from them again.
 package builtin
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -16,14 +18,59 @@ import (
 //go:embed aggregate.wasm
 var aggregate []byte
 
+//go:embed tolerant.wasm
+var tolerant []byte
+
 // Module returns the built-in aggregator.
 func Module() wasm.Module { return wasm.FromBytes(aggregate) }
 
 // names are the operations by which the aggregator can be asked for.
 var names = []string{"concat", "count", "count_true", "max", "merge", "min", "same", "sum"}
 
+// others are the built-in modules that are no aggregators.
+var others = map[string]shipped{
+	"tolerant": {wasm.KindValidator, tolerant},
+}
+
+type shipped struct {
+	kind  wasm.Kind
+	bytes []byte
+}
+
 // Names returns the names of the built-in aggregators, sorted.
 func Names() []string { return slices.Clone(names) }
+
+// Taken tells whether a name stands for a built-in module of any kind.
+func Taken(name string) bool {
+	_, other := others[name]
+	return other || slices.Contains(names, name)
+}
+
+// Find returns the built-in validator or heuristic of a name.
+func Find(kind wasm.Kind, name string) (m wasm.Module, found bool) {
+	s, found := others[name]
+	if !found || s.kind != kind {
+		return m, false
+	}
+	return wasm.FromBytes(s.bytes), true
+}
+
+// byDigest are all built-in modules, digested once.
+var byDigest = sync.OnceValue(func() map[string]wasm.Module {
+	all := map[string]wasm.Module{}
+	add := func(m wasm.Module) { all[m.Digest] = m }
+	add(Module())
+	for _, s := range others {
+		add(wasm.FromBytes(s.bytes))
+	}
+	return all
+})
+
+// ByDigest returns the built-in module with a digest.
+func ByDigest(digest string) (m wasm.Module, found bool) {
+	m, found = byDigest()[digest]
+	return m, found
+}
 
 // Resolve returns the module and the parameters that a built-in name stands for:
 // the caller's parameters with the operation added. What else they may hold is

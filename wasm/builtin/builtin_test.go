@@ -12,9 +12,9 @@ import (
 	"github.com/ostraka/ostraka/wasm/builtin"
 )
 
-func rebuild(t *testing.T, path string) {
+func rebuild(t *testing.T, dir string) {
 	t.Helper()
-	out, err := exec.Command("./build.sh", path).CombinedOutput()
+	out, err := exec.Command("./build.sh", dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 

@@ -19,6 +19,7 @@ jobs as (
         select from ostraka.kill_switches k -- nobody gets what a switch holds
         where k.off_at is null and (k.agent_id is null or k.agent_id = $1) and ostraka.holds(k, j.project_id, j.function, j.function_version)
       )
+      and j.held is null -- its code is being scored, or waits for a person
       and (me.projects = '{}' or j.project_id = any (me.projects)) and (j.created_at, j.job_id) > ($2, $3)
     order by j.created_at, j.job_id limit $4
 )
