@@ -37,8 +37,7 @@ const (
 
 func writeFrame(w io.Writer, kind frameKind, payload []byte) error {
 	var head [frameHead]byte
-	head[0] = byte(kind)
-	binary.BigEndian.PutUint32(head[1:], uint32(len(payload)))
+	putHead(head[:], kind, len(payload))
 	if _, err := w.Write(head[:]); err != nil {
 		return fmt.Errorf("writing a frame %c: %w", kind, err)
 	}
@@ -46,6 +45,12 @@ func writeFrame(w io.Writer, kind frameKind, payload []byte) error {
 		return fmt.Errorf("writing a frame %c: %w", kind, err)
 	}
 	return nil
+}
+
+// putHead writes the head of a frame to the start of b.
+func putHead(b []byte, kind frameKind, size int) {
+	b[0] = byte(kind)
+	binary.BigEndian.PutUint32(b[1:frameHead], uint32(size))
 }
 
 func writeJSON(w io.Writer, kind frameKind, v any) error {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // executable is the binary that runs now, even if the file was replaced since:
@@ -65,8 +67,32 @@ func start() (*Process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a wasm runner: %w", err)
 	}
-	p.in, p.out = bufio.NewWriterSize(stdin, MaxChunk+frameHead), bufio.NewReaderSize(stdout, MaxChunk)
+	widen(stdin)
+	widen(stdout)
+	// A full frame is larger than the writer's buffer and so is not copied to it.
+	p.in, p.out = bufio.NewWriterSize(stdin, MaxChunk), bufio.NewReaderSize(stdout, MaxChunk)
 	return p, nil
+}
+
+// pipeBytes is how much waits in a pipe between server and runner: enough that
+// both work most of the time instead of waking each other for every frame. It
+// is the most that an ordinary user may ask for.
+const pipeBytes = 1 << 20
+
+// widen makes a pipe larger. Where that is refused (the user has many pipes, or
+// the machine allows less) it stays as it is, which is slower and nothing else.
+func widen(pipe any) {
+	conn, ok := pipe.(syscall.Conn)
+	if !ok {
+		return
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeBytes)
+	})
 }
 
 // Rejected is the compiler's refusal of a module.
@@ -145,27 +171,36 @@ func (p *Process) killOn(err error) error {
 
 // feed sends the input until it ends or the batch has failed.
 func (p *Process) feed(input iter.Seq2[[]byte, error], ended <-chan struct{}) error {
-	chunk := make([]byte, 0, MaxChunk)
+	frame := make([]byte, frameHead, frameHead+MaxChunk) // in one piece, so that it is sent as it is
 	for bytes, err := range input {
 		if err != nil {
 			return &Caller{err}
 		}
 		for len(bytes) > 0 {
-			n := min(len(bytes), MaxChunk-len(chunk))
-			chunk, bytes = append(chunk, bytes[:n]...), bytes[n:]
-			if len(chunk) < MaxChunk {
+			n := min(len(bytes), cap(frame)-len(frame))
+			frame, bytes = append(frame, bytes[:n]...), bytes[n:]
+			if len(frame) < cap(frame) {
 				continue
 			}
-			if err := writeFrame(p.in, frameInput, chunk); err != nil {
-				return fmt.Errorf("sending input: %w", err)
+			if err := p.send(frame); err != nil {
+				return err
 			}
-			chunk = chunk[:0]
+			frame = frame[:frameHead]
 		}
 		if isClosed(ended) {
 			break
 		}
 	}
-	if err := errors.Join(writeFrame(p.in, frameInput, chunk), writeFrame(p.in, frameEnd, nil), p.in.Flush()); err != nil {
+	if err := errors.Join(p.send(frame), writeFrame(p.in, frameEnd, nil), p.in.Flush()); err != nil {
+		return fmt.Errorf("sending input: %w", err)
+	}
+	return nil
+}
+
+// send sends a frame of input that has room for its head.
+func (p *Process) send(frame []byte) error {
+	putHead(frame, frameInput, len(frame)-frameHead)
+	if _, err := p.in.Write(frame); err != nil {
 		return fmt.Errorf("sending input: %w", err)
 	}
 	return nil

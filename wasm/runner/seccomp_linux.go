@@ -95,8 +95,8 @@ func filter(calls [][]uintptr) []unix.SockFilter {
 		refuse(unix.EPERM))
 }
 
-// niceness makes the server and its database go first when all want to run.
-const niceness = 5
+// Niceness is the priority that runners give themselves: the server and its database go first when all want to run.
+const Niceness = 5
 
 // giveWay lowers the priority of every thread: on Linux each has its own.
 func giveWay() {
@@ -106,7 +106,7 @@ func giveWay() {
 	}
 	for _, t := range threads {
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, id, niceness) // it may have ended
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, Niceness) // it may have ended
 		}
 	}
 }

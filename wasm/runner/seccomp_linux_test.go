@@ -51,5 +51,5 @@ func TestRunnersAreFilteredAndGiveWay(t *testing.T) {
 	require.Contains(t, string(status), "Seccomp:\t2")
 	priority, err := unix.Getpriority(unix.PRIO_PROCESS, p.Pid())
 	require.NoError(t, err)
-	require.LessOrEqual(t, priority, 20-niceness, "the kernel's answer is 20 less the niceness")
+	require.LessOrEqual(t, priority, 20-Niceness, "the kernel's answer is 20 less the Niceness")
 }
