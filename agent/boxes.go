@@ -36,6 +36,7 @@ type box struct {
 	started time.Time
 	shard   atomic.Int64 // the one that runs now; -1: none
 	unwatch func()
+	told    bool         // a heartbeat has named it; of the book, under its lock
 
 	mu     sync.Mutex
 	reason string // why it is to end; "": it may go on
@@ -105,7 +106,7 @@ func (b *boxBook) close(x *box, why string) {
 	ordered := x.ending() != ""
 	b.mu.Lock()
 	delete(b.running, x.id)
-	if ordered || time.Since(x.started) >= firstReport { // the server does not know of the others
+	if ordered || x.told || time.Since(x.started) >= firstReport { // the server does not know of the others
 		b.note(report)
 	}
 	b.mu.Unlock()
@@ -155,6 +156,7 @@ func (b *boxBook) reports() (parts [][]client.SandboxReport, undo func()) {
 	all := slices.Clone(ended)
 	running := make([]*box, 0, len(b.running))
 	for _, x := range b.running {
+		x.told = true
 		running = append(running, x)
 	}
 	b.mu.Unlock()

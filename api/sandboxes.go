@@ -12,17 +12,23 @@ import (
 
 // SandboxFilter narrows a list of sandboxes.
 type SandboxFilter struct {
-	Agent   PathID `query:"agent" doc:"Only those of this agent."`
-	Running bool   `query:"running" doc:"Only those that run."`
+	Agent    PathID `query:"agent" doc:"Only those of this agent."`
+	Job      PathID `query:"job" doc:"Only those that work on this job."`
+	Function string `query:"function" maxLength:"63" doc:"Only those that run a version of this function."`
+	Running  bool   `query:"running" doc:"Only those that run."`
 }
 
 func (f SandboxFilter) read(project uuid.UUID) (functions.SandboxFilter, error) {
-	filter := functions.SandboxFilter{Project: project, Running: f.Running}
-	if f.Agent == "" {
-		return filter, nil
-	}
+	filter := functions.SandboxFilter{Project: project, Function: f.Function, Running: f.Running}
 	var err error
-	filter.Agent, err = pathID("agent", f.Agent)
+	if f.Agent != "" {
+		if filter.Agent, err = pathID("agent", f.Agent); err != nil {
+			return filter, err
+		}
+	}
+	if f.Job != "" {
+		filter.Job, err = pathID("job", f.Job)
+	}
 	return filter, err
 }
 

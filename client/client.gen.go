@@ -2417,7 +2417,7 @@ type Sandbox struct {
 	Shard     *int64    `json:"shard,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 
-	// State silent: no heartbeat has named it for a minute.
+	// State silent: no heartbeat has named it for a minute. ended: its agent says so, or none has named it since its lease ended.
 	State SandboxState `json:"state"`
 
 	// Terminate It was ordered to end: soft after its shard, force at once.
@@ -2425,7 +2425,7 @@ type Sandbox struct {
 	Version   int64            `json:"version"`
 }
 
-// SandboxState silent: no heartbeat has named it for a minute.
+// SandboxState silent: no heartbeat has named it for a minute. ended: its agent says so, or none has named it since its lease ended.
 type SandboxState string
 
 // SandboxTerminate It was ordered to end: soft after its shard, force at once.
@@ -3262,6 +3262,12 @@ type ListProjectSandboxesParams struct {
 	// Agent Only those of this agent.
 	Agent *openapi_types.UUID `form:"agent,omitempty" json:"agent,omitempty"`
 
+	// Job Only those that work on this job.
+	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
+
+	// Function Only those that run a version of this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
+
 	// Running Only those that run.
 	Running *bool `form:"running,omitempty" json:"running,omitempty"`
 }
@@ -3294,6 +3300,12 @@ type ListSandboxesParams struct {
 
 	// Agent Only those of this agent.
 	Agent *openapi_types.UUID `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Job Only those that work on this job.
+	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
+
+	// Function Only those that run a version of this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
 
 	// Running Only those that run.
 	Running *bool `form:"running,omitempty" json:"running,omitempty"`
@@ -11711,6 +11723,30 @@ func NewListProjectSandboxesRequest(server string, project openapi_types.UUID, p
 
 		}
 
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Running != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "running", *params.Running, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
@@ -12066,6 +12102,30 @@ func NewListSandboxesRequest(server string, params *ListSandboxesParams) (*http.
 		if params.Agent != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -49,7 +49,7 @@ type Sandbox struct {
 	Function  string            `json:"function"`
 	Version   int               `json:"version"`
 	Level     string            `json:"level" doc:"The isolation that it has, as the agent says."`
-	State     string            `json:"state" enum:"running,silent,ended" doc:"silent: no heartbeat has named it for a minute."`
+	State     string            `json:"state" enum:"running,silent,ended" doc:"silent: no heartbeat has named it for a minute. ended: its agent says so, or none has named it since its lease ended."`
 	Shard     *int64            `json:"shard,omitempty" doc:"The shard that it runs now."`
 	StartedAt time.Time         `json:"started_at"`
 	SeenAt    time.Time         `json:"seen_at" doc:"The last heartbeat that named it."`
@@ -62,9 +62,11 @@ type Sandbox struct {
 
 // SandboxFilter narrows a list of sandboxes. Zero fields match everything.
 type SandboxFilter struct {
-	Project uuid.UUID
-	Agent   uuid.UUID
-	Running bool // only those that run
+	Project  uuid.UUID
+	Agent    uuid.UUID
+	Job      uuid.UUID
+	Function string
+	Running  bool // only those that run
 }
 
 // SandboxSample is what a sandbox was like at a time, or in the five minutes from then on.

@@ -70,7 +70,24 @@ func (b Heartbeat) checkSandboxes() error {
 
 // ListSandboxes lists sandboxes in the order of their IDs, which is that of their starts as far as the agents' clocks agree.
 func (s *Service) ListSandboxes(ctx context.Context, filter SandboxFilter, page ListPage) ([]Sandbox, error) {
-	return listControl[Sandbox](ctx, s, store.ListSandboxes, page, orNil(filter.Project), orNil(filter.Agent), filter.Running)
+	if err := s.knowsAgent(ctx, filter.Project, filter.Agent); err != nil {
+		return nil, err
+	}
+	return listControl[Sandbox](ctx, s, store.ListSandboxes, page, orNil(filter.Project), orNil(filter.Agent), orNil(filter.Job), filter.Function, filter.Running)
+}
+
+// knowsAgent refuses an agent that does not exist, or that the project, if there is one, has never had: an empty list would say that
+// nothing runs on it.
+func (s *Service) knowsAgent(ctx context.Context, project, agent uuid.UUID) (err error) {
+	switch {
+	case agent == uuid.Nil:
+		return nil
+	case project == uuid.Nil:
+		_, err = s.GetAgent(ctx, agent)
+	default:
+		_, err = s.GetProjectAgent(ctx, project, agent)
+	}
+	return err
 }
 
 // GetSandbox returns one sandbox; with a project: one of its own.

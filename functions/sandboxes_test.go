@@ -53,10 +53,17 @@ func TestSandboxesAreKeptAsAgentsReportThem(t *testing.T) {
 	require.Equal(t, "memory was high", got.Alerts[0].Text)
 
 	// Others neither see it nor change it.
-	for filter, want := range map[functions.SandboxFilter]int{{Project: w.project}: 1, {Project: other}: 0, {Agent: a.id}: 1, {Agent: b.id}: 0} {
+	for filter, want := range map[functions.SandboxFilter]int{
+		{Project: w.project}: 1, {Project: other}: 0, {Agent: a.id}: 1, {Agent: b.id}: 0, {Project: w.project, Agent: b.id}: 0,
+		{Job: job.ID}: 1, {Job: uuid.New()}: 0, {Function: "numbers"}: 1, {Function: "number"}: 0, {Job: job.ID, Function: "numbers", Agent: a.id}: 1,
+	} {
 		list, err := w.ListSandboxes(t.Context(), filter, functions.ListPage{Limit: 10})
 		require.NoError(t, err)
 		require.Len(t, list, want)
+	}
+	for _, filter := range []functions.SandboxFilter{{Agent: uuid.New()}, {Project: w.project, Agent: uuid.New()}, {Project: other, Agent: a.id}} {
+		_, err := w.ListSandboxes(t.Context(), filter, functions.ListPage{Limit: 10})
+		requireCode(t, err, "not_found")
 	}
 	_, err = w.GetSandbox(t.Context(), other, r.ID)
 	requireCode(t, err, "not_found")
@@ -97,6 +104,47 @@ func TestSandboxesAreKeptAsAgentsReportThem(t *testing.T) {
 	stats, err := w.Stats(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, stats.Sandboxes.Running)
+}
+
+// TestSandboxesEndWithTheirLease shows one as ended as soon as its lease is, unless heartbeats go on naming it.
+func TestSandboxesEndWithTheirLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.work()
+	a := w.agent(honest)
+	job := w.submit(20)
+	w.untilSplit(job.ID)
+	lease := a.lease(5)
+	r := report(lease, 1)
+	a.beat(r)
+	a.report(lease) // every shard, which ends the lease
+	running := func() []functions.Sandbox {
+		list, err := w.ListSandboxes(t.Context(), functions.SandboxFilter{Running: true}, functions.ListPage{Limit: 10})
+		require.NoError(t, err)
+		stats, err := w.Stats(t.Context())
+		require.NoError(t, err)
+		require.Len(t, list, int(stats.Sandboxes.Running))
+		return list
+	}
+	require.Empty(t, running())
+	got, err := w.GetSandbox(t.Context(), w.project, r.ID)
+	require.NoError(t, err)
+	require.Equal(t, "ended", got.State)
+	require.Equal(t, "its lease has ended", got.EndReason)
+	require.NotNil(t, got.EndedAt)
+
+	a.beat(r) // the agent says that it is still there
+	require.Len(t, running(), 1)
+	r.Ended, r.EndReason = true, "its lease is done"
+	a.beat(r)
+	require.Empty(t, running())
+
+	// Long after, when nobody knows the lease any more, it has not come back.
+	other := report(a.lease(5), 1)
+	a.beat(other)
+	_, err = w.store.Pool.Exec(t.Context(), "delete from ostraka.leases where id = $1", other.Lease)
+	require.NoError(t, err)
+	require.Empty(t, running())
 }
 
 // TestSamplesGetCoarser keeps peaks of what is old, and forgets what is older.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,6 +32,19 @@ type child struct {
 	// final says which exit codes mean that starting again would change nothing.
 	final func(code int) bool
 	log   *slog.Logger
+}
+
+// keepAll runs children until they are stopped, which waits until they are gone. The end of the context is not the end of them.
+func keepAll(ctx context.Context, children []*child) (stop func()) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var all sync.WaitGroup
+	for _, c := range children {
+		all.Go(func() { c.keep(running) })
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
 }
 
 // keep runs the child until the context ends, again whenever it dies. When it returns the child is gone.

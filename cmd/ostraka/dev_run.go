@@ -255,15 +255,13 @@ func (d *dev) unpackPython(ctx context.Context) error {
 
 func (d *dev) startAgents(ctx context.Context) {
 	d.agents = devAgents(d.config.Agents, d.config.Liars)
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var all sync.WaitGroup
-	for _, a := range d.agents {
-		c := a.child(d.dir, d.info, d.config)
-		all.Go(func() { c.keep(running) })
+	children := make([]*child, len(d.agents))
+	for i, a := range d.agents {
+		children[i] = a.child(d.dir, d.info, d.config)
 	}
+	stop := keepAll(ctx, children)
 	d.onStop(func(context.Context) error {
 		stop()
-		all.Wait()
 		return nil
 	})
 }

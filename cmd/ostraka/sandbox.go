@@ -58,6 +58,8 @@ type sandboxListOptions struct {
 	sideFlag
 	agentFlag
 	terminal *terminal
+	job      string
+	function string
 	ended    bool
 }
 
@@ -65,6 +67,25 @@ func (o *sandboxListOptions) register(flags *pflag.FlagSet) {
 	o.listFlags.register(flags)
 	o.sideFlag.register(flags)
 	o.agentFlag.register(flags)
+	flags.StringVar(&o.job, "job", "", "only those that work on this job")
+	flags.StringVar(&o.function, "function", "", "only those that run a version of this function")
+}
+
+// filter is what of the list is wanted.
+func (o *sandboxListOptions) filter() (f client.ListSandboxesParams, err error) {
+	f = client.ListSandboxesParams{Running: new(!o.ended)}
+	if f.Agent, err = o.id(); err != nil {
+		return f, err
+	}
+	if o.function != "" {
+		f.Function = &o.function
+	}
+	if o.job != "" {
+		id, err := parseID("job", o.job)
+		f.Job = &id
+		return f, err
+	}
+	return f, nil
 }
 
 // show lists sandboxes as they were last reported.
@@ -72,7 +93,7 @@ func (o *sandboxListOptions) show(ctx context.Context, doing string, headings []
 	if err := o.check(); err != nil {
 		return err
 	}
-	agent, err := o.id()
+	filter, err := o.filter()
 	if err != nil {
 		return err
 	}
@@ -80,12 +101,12 @@ func (o *sandboxListOptions) show(ctx context.Context, doing string, headings []
 	if err != nil {
 		return err
 	}
-	running := new(!o.ended)
 	return show(o.terminal, &o.listFlags, doing, headings, row, func(cursor *string, size *int64) (*http.Response, error) {
+		filter.Cursor, filter.Limit = cursor, size
 		if o.all {
-			return c.ListSandboxes(ctx, &client.ListSandboxesParams{Cursor: cursor, Limit: size, Agent: agent, Running: running})
+			return c.ListSandboxes(ctx, &filter)
 		}
-		return c.ListProjectSandboxes(ctx, c.project, &client.ListProjectSandboxesParams{Cursor: cursor, Limit: size, Agent: agent, Running: running})
+		return c.ListProjectSandboxes(ctx, c.project, new(client.ListProjectSandboxesParams(filter)))
 	})
 }
 

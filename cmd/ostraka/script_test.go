@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,11 +19,11 @@ import (
 	"github.com/ostraka/ostraka/testenv"
 )
 
-// TestScripts tells how each command is used, as a script in testdata/script, against a server as `ostraka dev` runs it, with three
-// agents. The scripts share one project, so each uses names of its own.
+// TestScripts tells how each command is used, as a script in testdata/script, against a server as `ostraka dev` runs it. Each script has
+// a project of its own and the agents that it starts, so that none sees what another one does.
 func TestScripts(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Agents: 3, Log: log, Terminal: systemTerminal()})
+	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Log: log, Terminal: systemTerminal()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.stop()) })
 	empty := emptyDatabase(t, d.info.DatabaseURL)
@@ -38,15 +37,20 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
+			p, err := newScriptProject(t.Context(), d, strings.ReplaceAll(filepath.Base(e.WorkDir), "_", "-"))
+			if err != nil {
+				return err
+			}
+			e.Values[scriptProject{}] = p
 			e.Vars = append(e.Vars,
-				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+d.info.Project, "OSTRAKA_KEY="+d.info.OwnerKey,
-				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+d.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
+				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+p.info.Project, "OSTRAKA_KEY="+p.info.OwnerKey,
+				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+p.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
 				"EMPTY_DATABASE_URL="+empty, "OSTRAKA_ACCEPT_EULA="+eula.Embedded().Version, pythonDirVariable+"="+interpreter,
 				"MODULE="+module, "EXAMPLES="+examples)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "eventually": eventually, "keep": keep,
+			"agents": startScriptAgents, "exits": exits, "eventually": eventually, "keep": keep,
 		},
 	})
 }
@@ -94,15 +98,12 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT PROGRAM ARGUMENT...")
 	}
-	deadline := time.Now().Add(testenv.EventuallyLimit)
-	for {
-		err := ts.Exec(args[1], args[2:]...)
-		if err == nil && strings.Contains(ts.ReadFile("stdout"), args[0]) {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("%s: in vain waited for %q (%v)", strings.Join(args[1:], " "), args[0], err)
-		}
+	var err error
+	if !testenv.Holds(func() bool {
+		err = ts.Exec(args[1], args[2:]...)
+		return err == nil && strings.Contains(ts.ReadFile("stdout"), args[0])
+	}) {
+		ts.Fatalf("%s: in vain waited for %q (%v)", strings.Join(args[1:], " "), args[0], err)
 	}
 }
 

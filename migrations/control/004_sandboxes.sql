@@ -65,6 +65,19 @@ create index sandboxes_by_agent on sandboxes (agent_id, id);
 create index sandboxes_by_project on sandboxes (project_id, id);
 create index sandboxes_by_age on sandboxes (seen_at);
 
+-- Sandboxes as they are shown. One that no heartbeat has named since its lease ended has ended with it, whether or not its agent says so;
+-- one that none has named for a minute is silent: its agent is away, or has forgotten it.
+create view shown_sandboxes as
+select s.id, s.agent_id as agent, a.name as agent_name, s.lease_id as lease, s.project_id as project, s.job_id as job, coalesce(s.function, '') as function,
+    coalesce(s.version, 0) as version, s.level, s.shard, s.started_at, s.seen_at, s.sample, s.alerts, coalesce(s.terminate, '') as terminate,
+    coalesce(s.ended_at, o.at) as ended_at,
+    case when s.ended_at is not null then coalesce(s.end_reason, '') when o.at is not null then 'its lease has ended' else '' end as end_reason,
+    case when coalesce(s.ended_at, o.at) is not null then 'ended' when s.seen_at < now() - interval '1 minute' then 'silent' else 'running' end as state
+from sandboxes s
+join agents a on a.id = s.agent_id
+left join leases l on l.id = s.lease_id
+cross join lateral (select case when l.id is null then s.seen_at when l.ended_at >= s.seen_at then l.ended_at end as at) o;
+
 -- What sandboxes were like: a row a heartbeat, after an hour a row of peaks for five minutes.
 create table sandbox_samples (
     sandbox_id      uuid not null references sandboxes on delete cascade,

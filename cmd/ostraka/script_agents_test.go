@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+// scriptProject is the project of one script, on the server that all of them share; as a key of the script's values it finds itself.
+type scriptProject struct {
+	dev  *dev
+	info devInfo // with the keys of this project
+	by   functions.Principal
+	id   uuid.UUID
+}
+
+func newScriptProject(ctx context.Context, d *dev, name string) (*scriptProject, error) {
+	p := &scriptProject{dev: d, info: d.info}
+	var err error
+	if p.by, err = d.server.service.Authenticate(ctx, d.info.OperatorKey); err != nil {
+		return nil, fmt.Errorf("speaking as the operator: %w", err)
+	}
+	project, ownerKey, _, err := d.server.service.CreateProject(ctx, p.by, name, functions.Idempotency{})
+	if err != nil {
+		return nil, fmt.Errorf("making the project %s: %w", name, err)
+	}
+	p.id, p.info.Project, p.info.OwnerKey = project.ID, project.ID.String(), ownerKey
+	p.info.EnrolmentToken, err = p.token(ctx, "ostraka dev", "")
+	return p, err
+}
+
+// token makes an enrolment token of the project, for the machines of an owner where there is one.
+func (p *scriptProject) token(ctx context.Context, name, owner string) (string, error) {
+	_, token, _, err := p.dev.server.service.CreateEnrolmentToken(ctx, p.by, p.id, name, owner, nil, functions.Idempotency{})
+	if err != nil {
+		return "", fmt.Errorf("making a token of the project: %w", err)
+	}
+	return token, nil
+}
+
+// active is how many agents of the project may work and were heard of.
+func (p *scriptProject) active(ctx context.Context) (n int, err error) {
+	agents, err := p.dev.server.service.ListProjectAgents(ctx, p.id, functions.ListPage{Limit: functions.MaxListLimit})
+	for _, a := range agents {
+		if a.State == functions.AgentActive && a.LastSeenAt != nil {
+			n++
+		}
+	}
+	return n, err
+}
+
+// startScriptAgents starts agents as `ostraka dev` does, each of another owner, and waits until they have joined: agents COUNT
+func startScriptAgents(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: agents COUNT")
+	}
+	count, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	p := ts.Value(scriptProject{}).(*scriptProject)
+	dir, config := &devDir{path: ts.MkAbs(".")}, p.dev.config
+	config.PythonDir = ts.Getenv(pythonDirVariable)
+	ctx := context.Background()
+	var children []*child
+	for _, a := range devAgents(count, 0) {
+		info := p.info
+		info.EnrolmentToken, err = p.token(ctx, a.name, "the owner of "+a.name)
+		ts.Check(err)
+		children = append(children, a.child(dir, info, config))
+	}
+	stop := keepAll(ctx, children)
+	ts.Defer(func() {
+		stop()
+		logs, _ := filepath.Glob(filepath.Join(dir.path, "agents", "*.log"))
+		for _, path := range slices.Sorted(slices.Values(logs)) {
+			text, _ := os.ReadFile(path)
+			ts.Logf("%s:\n%s", filepath.Base(path), text)
+		}
+	})
+	if !testenv.Holds(func() bool {
+		n, err := p.active(ctx)
+		ts.Check(err)
+		return n >= count
+	}) {
+		ts.Fatalf("%d agents have not joined", count)
+	}
+}
