@@ -153,7 +153,7 @@ func (w *weighed) decide(policy verify.Policy, shard shardRow, attempts []attemp
 	for i := range max(shard.Lent-1, 0) {
 		inputs = append(inputs, verify.Attempt{ID: fmt.Sprintf("out-%d", i), State: verify.Leased})
 	}
-	verdict := verify.Decide(policy, inputs, evidence)
+	verdict := verify.Decide(policy, inputs, evidence, verify.Means{})
 	change := shardChange{number: shard.Number, was: ShardOpen, state: ShardOpen, wanted: verdict.Wanted, verdict: verdict.Decision}
 	switch verdict.Decision {
 	case verify.Accept:

@@ -11,6 +11,7 @@ import (
 type ballot struct {
 	groups      []group   // equal answers, the largest group first
 	failures    []Attempt // reported without an output, errors included
+	server      []Attempt // the server's own answers, by ID
 	outstanding int       // attempts that may still bring a vote
 	total       int       // all attempts, whatever became of them
 	reasons     []Reason
@@ -21,15 +22,18 @@ type group struct {
 	status Status
 	digest string
 	votes  []Attempt // by ID
+	voices int       // how many of them are independent, where that counts
 }
 
 func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 	b := ballot{total: len(attempts)}
 	for _, a := range b.speakers(attempts) {
-		if a.Agent != "" && b.isCaught(a.Agent, evidence) {
+		if a.Agent != "" && !a.Server && b.isCaught(a.Agent, evidence) {
 			continue
 		}
 		switch {
+		case a.Server && a.State == Reported && isAnswer(a):
+			b.server = append(b.server, a)
 		case a.State == Leased:
 			b.outstanding++
 		case a.Status == OK && a.Digest != "":
@@ -47,12 +51,15 @@ func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 	return b
 }
 
+func isAnswer(a Attempt) bool { return (a.Status == OK || a.Status == Error) && a.Digest != "" }
+
 func isFailure(s Status) bool {
 	return s != OK && slices.Contains(Statuses(), s)
 }
 
 // speakers picks the attempt that speaks for each agent, ordered by ID: its
-// first result, or while it has none its first lease.
+// first result, or while it has none its first lease. The server speaks each
+// time.
 func (b *ballot) speakers(attempts []Attempt) []Attempt {
 	ordered := slices.SortedFunc(slices.Values(attempts), compareAttempts)
 	heard := map[string]bool{}
@@ -61,6 +68,11 @@ func (b *ballot) speakers(attempts []Attempt) []Attempt {
 		for _, a := range ordered {
 			switch {
 			case a.State != state:
+			case a.Server:
+				speakers = append(speakers, a)
+			case a.Void && a.State == Reported:
+				heard[a.Agent] = true
+				b.explain(ReasonVoid, "the result of agent %s was taken back when it was caught", a.Agent)
 			case a.Agent != "" && heard[a.Agent]:
 				b.explain(ReasonRepeated, "a further attempt of agent %s does not count", a.Agent)
 			default:

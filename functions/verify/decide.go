@@ -5,36 +5,50 @@ import (
 	"slices"
 )
 
-// Decide judges a shard that is still open. attempts are all attempts at it
-// whose lease holds or whose result is in; evidence is what is known about
-// their agents, and an agent without evidence is new.
+// Decide judges a shard that is open or accepted provisionally. attempts are
+// all attempts at it whose lease holds or whose result is in; evidence is what
+// is known about their agents, and an agent without evidence is new.
 //
 // Answers (status ok or error, with a digest) are votes, one for each agent
-// that is not caught. An answer wins when a quorum gave it and no other answer
-// has as many votes: ok is accepted, error fails the shard. Other failures are
-// retried on other agents; when Policy.FailureLimit attempts have failed and no
-// agent has returned an output, the shard fails. Where answers differ more
-// agents are asked, up to the policy's number of attempts, then a person.
+// that is not caught. With a quorum an answer wins when so many gave it and no
+// other answer has as many votes: ok is accepted, error fails the shard. Other
+// failures are retried on other agents; when Policy.FailureLimit attempts have
+// failed and no agent has returned an output, the shard fails. Where answers
+// differ more agents are asked, up to the policy's number of attempts, then a
+// person. What a target error asks for is told at Bound; an answer of the server
+// decides under every policy.
 //
 // Every attempt counts towards that number, those of caught agents too: a crowd
 // of cheats can bring a shard to review, but never keep it going for ever.
 //
 // A policy that is not valid leads to review, never to an answer.
-func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence) Verdict {
+func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means) Verdict {
 	if err := p.Validate(); err != nil {
 		return Verdict{Decision: Review, Reasons: []Reason{{Code: ReasonPolicy, Text: err.Error()}}}
 	}
 	b := castBallot(attempts, evidence)
-	if p.None {
+	switch {
+	case len(b.server) > 0:
+		return b.believeServer()
+	case p.None:
 		return b.believe(p)
+	case p.Recheck != "":
+		return b.recheckAll(p)
+	case p.TargetError != 0:
+		return b.weigh(p, evidence, m)
 	}
+	return b.count(p)
+}
+
+// count decides by a quorum.
+func (b *ballot) count(p Policy) Verdict {
 	lead, second := b.leader()
 	votes := len(lead.votes)
 	switch {
 	case votes >= p.Quorum && votes > second:
 		b.explain(ReasonAgreed, "%d agents agree on %s, and %d must", votes, lead, p.Quorum)
 		return b.settle(lead)
-	case !b.answered() && len(b.failures) >= p.FailureLimit():
+	case b.hopeless(p):
 		return b.giveUp(p)
 	case votes >= p.Quorum:
 		b.explain(ReasonTied, "two answers have %d votes each", votes)
@@ -44,6 +58,9 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence) Verdict 
 		return b.ask(p, p.Quorum-votes)
 	}
 }
+
+// hopeless says whether so many attempts have failed that it is the function.
+func (b *ballot) hopeless(p Policy) bool { return !b.answered() && len(b.failures) >= p.FailureLimit() }
 
 // believe decides without verification: the first output is accepted, one
 // exception is believed, anything else is tried once more.
@@ -119,7 +136,7 @@ func (b *ballot) ask(p Policy, missing int) Verdict {
 func (b *ballot) verdict(decision Decision, g group) Verdict {
 	v := Verdict{Decision: decision, Agree: votesOf(g.votes)}
 	for _, other := range b.groups {
-		if other.status != OK || (other.status == g.status && other.digest == g.digest) {
+		if other.status != OK || len(other.votes) == 0 || (other.status == g.status && other.digest == g.digest) {
 			continue
 		}
 		for _, a := range other.votes {

@@ -95,7 +95,7 @@ func TestDecide(t *testing.T) {
 		{"no policy", Policy{}, attempts("a:ok:right"), Review, 0, "", "", "", ReasonPolicy},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			v := Decide(tc.policy, tc.attempts, caught)
+			v := Decide(tc.policy, tc.attempts, caught, Means{})
 			require.Equal(t, tc.decision, v.Decision, "%+v", v)
 			require.Equal(t, tc.wanted, v.Wanted)
 			require.Equal(t, tc.status, v.Status)
@@ -112,7 +112,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideNamesTheAnswer(t *testing.T) {
-	v := Decide(Policy{Quorum: 2}, attempts("x:ok:wrong", "b:ok:right", "a:ok:right"), nil)
+	v := Decide(Policy{Quorum: 2}, attempts("x:ok:wrong", "b:ok:right", "a:ok:right"), nil, Means{})
 	require.Equal(t, right, v.Digest)
 	require.Equal(t, "001", v.Canonical)
 	require.Equal(t, []Reason{
@@ -123,10 +123,10 @@ func TestDecideNamesTheAnswer(t *testing.T) {
 }
 
 func TestDeltasNeedSupport(t *testing.T) {
-	require.Empty(t, Decide(Policy{Quorum: 1}, attempts("a:ok:right"), nil).Deltas(), "a lone answer was not checked")
-	require.Empty(t, Decide(Policy{None: true}, attempts("a:ok:right", "b:ok:wrong"), nil).Deltas(), "one against one proves nothing")
-	require.Empty(t, Decide(Policy{Quorum: 2}, attempts("a:ok:right", "b:ok:wrong"), nil).Deltas(), "not decided yet")
-	require.Empty(t, Decide(Policy{Quorum: 2}, attempts("a:error:right", "b:error:right", "c:ok:wrong"), nil).Deltas(), "exceptions are no evidence")
+	require.Empty(t, Decide(Policy{Quorum: 1}, attempts("a:ok:right"), nil, Means{}).Deltas(), "a lone answer was not checked")
+	require.Empty(t, Decide(Policy{None: true}, attempts("a:ok:right", "b:ok:wrong"), nil, Means{}).Deltas(), "one against one proves nothing")
+	require.Empty(t, Decide(Policy{Quorum: 2}, attempts("a:ok:right", "b:ok:wrong"), nil, Means{}).Deltas(), "not decided yet")
+	require.Empty(t, Decide(Policy{Quorum: 2}, attempts("a:error:right", "b:error:right", "c:ok:wrong"), nil, Means{}).Deltas(), "exceptions are no evidence")
 }
 
 func TestLate(t *testing.T) {

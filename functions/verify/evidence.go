@@ -12,11 +12,15 @@ const MinSupport = 2
 
 // Deltas returns how the evidence of the agents changes when the verdict is
 // carried out, in the order of agents: one passed check for those who agree,
-// one failed check for those who gave another answer. Only an accepted answer
-// with at least MinSupport votes is evidence. Exceptions, time-outs and the
+// one failed check for those who gave another answer. Only a final answer with
+// at least MinSupport votes, or the server's own, is evidence. Exceptions are
+// evidence only where the server has shown them to be wrong; time-outs and the
 // like never are: honest machines differ in them.
 func (v Verdict) Deltas() []Delta {
-	if v.Decision != Accept || len(v.Agree) < MinSupport {
+	switch {
+	case v.Provisional || v.Divergence != "":
+		return nil
+	case !v.Proven && (v.Decision != Accept || len(v.Agree) < MinSupport):
 		return nil
 	}
 	deltas := make([]Delta, 0, len(v.Agree)+len(v.Disagree))

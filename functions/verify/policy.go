@@ -12,6 +12,33 @@ const MaxQuorum = 16
 // largest quorum, so that as many bad attempts as good ones can be borne.
 const MaxMaxAttempts = 2 * MaxQuorum
 
+// MinTargetError and MaxTargetError bound Policy.TargetError. Below one in a
+// million nearly every result of a job would be executed twice, which
+// Policy.Recheck says more plainly; above one half there is nothing to verify.
+const (
+	MinTargetError = 1e-6
+	MaxTargetError = 0.5
+)
+
+// DefaultTargetError is what a policy means that asks for a bound without a
+// number, and DefaultHostile the share of hostile agents that it assumes.
+const (
+	DefaultTargetError = 1e-3
+	DefaultHostile     = 0.1
+)
+
+// MinHostile and MaxHostile bound Policy.AssumeHostile: below one in a thousand
+// no verification would be worth its price, and from one half on a majority can
+// be hostile, so that no vote means anything.
+const (
+	MinHostile = 0.001
+	MaxHostile = 0.49
+)
+
+// RecheckAll is the value of Policy.Recheck that has the server execute every
+// shard as well.
+const RecheckAll = "all"
+
 // DefaultMaxAttempts is the number of attempts at one shard before a person is
 // asked, for a policy that does not say: twice the quorum, so that every agent
 // of the quorum may be matched by a bad one, and four more so that a small
@@ -30,21 +57,53 @@ func (p Policy) FailureLimit() int { return min(p.quorum()+1, p.maxAttempts()) }
 
 // Validate says why a policy is not usable.
 func (p Policy) Validate() error {
+	if err := p.oneWay(); err != nil {
+		return err
+	}
 	switch {
-	case p.None && p.Quorum != 0:
-		return fmt.Errorf("verification is none and has a quorum of %d: leave one of the two out", p.Quorum)
-	case !p.None && (p.Quorum < 1 || p.Quorum > MaxQuorum):
+	case p.Quorum < 0 || p.Quorum > MaxQuorum:
 		return fmt.Errorf("quorum %d is not between 1 and %d", p.Quorum, MaxQuorum)
+	case p.TargetError != 0 && !(p.TargetError >= MinTargetError && p.TargetError <= MaxTargetError):
+		return fmt.Errorf("target_error %v is not between %v and %v", p.TargetError, MinTargetError, MaxTargetError)
+	case p.AssumeHostile != 0 && p.TargetError == 0:
+		return fmt.Errorf("assume_hostile says what a target_error is kept against: give one, or leave it out")
+	case p.AssumeHostile != 0 && !(p.AssumeHostile >= MinHostile && p.AssumeHostile <= MaxHostile):
+		return fmt.Errorf("assume_hostile %v is not between %v and %v", p.AssumeHostile, MinHostile, MaxHostile)
+	case p.Recheck != "" && p.Recheck != RecheckAll:
+		return fmt.Errorf("recheck %q is not known: write %q, or leave it out", p.Recheck, RecheckAll)
 	case p.MaxAttempts < 0 || p.MaxAttempts > MaxMaxAttempts:
 		return fmt.Errorf("max_attempts %d is not between 1 and %d (0 means the default)", p.MaxAttempts, MaxMaxAttempts)
-	case p.maxAttempts() < p.quorum():
+	case p.maxAttempts() < p.Quorum:
 		return fmt.Errorf("max_attempts %d is less than the quorum %d, so no shard could be accepted: raise it", p.MaxAttempts, p.Quorum)
 	}
 	return nil
 }
 
+// oneWay refuses a policy that does not say exactly one way to verify.
+func (p Policy) oneWay() error {
+	ways := 0
+	for _, given := range []bool{p.Quorum != 0, p.None, p.TargetError != 0, p.Recheck != ""} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways == 0:
+		return fmt.Errorf("no way to verify is given (a quorum is between 1 and %d): give one of quorum, target_error, recheck and none", MaxQuorum)
+	case ways > 1:
+		return fmt.Errorf("more than one of quorum, target_error, recheck and none is given: leave all but one out")
+	}
+	return nil
+}
+
+// quorum is the number of agents that must give the same answer for it to be
+// final without the server and without later audits. With a target error it may
+// be more than can be asked; where the server cannot decide, a person does then.
 func (p Policy) quorum() int {
-	if p.None {
+	switch {
+	case p.TargetError != 0:
+		return min(Derive(p).Voices, MaxQuorum)
+	case p.Quorum == 0:
 		return 1
 	}
 	return p.Quorum
@@ -57,5 +116,11 @@ func (p Policy) maxAttempts() int {
 	return p.MaxAttempts
 }
 
-// Initial returns how many attempts of a new shard to lend.
-func (p Policy) Initial() int { return p.quorum() }
+// Initial returns how many attempts of a new shard to lend: with a target error
+// one, since others are only asked where they are needed.
+func (p Policy) Initial() int {
+	if p.TargetError != 0 {
+		return 1
+	}
+	return p.quorum()
+}

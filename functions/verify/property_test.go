@@ -49,9 +49,9 @@ func TestDecideInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policy, evidence := drawPolicy(t), drawEvidence(t)
 		list := drawAttempts(t, 14)
-		v := Decide(policy, list, evidence)
+		v := Decide(policy, list, evidence, Means{})
 
-		require.Equal(t, v, Decide(policy, rapid.Permutation(list).Draw(t, "order"), evidence), "the order of attempts decides nothing")
+		require.Equal(t, v, Decide(policy, rapid.Permutation(list).Draw(t, "order"), evidence, Means{}), "the order of attempts decides nothing")
 		require.Equal(t, v.Decision == Replicate, v.Wanted > 0)
 		if v.Wanted > 0 {
 			require.LessOrEqual(t, len(list)+v.Wanted, policy.maxAttempts())
@@ -124,14 +124,14 @@ func runToEnd(t *rapid.T, p Policy, answer func(agent int) Attempt) Verdict {
 	var list []Attempt
 	order := rapid.Permutation(upTo(MaxMaxAttempts)).Draw(t, "agents")
 	for range 2*MaxMaxAttempts + 1 {
-		v := Decide(p, list, nil)
+		v := Decide(p, list, nil, Means{})
 		switch v.Decision {
 		case Replicate:
 			for range v.Wanted {
 				n := len(list)
 				list = append(list, Attempt{ID: fmt.Sprintf("%03d", n), Agent: fmt.Sprintf("agent%02d", order[n]), State: Leased})
 			}
-			again := Decide(p, list, nil)
+			again := Decide(p, list, nil, Means{})
 			require.Equal(t, Wait, again.Decision, "what was asked for is out: %+v", again)
 		case Wait:
 			report(t, list, order, answer)

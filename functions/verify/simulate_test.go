@@ -29,12 +29,12 @@ func (p *population) shard(n int) {
 		if standing, _ := StandingOf(p.evidence[name]); standing == Caught {
 			continue
 		}
-		if v := Decide(p.policy, list, p.evidence); v.Decision != Replicate {
+		if v := Decide(p.policy, list, p.evidence, Means{}); v.Decision != Replicate {
 			break
 		}
 		list = append(list, p.execute(n, agent, name))
 	}
-	v := Decide(p.policy, list, p.evidence)
+	v := Decide(p.policy, list, p.evidence, Means{})
 	p.executions += len(list)
 	if v.Decision == Accept {
 		p.accepted++

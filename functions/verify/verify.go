@@ -5,13 +5,24 @@
 // whatever order the attempts come.
 package verify
 
-// Policy says how much agreement a shard's result needs.
+// Policy says what a shard's result needs before it is accepted: exactly one of
+// Quorum, None, TargetError and Recheck is given.
 type Policy struct {
 	// Quorum is the number of distinct agents that must give the same answer,
-	// 1 to MaxQuorum. It is 0 when None is set.
+	// 1 to MaxQuorum.
 	Quorum int `json:"quorum,omitempty"`
 	// None means no verification: the first answer is believed.
 	None bool `json:"none,omitempty"`
+	// TargetError is the largest share of wrong results among the accepted ones,
+	// MinTargetError to MaxTargetError: see Bound for how it is kept.
+	TargetError float64 `json:"target_error,omitempty"`
+	// AssumeHostile is the largest share of a job's results that hostile agents
+	// may give, MinHostile to MaxHostile; 0 means DefaultHostile. It belongs to
+	// TargetError.
+	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+	// Recheck is empty or RecheckAll: the server executes every shard as well,
+	// and its answer is the result.
+	Recheck string `json:"recheck,omitempty"`
 	// MaxAttempts bounds the attempts at one shard, 1 to MaxMaxAttempts; with
 	// fewer than Quorum no shard could ever be accepted, which Validate
 	// refuses. 0 means DefaultMaxAttempts.
@@ -58,9 +69,15 @@ func Statuses() []Status {
 	}
 }
 
-// Attempt is one execution of a shard by one agent.
+// Attempt is one execution of a shard, by an agent or by the server.
 type Attempt struct {
 	ID string
+	// Server marks an execution by the server itself: its answer is the
+	// reference. When it contradicts an agent, Decide asks for a second one.
+	Server bool
+	// Void marks a result that was taken back when its agent was caught: it has
+	// no vote.
+	Void bool
 	// Agent may be empty for a Leased attempt where it is not known who has
 	// it; each of those counts as another agent.
 	Agent  string
@@ -71,6 +88,15 @@ type Attempt struct {
 	// and message, so that a function that always raises can be agreed upon.
 	// An answer without a digest has no vote.
 	Digest string
+	// Owner is who runs the agent: the voices of one owner count once. Block is
+	// the block of addresses that it speaks from: the voices of agents on
+	// probation in one block count once. Where they are empty the agent counts
+	// for itself.
+	Owner string
+	Block string
+	// Class is the platform: architecture, C library, interpreter. Classes that
+	// disagree as a whole do not accuse one another.
+	Class string
 }
 
 // Evidence is what a project knows about an agent.
@@ -80,12 +106,21 @@ type Evidence struct {
 	// Caught marks an agent that a person or an earlier decision has cast out;
 	// it stays until somebody takes it away.
 	Caught bool
+	// SinceFailure is the number of audits that it has passed since one failed,
+	// or since it joined. Below ProbationAudits it is on probation.
+	SinceFailure int64
+	// Cluster names agents that gave the same wrong answer (see Clusters): their
+	// voices count once. It is empty for all others.
+	Cluster string
 }
+
+// OnProbation says whether an agent is new or was caught lately.
+func (e Evidence) OnProbation() bool { return e.SinceFailure < ProbationAudits }
 
 // Decision says what to do next with a shard.
 type Decision string
 
-// The decisions. Recheck belongs to the design and is not yet taken.
+// The decisions.
 const (
 	Accept    Decision = "accept"    // Digest is the result
 	Replicate Decision = "replicate" // lend Wanted further attempts
@@ -98,6 +133,15 @@ const (
 // Verdict is a decision with all that a reader needs to follow it.
 type Verdict struct {
 	Decision Decision
+	// Provisional belongs to Accept: the result is taken into account, but is not
+	// final. It becomes so when its window passes, see Bound.
+	Provisional bool
+	// Proven says that the server's own answer, which it gave as often as Decide
+	// asked for, is the one that was accepted or failed on.
+	Proven bool
+	// Divergence says why those who disagree are not to blame. Their results must
+	// not become final all the same, see Tainted.
+	Divergence Divergence
 	// Wanted is the number of further attempts to lend now, on top of those
 	// that are out. It is positive only with Replicate.
 	Wanted int
@@ -105,14 +149,29 @@ type Verdict struct {
 	// was settled on. A failure other than error has no digest.
 	Status Status
 	Digest string
-	// Canonical is the lowest attempt ID among those that gave this answer.
+	// Canonical is the lowest attempt ID among those that gave this answer; the
+	// server's is taken only where no agent gave it.
 	Canonical string
-	// Agree are the votes for the answer; Disagree are votes for any other
-	// answer of status ok. Before a decision they describe the leading answer.
+	// Agree are the agents' votes for the answer; Disagree are votes for any
+	// other answer of status ok, and for any other answer where the verdict is
+	// Proven. Before a decision they describe the leading answer.
 	Agree    []Vote
 	Disagree []Vote
 	Reasons  []Reason
 }
+
+// Divergence says that answers differ without anybody being to blame.
+type Divergence string
+
+// The kinds of divergence.
+const (
+	// Platform: agents of different owners on one class of platforms agree with
+	// one another, and all others with one another.
+	Platform Divergence = "platform"
+	// Unstable: the server's own answers differ, so that the function does not
+	// give one answer.
+	Unstable Divergence = "unstable"
+)
 
 // Vote is the attempt that speaks for an agent.
 type Vote struct {
@@ -142,6 +201,14 @@ const (
 	ReasonUnusable    ReasonCode = "unusable"     // a result without a digest or with an unknown status
 	ReasonMaxAttempts ReasonCode = "max_attempts" // no further attempt may be made
 	ReasonPolicy      ReasonCode = "policy"       // the policy itself is not usable
+	ReasonVoid        ReasonCode = "void"         // a result that was taken back has no vote
+	ReasonProvisional ReasonCode = "provisional"  // accepted, and final when later audits have passed
+	ReasonCredible    ReasonCode = "credible"     // enough independent agents gave one answer
+	ReasonDependent   ReasonCode = "dependent"    // agents that belong together count once
+	ReasonServer      ReasonCode = "server"       // the server's own answer decides
+	ReasonRecheck     ReasonCode = "recheck"      // the server is to execute the shard
+	ReasonPlatform    ReasonCode = "platform"     // platforms differ, nobody is to blame
+	ReasonUnstable    ReasonCode = "unstable"     // the server's own answers differ
 )
 
 // Delta is a change of an agent's evidence.

@@ -1,0 +1,76 @@
+package verify
+
+// Final says whether a result is final. awaits is the number of the window of
+// its agent in its job, counted from 1, that was open when it was accepted;
+// passedThrough is the last window that has passed, with all before it.
+func Final(awaits, passedThrough int64) bool { return awaits <= passedThrough }
+
+// Pool is the results of one agent in a job that are accepted provisionally and
+// not under audit, in its open window.
+type Pool struct {
+	Agent   string
+	Results int
+}
+
+// Closing is how the results of a pool become final.
+type Closing struct {
+	Agent string
+	// Audits of the pool's results are drawn (Choose) and audited: by the server
+	// where it can, else by one replica at another owner each (Means.Support 2).
+	Audits int
+	// Voices is not 0 where audits could not hold the bound: every result of the
+	// pool is lent until so many independent agents agree (Means.Support).
+	Voices int
+}
+
+// Tail decides how the results become final that are left when a job has
+// nothing else to do: the cheapest way that holds the bound. Full windows are
+// closed the same way. Pools without results are left out.
+func (b Bound) Tail(pools []Pool, m Means) []Closing {
+	closings := make([]Closing, 0, len(pools))
+	for _, p := range pools {
+		if p.Results <= 0 {
+			continue
+		}
+		closings = append(closings, b.Close(p, m))
+	}
+	return closings
+}
+
+// Close decides how the results of one pool become final.
+func (b Bound) Close(p Pool, m Means) Closing {
+	audits, enough := b.Closing(p.Results, b.Detection(m))
+	if !enough {
+		return Closing{Agent: p.Agent, Voices: b.Voices}
+	}
+	return Closing{Agent: p.Agent, Audits: audits}
+}
+
+// Finding is what an audit has found.
+type Finding string
+
+// The findings.
+const (
+	Passed Finding = "passed" // the answer was confirmed
+	Failed Finding = "failed" // the answer was proven wrong, or is not shared by other platforms
+	Void   Finding = "void"   // it says nothing: draw another result of the window instead
+)
+
+// Taint says what a finding means for an agent.
+type Taint struct {
+	// Reopen: all results of the agent that are not final, in every job, are
+	// lent again, and their attempts have no vote any more (Attempt.Void).
+	Reopen bool
+	// Charge: it counts against the agent (Evidence.Failed).
+	Charge bool
+}
+
+// Tainted says what follows for the agent whose answer was audited. A wrong
+// answer re-opens what is not final, whoever is to blame; where platforms or the
+// function itself differ, nobody is.
+func Tainted(f Finding, d Divergence) Taint {
+	if f != Failed {
+		return Taint{}
+	}
+	return Taint{Reopen: true, Charge: d == ""}
+}

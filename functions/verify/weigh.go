@@ -1,0 +1,130 @@
+package verify
+
+// weigh decides with a target error: a single answer is accepted provisionally;
+// answers that differ, and exceptions, are settled by the server where it can,
+// else by as many independent agents as make one of them credible.
+func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict {
+	bound := Derive(p)
+	b.rank(evidence)
+	if len(b.groups) == 0 {
+		if b.hopeless(p) {
+			return b.giveUp(p)
+		}
+		b.explain(ReasonShort, "no answer yet")
+		return b.ask(p, 1)
+	}
+	lead, rivals := b.groups[0], b.groups[1:]
+	missing := bound.missing(lead, rivals)
+	alone := len(rivals) == 0 && lead.status == OK
+	switch {
+	case missing == 0:
+		b.explain(ReasonCredible, "%d independent agents agree on %s: it is wrong with a probability of at most %.2g", lead.voices, lead, bound.doubt(lead, rivals))
+		return b.settle(lead)
+	case alone && lead.voices >= m.Support:
+		b.explain(ReasonProvisional, "%s is accepted provisionally, and final when audits of its agent's results have passed", lead)
+		v := b.settle(lead)
+		v.Provisional = true
+		return v
+	case alone:
+		b.explain(ReasonShort, "%d of %d independent agents agree", lead.voices, m.Support)
+		return b.ask(p, m.Support-lead.voices)
+	case m.Recheck:
+		b.explain(ReasonRecheck, "the server is to execute it: %s", b.why())
+		return b.verdict(Recheck, lead)
+	case b.splitByPlatform():
+		b.explain(ReasonPlatform, "agents of different owners agree on each platform, and the platforms differ")
+		v := b.verdict(Review, lead)
+		v.Divergence = Platform
+		return v
+	}
+	b.explain(ReasonShort, "%s", b.why())
+	return b.ask(p, missing)
+}
+
+func (b *ballot) why() string {
+	if len(b.groups) > 1 {
+		return "answers differ"
+	}
+	return "an agent says that the function raised an exception"
+}
+
+// recheckAll wants one agent's answer and the server's.
+func (b *ballot) recheckAll(p Policy) Verdict {
+	switch {
+	case len(b.groups) > 0:
+		b.explain(ReasonRecheck, "the server is to execute every shard")
+		return b.verdict(Recheck, b.groups[0])
+	case b.hopeless(p):
+		return b.giveUp(p)
+	}
+	b.explain(ReasonShort, "no answer yet")
+	return b.ask(p, 1)
+}
+
+// believeServer takes the server's answer. Before anybody is contradicted by it
+// the server must have given it twice: a function that does not give one answer
+// accuses nobody.
+func (b *ballot) believeServer() Verdict {
+	reference := group{status: b.server[0].Status, digest: b.server[0].Digest}
+	lead, _ := b.leader()
+	for _, again := range b.server[1:] {
+		if again.Status != reference.status || again.Digest != reference.digest {
+			b.explain(ReasonUnstable, "the server got %s, and then %s: the function does not give one answer, and nobody is to blame",
+				reference, group{status: again.Status, digest: again.Digest})
+			v := b.verdict(Review, lead)
+			v.Divergence = Unstable
+			return v
+		}
+	}
+	var opposed []group
+	for _, g := range b.groups {
+		if g.status == reference.status && g.digest == reference.digest {
+			reference.votes = g.votes
+		} else {
+			opposed = append(opposed, g)
+		}
+	}
+	if len(opposed) > 0 && len(b.server) < ServerRuns {
+		b.explain(ReasonRecheck, "an agent contradicts the server, which is to execute it again before anybody is blamed")
+		return b.verdict(Recheck, lead)
+	}
+	b.explain(ReasonServer, "the server's own answer is %s", reference)
+	v := b.settleAs(reference)
+	v.Proven = true
+	for _, g := range opposed {
+		if g.status == Error {
+			b.oppose(&v, g)
+		}
+		if g.isPlatform(reference, b.server[0].Class) {
+			b.explain(ReasonPlatform, "agents of different owners on the platform %s agree on %s: the platforms differ, and nobody is to blame", g.votes[0].Class, g)
+			v.Divergence = Platform
+		}
+	}
+	v.Reasons = b.reasons
+	return v
+}
+
+// ServerRuns is how often the server must have given an answer, each time in
+// another directory and with another hash seed, before it speaks against an
+// agent.
+const ServerRuns = 2
+
+// settleAs settles an answer that perhaps no agent gave.
+func (b *ballot) settleAs(g group) Verdict {
+	if len(g.votes) > 0 {
+		return b.settle(g)
+	}
+	own := g
+	own.votes = b.server[:1]
+	v := b.settle(own)
+	v.Agree = nil
+	return v
+}
+
+// oppose adds the votes of a group to those that disagree.
+func (b *ballot) oppose(v *Verdict, g group) {
+	for _, a := range g.votes {
+		b.explain(ReasonDiffers, "agent %s differs: %s", a.Agent, g)
+		v.Disagree = append(v.Disagree, Vote{Attempt: a.ID, Agent: a.Agent})
+	}
+}
