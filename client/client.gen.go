@@ -2060,9 +2060,12 @@ type Platform struct {
 
 // Policy defines model for Policy.
 type Policy struct {
-	MaxAttempts int64 `json:"max_attempts,omitempty"`
-	None        bool  `json:"none,omitempty"`
-	Quorum      int64 `json:"quorum,omitempty"`
+	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+	MaxAttempts   int64   `json:"max_attempts,omitempty"`
+	None          bool    `json:"none,omitempty"`
+	Quorum        int64   `json:"quorum,omitempty"`
+	Recheck       string  `json:"recheck,omitempty"`
+	TargetError   float64 `json:"target_error,omitempty"`
 }
 
 // PolicyRequest defines model for PolicyRequest.
