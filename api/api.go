@@ -84,6 +84,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.functionOperations()
 	s.moduleOperations()
 	s.objectOperations()
+	s.fileOperations()
 	s.jobOperations()
 	s.aggregationOperations()
 	s.shardOperations()

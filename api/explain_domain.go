@@ -15,7 +15,7 @@ func namedProblems() []explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
-		functions.ErrDirectivesChanged,
+		functions.ErrDirectivesChanged, functions.ErrFileChanged,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState,
 		functions.ErrDuplicateInstance, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 	} {
@@ -29,6 +29,7 @@ func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
+		{"bad_file_name", http.StatusUnprocessableEntity, "The name is not one that a file may have: every system must read it alike.", correct},
 		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
 		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},
 		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},
@@ -122,6 +123,8 @@ func partitionProblems() []explanation {
 		{partition.CodeSpecTooLarge, "More items are written into the request than fit there. (Then the status may be 413.)"},
 		{partition.CodeNoItems, "There are no items."},
 		{partition.CodeItemSyntax, "An item is not one JSON value without ambiguity."},
+		{partition.CodeShardFiles, "The files that one shard would read are too many, too large, or cannot lie in one folder."},
+		{partition.CodeNoFile, "A manifest names a file or an object that is not there, or more loose objects than it may."},
 		{partition.CodeItemTooLarge, "An item is larger than an item may be."},
 	} {
 		all = append(all, explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,6 +84,8 @@ type fake struct {
 	flagFilter functions.FlagFilter
 	rule       planner.Rule
 	most       int
+	name       string
+	when       functions.FileCondition
 	signature  []byte
 	signingKey functions.NewSigningKey
 }
@@ -484,6 +488,37 @@ func (f *fake) Lease(ctx context.Context, _ uuid.UUID, most int, wait time.Durat
 
 func (f *fake) LeaseBundle(context.Context, uuid.UUID, uuid.UUID) (io.ReadCloser, int64, error) {
 	return f.open()
+}
+
+func (f *fake) LeaseFile(_ context.Context, _, _ uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error) {
+	f.after, f.digest = shard, digest
+	return f.open()
+}
+
+func (f *fake) PutFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, r io.Reader, when functions.FileCondition) (functions.NamedFile, error) {
+	f.name, f.digest, f.when = name, digest, when
+	err := f.store(r)
+	return functions.NamedFile{Name: name, Digest: strings.Repeat("ab", 32), Size: int64(len(f.stored))}, err
+}
+
+func (f *fake) NameObject(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, when functions.FileCondition) (functions.NamedFile, error) {
+	f.name, f.digest, f.when = name, digest, when
+	return functions.NamedFile{Name: name, Digest: digest}, f.begin()
+}
+
+func (f *fake) GetFile(_ context.Context, _ uuid.UUID, name string) (functions.NamedFile, error) {
+	f.name = name
+	return functions.NamedFile{Name: name, Digest: strings.Repeat("ab", 32)}, f.begin()
+}
+
+func (f *fake) ListFiles(_ context.Context, _ uuid.UUID, prefix string, page functions.ListPage) ([]functions.NamedFile, error) {
+	f.name = prefix
+	return list(f, page, func(n int) functions.NamedFile { return functions.NamedFile{Name: fmt.Sprintf("texts/%03d", n)} })
+}
+
+func (f *fake) DeleteFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, when functions.FileCondition) error {
+	f.name, f.when = name, when
+	return f.begin()
 }
 
 func (f *fake) PutOutput(_ context.Context, _, _ uuid.UUID, digest string, r io.Reader) (functions.Object, error) {

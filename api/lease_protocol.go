@@ -63,6 +63,11 @@ func (s *server) leaseProtocol() {
 		access: byAgents, answers: bytesAnswer(octetStream, "The bundle's bytes."),
 	}, s.getLeaseBundle)
 	register(s, operation{
+		id: "getLeaseFile", method: http.MethodGet, path: path + "/{lease}/shards/{number}/files/{digest}", tag: "agent protocol", summary: "Read a file that a shard of the lease reads",
+		about:  "The shard's input names its files, where the lease says `files`. Check each against its digest.",
+		access: byAgents, answers: bytesAnswer(octetStream, "The file's bytes."),
+	}, s.getLeaseFile)
+	register(s, operation{
 		id: "putOutput", method: http.MethodPut, path: path + "/{lease}/outputs/{digest}", tag: "agent protocol", summary: "Store an output that is too large to send with its result",
 		about:  "The body is canonical JSON, stored under its SHA-256.",
 		access: byAgents, body: body{limit: maxOutputBytes(), stream: octetStream},
@@ -109,6 +114,28 @@ func (s *server) getLeaseBundle(ctx context.Context, c *call, in *LeasePath) (*s
 		return nil, err
 	}
 	return &streamOutput{Body: s.sendObject(r, size, "")}, nil
+}
+
+// LeaseFilePath names a file of a shard.
+type LeaseFilePath struct {
+	LeasePath
+	Shard  int64  `path:"number" minimum:"0"`
+	Digest string `path:"digest"`
+}
+
+func (s *server) getLeaseFile(ctx context.Context, c *call, in *LeaseFilePath) (*streamOutput, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if !isDigest(in.Digest) {
+		return nil, functions.NotFound("file", in.Digest)
+	}
+	r, size, err := s.service.LeaseFile(ctx, c.principal.Agent, id, in.Shard, in.Digest)
+	if err != nil {
+		return nil, err
+	}
+	return &streamOutput{Body: s.sendObject(r, size, in.Digest)}, nil
 }
 
 func (s *server) putOutput(ctx context.Context, c *call, in *OutputPath) (*outputOutput, error) {

@@ -52,7 +52,7 @@ func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*o
 	if err != nil {
 		return nil, err
 	}
-	digest, err := in.expected()
+	digest, err := expectedDigest(in.Digest, in.ContentDigest)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +63,13 @@ func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*o
 	return &objectOutput{Location: "/v1/projects/" + string(in.Project) + "/objects/" + o.Digest, Body: o}, nil
 }
 
-// expected is the digest that the client says its body has, or "".
-func (in *PutObjectInput) expected() (string, error) {
-	if in.ContentDigest == "" {
-		return in.Digest, nil
+// expectedDigest is the digest that the client says its body has, or "".
+func expectedDigest(query, header string) (string, error) {
+	if header == "" {
+		return query, nil
 	}
-	digest, ok := parseContentDigest(in.ContentDigest)
-	if !ok || in.Digest != "" && in.Digest != digest {
+	digest, ok := parseContentDigest(header)
+	if !ok || query != "" && query != digest {
 		return "", newProblem(http.StatusUnprocessableEntity, codeBadDigest, "the Content-Digest header is not one SHA-256, or not the same as digest",
 			"send Content-Digest: sha-256=:<base64 of the 32 bytes>: or leave it out")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
 // DefaultListLimit is how many items a list has when the request does not say.
@@ -16,7 +17,7 @@ const DefaultListLimit = 100
 
 // Paging are the parameters of a list.
 type Paging struct {
-	Cursor string `query:"cursor" maxLength:"400" doc:"The next_cursor of the page before; left out for the first page."`
+	Cursor string `query:"cursor" maxLength:"800" doc:"The next_cursor of the page before; left out for the first page."`
 	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"100" doc:"How many items at most."`
 }
 
@@ -37,6 +38,7 @@ const (
 	cursorOfID     = 'i'
 	cursorOfNumber = 'n'
 	cursorOfName   = 's'
+	cursorOfFile   = 'f'
 )
 
 // page turns the parameters into what the domain asks for.
@@ -62,6 +64,8 @@ func cursorFits(kind byte, after string) bool {
 	case cursorOfNumber:
 		n, err := strconv.ParseInt(after, 10, 64)
 		return err == nil && n >= 0
+	case cursorOfFile:
+		return inputfile.CheckName(after) == nil
 	default:
 		return isName(after)
 	}

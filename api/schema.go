@@ -20,7 +20,7 @@ const schemaPrefix = "#/components/schemas/"
 
 // Partition documents the JSON form of partition.Spec, which reads and writes itself.
 type Partition struct {
-	Kind   string            `json:"kind" enum:"range,items,grid,lines"`
+	Kind   string            `json:"kind" enum:"range,items,grid,lines,objects"`
 	From   string            `json:"from,omitempty" pattern:"^-?[0-9]+$" example:"18446744073709551616" doc:"Of a range: its first integer, as a decimal string."`
 	To     string            `json:"to,omitempty" pattern:"^-?[0-9]+$" example:"18446744073710551616" doc:"Of a range: the integer after its last one, as a decimal string."`
 	Size   string            `json:"size,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of a range: how many integers make a shard, as a decimal string."`
@@ -29,6 +29,10 @@ type Partition struct {
 	Axes   []partition.Axis  `json:"axes,omitempty" maxItems:"24" doc:"Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest."`
 	Lines  string            `json:"lines,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of lines: how many of them make a shard, as a decimal string."`
 	Bytes  string            `json:"bytes,omitempty" pattern:"^[0-9]+$" example:"65536" doc:"Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines."`
+
+	Prefix   *string `json:"prefix,omitempty" maxLength:"512" example:"texts/2024/" doc:"Of objects: the files whose names begin so, as they are when the job is submitted; the job keeps them as a manifest. The empty prefix is every file."`
+	Manifest string  `json:"manifest,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of objects: the digest of a stored object of one entry a line, instead of a prefix: {\"name\":…}, {\"digest\":…}, both, or a name as a JSON string."`
+	PerShard string  `json:"per_shard,omitempty" pattern:"^[0-9]+$" example:"10" doc:"Of objects: how many files make a shard, at most 256, as a decimal string. Left out: one, and the input is an object instead of a list."`
 }
 
 // PartitionText is the text of a partition, which package partition reads.

@@ -77,6 +77,12 @@ type Service interface {
 	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.
 	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
 
+	PutFile(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, r io.Reader, when functions.FileCondition) (functions.NamedFile, error)
+	NameObject(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, when functions.FileCondition) (functions.NamedFile, error)
+	GetFile(ctx context.Context, project uuid.UUID, name string) (functions.NamedFile, error)
+	ListFiles(ctx context.Context, project uuid.UUID, prefix string, page functions.ListPage) ([]functions.NamedFile, error) // After: a name
+	DeleteFile(ctx context.Context, by functions.Principal, project uuid.UUID, name string, when functions.FileCondition) error
+
 	CreateRule(ctx context.Context, by functions.Principal, project uuid.UUID, spec planner.Rule, idem functions.Idempotency) (r functions.Rule, replayed bool, err error)
 	ListRules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Rule, error)
 	GetRule(ctx context.Context, project, id uuid.UUID) (functions.Rule, error)
@@ -107,6 +113,8 @@ type Service interface {
 	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
 	Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error)
 	LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error)
+	// LeaseFile opens a file that a shard of the lease reads.
+	LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error)
 	PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (functions.Object, error)
 	Record(ctx context.Context, agent, lease uuid.UUID, s functions.Submission) (functions.Recorded, error)
 	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error

@@ -473,10 +473,11 @@ func (e NewProjectKillSwitchScope) Valid() bool {
 
 // Defines values for PartitionKind.
 const (
-	PartitionKindGrid  PartitionKind = "grid"
-	PartitionKindItems PartitionKind = "items"
-	PartitionKindLines PartitionKind = "lines"
-	PartitionKindRange PartitionKind = "range"
+	PartitionKindGrid    PartitionKind = "grid"
+	PartitionKindItems   PartitionKind = "items"
+	PartitionKindLines   PartitionKind = "lines"
+	PartitionKindObjects PartitionKind = "objects"
+	PartitionKindRange   PartitionKind = "range"
 )
 
 // Valid indicates whether the value is a known member of the PartitionKind enum.
@@ -487,6 +488,8 @@ func (e PartitionKind) Valid() bool {
 	case PartitionKindItems:
 		return true
 	case PartitionKindLines:
+		return true
+	case PartitionKindObjects:
 		return true
 	case PartitionKindRange:
 		return true
@@ -837,6 +840,36 @@ func (e ListAgentsParamsState) Valid() bool {
 	case ListAgentsParamsStateQuarantined:
 		return true
 	case ListAgentsParamsStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NameFileParamsIfNoneMatch.
+const (
+	NameFileParamsIfNoneMatchAsterisk NameFileParamsIfNoneMatch = "*"
+)
+
+// Valid indicates whether the value is a known member of the NameFileParamsIfNoneMatch enum.
+func (e NameFileParamsIfNoneMatch) Valid() bool {
+	switch e {
+	case NameFileParamsIfNoneMatchAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PutFileParamsIfNoneMatch.
+const (
+	PutFileParamsIfNoneMatchAsterisk PutFileParamsIfNoneMatch = "*"
+)
+
+// Valid indicates whether the value is a known member of the PutFileParamsIfNoneMatch enum.
+func (e PutFileParamsIfNoneMatch) Valid() bool {
+	switch e {
+	case PutFileParamsIfNoneMatchAsterisk:
 		return true
 	default:
 		return false
@@ -1369,6 +1402,15 @@ type File struct {
 	Size   int64  `json:"size"`
 }
 
+// FileRequest defines model for FileRequest.
+type FileRequest struct {
+	// Digest Of an object that is stored already.
+	Digest string `json:"digest"`
+
+	// Name Examples: texts/2024/a.txt
+	Name string `json:"name"`
+}
+
 // Finding defines model for Finding.
 type Finding struct {
 	Check  string `json:"check"`
@@ -1807,7 +1849,10 @@ type Lease struct {
 	BundleSize   int64  `json:"bundle_size"`
 
 	// Deadline By the server's clock; heartbeats move it.
-	Deadline time.Time          `json:"deadline"`
+	Deadline time.Time `json:"deadline"`
+
+	// Files The shards' inputs list files: fetch them from the lease and show them to the shard as $OSTRAKA_INPUT.
+	Files    bool               `json:"files,omitempty"`
 	Function string             `json:"function"`
 	ID       openapi_types.UUID `json:"id"`
 	Job      openapi_types.UUID `json:"job"`
@@ -1894,6 +1939,29 @@ type Module struct {
 // ModuleList defines model for ModuleList.
 type ModuleList struct {
 	Items []Module `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// NamedFile defines model for NamedFile.
+type NamedFile struct {
+	// CreatedAt When the name was given first.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Digest SHA-256 of its bytes, in hexadecimal; it is also the ETag.
+	Digest string `json:"digest"`
+	Name   string `json:"name"`
+
+	// Size Bytes.
+	Size      int64     `json:"size"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy string    `json:"updated_by"`
+}
+
+// NamedFileList defines model for NamedFileList.
+type NamedFileList struct {
+	Items []NamedFile `json:"items"`
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
@@ -2026,8 +2094,21 @@ type Partition struct {
 	// Examples: 1000
 	Lines string `json:"lines,omitempty"`
 
+	// Manifest Of objects: the digest of a stored object of one entry a line, instead of a prefix: {"name":…}, {"digest":…}, both, or a name as a JSON string.
+	Manifest string `json:"manifest,omitempty"`
+
 	// Object Of items: the digest of a stored object of one JSON value a line, instead of values. Of lines: the digest of a stored text, gzip or not.
 	Object string `json:"object,omitempty"`
+
+	// PerShard Of objects: how many files make a shard, at most 256, as a decimal string. Left out: one, and the input is an object instead of a list.
+	//
+	// Examples: 10
+	PerShard string `json:"per_shard,omitempty"`
+
+	// Prefix Of objects: the files whose names begin so, as they are when the job is submitted; the job keeps them as a manifest. The empty prefix is every file.
+	//
+	// Examples: texts/2024/
+	Prefix *string `json:"prefix,omitempty"`
 
 	// Size Of a range: how many integers make a shard, as a decimal string.
 	//
@@ -2991,6 +3072,57 @@ type CreateEnrolmentTokenParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListFilesParams defines parameters for ListFiles.
+type ListFilesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Prefix Only files whose names begin so.
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+}
+
+// NameFileParams defines parameters for NameFile.
+type NameFileParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch The ETag of the file as you know it: nothing is changed where it is another.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only where there is no file of this name.
+	IfNoneMatch *NameFileParamsIfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// NameFileParamsIfNoneMatch defines parameters for NameFile.
+type NameFileParamsIfNoneMatch string
+
+// DeleteFileParams defines parameters for DeleteFile.
+type DeleteFileParams struct {
+	// IfMatch The ETag of the file as you know it: nothing is changed where it is another.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// PutFileParams defines parameters for PutFile.
+type PutFileParams struct {
+	// Digest The SHA-256 of the body, in hexadecimal. A body that differs is not stored.
+	Digest *string `form:"digest,omitempty" json:"digest,omitempty"`
+
+	// IfMatch The ETag of the file as you know it: nothing is changed where it is another.
+	IfMatch *string `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only where there is no file of this name.
+	IfNoneMatch *PutFileParamsIfNoneMatch `json:"If-None-Match,omitempty"`
+
+	// ContentDigest The same by RFC 9530: sha-256=:<base64>:
+	ContentDigest *string `json:"Content-Digest,omitempty"`
+}
+
+// PutFileParamsIfNoneMatch defines parameters for PutFile.
+type PutFileParamsIfNoneMatch string
+
 // ListFlagsParams defines parameters for ListFlags.
 type ListFlagsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -3380,6 +3512,9 @@ type ExcludeAgentJSONRequestBody = AgentDecision
 // CreateEnrolmentTokenJSONRequestBody defines body for CreateEnrolmentToken for application/json ContentType.
 type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
 
+// NameFileJSONRequestBody defines body for NameFile for application/json ContentType.
+type NameFileJSONRequestBody = FileRequest
+
 // SubmitJobJSONRequestBody defines body for SubmitJob for application/json ContentType.
 type SubmitJobJSONRequestBody = JobRequest
 
@@ -3672,6 +3807,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLeaseFile Read a file that a shard of the lease reads
+	//
+	// The shard's input names its files, where the lease says `files`. Check each against its digest.
+	//
+	// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
+	GetLeaseFile(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAgentProjects List the agent's projects with their signing keys
 	//
@@ -4057,6 +4199,67 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/projects/{project}/enrolment-tokens/{token} (the `RevokeEnrolmentToken` operationId).
 	RevokeEnrolmentToken(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFiles List files
+	//
+	// In the order of the bytes of their names.
+	//
+	// Corresponds with GET /v1/projects/{project}/files (the `ListFiles` operationId).
+	ListFiles(ctx context.Context, project openapi_types.UUID, params *ListFilesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// NameFileWithBody Name a stored object
+	//
+	// The name means this object from now on. What it meant before stays stored under its digest.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+	NameFileWithBody(ctx context.Context, project openapi_types.UUID, params *NameFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// NameFile Name a stored object
+	//
+	// The name means this object from now on. What it meant before stays stored under its digest.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+	NameFile(ctx context.Context, project openapi_types.UUID, params *NameFileParams, body NameFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteFile Delete a file's name
+	//
+	// The object stays stored under its digest, as jobs may read it.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/files/{name} (the `DeleteFile` operationId).
+	DeleteFile(ctx context.Context, project openapi_types.UUID, name string, params *DeleteFileParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFile Get what a file's name means
+	//
+	// Corresponds with GET /v1/projects/{project}/files/{name} (the `GetFile` operationId).
+	GetFile(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutFileWithBody Store a file
+	//
+	// The body is stored under its SHA-256, and the name means it from now on. What the name meant before stays stored under its digest.
+	//
+	// The body has at most 1073741824 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/files/{name} (the `PutFile` operationId).
+	PutFileWithBody(ctx context.Context, project openapi_types.UUID, name string, params *PutFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReadFile Read a file
+	//
+	// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
+	ReadFile(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFlags List what a person must look at
 	//
@@ -4931,6 +5134,23 @@ func (c *Client) ReturnLease(ctx context.Context, lease openapi_types.UUID, para
 	return c.Client.Do(req)
 }
 
+// GetLeaseFile Read a file that a shard of the lease reads
+//
+// The shard's input names its files, where the lease says `files`. Check each against its digest.
+//
+// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
+func (c *Client) GetLeaseFile(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLeaseFileRequest(c.Server, lease, number, digest)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAgentProjects List the agent's projects with their signing keys
 //
 // An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -5696,6 +5916,137 @@ func (c *Client) CreateEnrolmentToken(ctx context.Context, project openapi_types
 // Corresponds with DELETE /v1/projects/{project}/enrolment-tokens/{token} (the `RevokeEnrolmentToken` operationId).
 func (c *Client) RevokeEnrolmentToken(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeEnrolmentTokenRequest(c.Server, project, token)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFiles List files
+//
+// In the order of the bytes of their names.
+//
+// Corresponds with GET /v1/projects/{project}/files (the `ListFiles` operationId).
+func (c *Client) ListFiles(ctx context.Context, project openapi_types.UUID, params *ListFilesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFilesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NameFileWithBody Name a stored object
+//
+// The name means this object from now on. What it meant before stays stored under its digest.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+func (c *Client) NameFileWithBody(ctx context.Context, project openapi_types.UUID, params *NameFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewNameFileRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// NameFile Name a stored object
+//
+// The name means this object from now on. What it meant before stays stored under its digest.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+func (c *Client) NameFile(ctx context.Context, project openapi_types.UUID, params *NameFileParams, body NameFileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewNameFileRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteFile Delete a file's name
+//
+// The object stays stored under its digest, as jobs may read it.
+//
+// Corresponds with DELETE /v1/projects/{project}/files/{name} (the `DeleteFile` operationId).
+func (c *Client) DeleteFile(ctx context.Context, project openapi_types.UUID, name string, params *DeleteFileParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteFileRequest(c.Server, project, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFile Get what a file's name means
+//
+// Corresponds with GET /v1/projects/{project}/files/{name} (the `GetFile` operationId).
+func (c *Client) GetFile(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFileRequest(c.Server, project, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutFileWithBody Store a file
+//
+// The body is stored under its SHA-256, and the name means it from now on. What the name meant before stays stored under its digest.
+//
+// The body has at most 1073741824 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/files/{name} (the `PutFile` operationId).
+func (c *Client) PutFileWithBody(ctx context.Context, project openapi_types.UUID, name string, params *PutFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutFileRequestWithBody(c.Server, project, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReadFile Read a file
+//
+// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
+func (c *Client) ReadFile(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReadFileRequest(c.Server, project, name)
 	if err != nil {
 		return nil, err
 	}
@@ -7517,6 +7868,54 @@ func NewReturnLeaseRequestWithBody(server string, lease openapi_types.UUID, para
 	return req, nil
 }
 
+// NewGetLeaseFileRequest constructs an http.Request for the GetLeaseFile method
+func NewGetLeaseFileRequest(server string, lease openapi_types.UUID, number int64, digest string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "lease", lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "number", number, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "digest", digest, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/leases/%s/shards/%s/files/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAgentProjectsRequest constructs an http.Request for the ListAgentProjects method
 func NewListAgentProjectsRequest(server string, params *ListAgentProjectsParams) (*http.Request, error) {
 	var err error
@@ -8985,6 +9384,420 @@ func NewRevokeEnrolmentTokenRequest(server string, project openapi_types.UUID, t
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListFilesRequest constructs an http.Request for the ListFiles method
+func NewListFilesRequest(server string, project openapi_types.UUID, params *ListFilesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Prefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "prefix", *params.Prefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewNameFileRequest calls the generic NameFile builder with application/json body
+func NewNameFileRequest(server string, project openapi_types.UUID, params *NameFileParams, body NameFileJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewNameFileRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewNameFileRequestWithBody constructs an http.Request for the NameFile method, with any body, and a specified content type
+func NewNameFileRequestWithBody(server string, project openapi_types.UUID, params *NameFileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteFileRequest constructs an http.Request for the DeleteFile method
+func NewDeleteFileRequest(server string, project openapi_types.UUID, name string, params *DeleteFileParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetFileRequest constructs an http.Request for the GetFile method
+func NewGetFileRequest(server string, project openapi_types.UUID, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutFileRequestWithBody constructs an http.Request for the PutFile method, with any body, and a specified content type
+func NewPutFileRequestWithBody(server string, project openapi_types.UUID, name string, params *PutFileParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Digest != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "digest", *params.Digest, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+		if params.ContentDigest != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Content-Digest", *params.ContentDigest, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Content-Digest", headerParam2)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReadFileRequest constructs an http.Request for the ReadFile method
+func NewReadFileRequest(server string, project openapi_types.UUID, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/files/%s/content", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -12560,6 +13373,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
 
+	// GetLeaseFileWithResponse Read a file that a shard of the lease reads
+	//
+	// The shard's input names its files, where the lease says `files`. Check each against its digest.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
+	GetLeaseFileWithResponse(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*GetLeaseFileResponse, error)
+
 	// ListAgentProjectsWithResponse List the agent's projects with their signing keys
 	//
 	// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -12970,6 +13792,75 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/projects/{project}/enrolment-tokens/{token} (the `RevokeEnrolmentToken` operationId).
 	RevokeEnrolmentTokenWithResponse(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeEnrolmentTokenResponse, error)
+
+	// ListFilesWithResponse List files
+	//
+	// In the order of the bytes of their names.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/files (the `ListFiles` operationId).
+	ListFilesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListFilesParams, reqEditors ...RequestEditorFn) (*ListFilesResponse, error)
+
+	// NameFileWithBodyWithResponse Name a stored object
+	//
+	// The name means this object from now on. What it meant before stays stored under its digest.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+	NameFileWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *NameFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*NameFileResponse, error)
+
+	// NameFileWithResponse Name a stored object
+	//
+	// The name means this object from now on. What it meant before stays stored under its digest.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+	NameFileWithResponse(ctx context.Context, project openapi_types.UUID, params *NameFileParams, body NameFileJSONRequestBody, reqEditors ...RequestEditorFn) (*NameFileResponse, error)
+
+	// DeleteFileWithResponse Delete a file's name
+	//
+	// The object stays stored under its digest, as jobs may read it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/files/{name} (the `DeleteFile` operationId).
+	DeleteFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteFileParams, reqEditors ...RequestEditorFn) (*DeleteFileResponse, error)
+
+	// GetFileWithResponse Get what a file's name means
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/files/{name} (the `GetFile` operationId).
+	GetFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetFileResponse, error)
+
+	// PutFileWithBodyWithResponse Store a file
+	//
+	// The body is stored under its SHA-256, and the name means it from now on. What the name meant before stays stored under its digest.
+	//
+	// The body has at most 1073741824 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/files/{name} (the `PutFile` operationId).
+	PutFileWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *PutFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutFileResponse, error)
+
+	// ReadFileWithResponse Read a file
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
+	ReadFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*ReadFileResponse, error)
 
 	// ListFlagsWithResponse List what a person must look at
 	//
@@ -14106,6 +14997,47 @@ func (r ReturnLeaseResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReturnLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLeaseFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLeaseFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLeaseFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLeaseFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLeaseFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLeaseFileResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -15405,6 +16337,311 @@ func (r RevokeEnrolmentTokenResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RevokeEnrolmentTokenResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListFilesResponse200Headers the declared response headers of an HTTP 200 response for ListFiles
+type ListFilesResponse200Headers struct {
+	Link *string
+}
+
+type ListFilesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NamedFileList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListFilesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFilesResponse) GetJSON200() *NamedFileList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListFilesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFilesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFilesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFilesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFilesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// NameFileResponse200Headers the declared response headers of an HTTP 200 response for NameFile
+type NameFileResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type NameFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NamedFile
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *NameFileResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r NameFileResponse) GetJSON200() *NamedFile {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r NameFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r NameFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r NameFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r NameFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r NameFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetFileResponse200Headers the declared response headers of an HTTP 200 response for GetFile
+type GetFileResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type GetFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NamedFile
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFileResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFileResponse) GetJSON200() *NamedFile {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutFileResponse200Headers the declared response headers of an HTTP 200 response for PutFile
+type PutFileResponse200Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type PutFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NamedFile
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutFileResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutFileResponse) GetJSON200() *NamedFile {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutFileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReadFileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReadFileResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReadFileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReadFileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReadFileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReadFileResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -18196,6 +19433,21 @@ func (c *ClientWithResponses) ReturnLeaseWithResponse(ctx context.Context, lease
 	return ParseReturnLeaseResponse(rsp)
 }
 
+// GetLeaseFileWithResponse Read a file that a shard of the lease reads
+//
+// The shard's input names its files, where the lease says `files`. Check each against its digest.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
+func (c *ClientWithResponses) GetLeaseFileWithResponse(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*GetLeaseFileResponse, error) {
+	rsp, err := c.GetLeaseFile(ctx, lease, number, digest, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLeaseFileResponse(rsp)
+}
+
 // ListAgentProjectsWithResponse List the agent's projects with their signing keys
 //
 // An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -18839,6 +20091,117 @@ func (c *ClientWithResponses) RevokeEnrolmentTokenWithResponse(ctx context.Conte
 		return nil, err
 	}
 	return ParseRevokeEnrolmentTokenResponse(rsp)
+}
+
+// ListFilesWithResponse List files
+//
+// In the order of the bytes of their names.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/files (the `ListFiles` operationId).
+func (c *ClientWithResponses) ListFilesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListFilesParams, reqEditors ...RequestEditorFn) (*ListFilesResponse, error) {
+	rsp, err := c.ListFiles(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFilesResponse(rsp)
+}
+
+// NameFileWithBodyWithResponse Name a stored object
+//
+// The name means this object from now on. What it meant before stays stored under its digest.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+func (c *ClientWithResponses) NameFileWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *NameFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*NameFileResponse, error) {
+	rsp, err := c.NameFileWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseNameFileResponse(rsp)
+}
+
+// NameFileWithResponse Name a stored object
+//
+// The name means this object from now on. What it meant before stays stored under its digest.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/files (the `NameFile` operationId).
+func (c *ClientWithResponses) NameFileWithResponse(ctx context.Context, project openapi_types.UUID, params *NameFileParams, body NameFileJSONRequestBody, reqEditors ...RequestEditorFn) (*NameFileResponse, error) {
+	rsp, err := c.NameFile(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseNameFileResponse(rsp)
+}
+
+// DeleteFileWithResponse Delete a file's name
+//
+// The object stays stored under its digest, as jobs may read it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/files/{name} (the `DeleteFile` operationId).
+func (c *ClientWithResponses) DeleteFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteFileParams, reqEditors ...RequestEditorFn) (*DeleteFileResponse, error) {
+	rsp, err := c.DeleteFile(ctx, project, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteFileResponse(rsp)
+}
+
+// GetFileWithResponse Get what a file's name means
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/files/{name} (the `GetFile` operationId).
+func (c *ClientWithResponses) GetFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetFileResponse, error) {
+	rsp, err := c.GetFile(ctx, project, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFileResponse(rsp)
+}
+
+// PutFileWithBodyWithResponse Store a file
+//
+// The body is stored under its SHA-256, and the name means it from now on. What the name meant before stays stored under its digest.
+//
+// The body has at most 1073741824 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/files/{name} (the `PutFile` operationId).
+func (c *ClientWithResponses) PutFileWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *PutFileParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutFileResponse, error) {
+	rsp, err := c.PutFileWithBody(ctx, project, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutFileResponse(rsp)
+}
+
+// ReadFileWithResponse Read a file
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
+func (c *ClientWithResponses) ReadFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*ReadFileResponse, error) {
+	rsp, err := c.ReadFile(ctx, project, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReadFileResponse(rsp)
 }
 
 // ListFlagsWithResponse List what a person must look at
@@ -20179,6 +21542,32 @@ func ParseReturnLeaseResponse(rsp *http.Response) (*ReturnLeaseResponse, error) 
 	return response, nil
 }
 
+// ParseGetLeaseFileResponse parses an HTTP response from a GetLeaseFileWithResponse call
+func ParseGetLeaseFileResponse(rsp *http.Response) (*GetLeaseFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLeaseFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAgentProjectsResponse parses an HTTP response from a ListAgentProjectsWithResponse call
 func ParseListAgentProjectsResponse(rsp *http.Response) (*ListAgentProjectsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -21139,6 +22528,266 @@ func ParseRevokeEnrolmentTokenResponse(rsp *http.Response) (*RevokeEnrolmentToke
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListFilesResponse parses an HTTP response from a ListFilesWithResponse call
+func ParseListFilesResponse(rsp *http.Response) (*ListFilesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFilesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NamedFileList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListFilesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseNameFileResponse parses an HTTP response from a NameFileWithResponse call
+func ParseNameFileResponse(rsp *http.Response) (*NameFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &NameFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NamedFile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers NameFileResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteFileResponse parses an HTTP response from a DeleteFileWithResponse call
+func ParseDeleteFileResponse(rsp *http.Response) (*DeleteFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFileResponse parses an HTTP response from a GetFileWithResponse call
+func ParseGetFileResponse(rsp *http.Response) (*GetFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NamedFile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFileResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutFileResponse parses an HTTP response from a PutFileWithResponse call
+func ParsePutFileResponse(rsp *http.Response) (*PutFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NamedFile
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutFileResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReadFileResponse parses an HTTP response from a ReadFileWithResponse call
+func ParseReadFileResponse(rsp *http.Response) (*ReadFileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReadFileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -141,6 +141,12 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want NewJ
 	if err := spec.Validate(); err != nil {
 		return spec, 0, badPartition(err)
 	}
+	if spec.Kind == partition.KindObjects {
+		var err error
+		if spec, err = s.fixObjects(ctx, project, spec.Objects); err != nil {
+			return spec, 0, err
+		}
+	}
 	if n, known := spec.Count(); known {
 		return spec, n, nil
 	}

@@ -383,6 +383,7 @@ type Lease struct {
 	Monitor      *threshold.Rules `json:"monitor,omitempty" doc:"The project's thresholds for sandboxes."`
 	Signing      *LeaseSigning    `json:"signing,omitempty" doc:"Left out where the bundle is not signed by the project's newest key."`
 	Shards       []LeasedShard    `json:"shards"`
+	Files        bool             `json:"files,omitempty" doc:"The shards' inputs list files: fetch them from the lease and show them to the shard as $OSTRAKA_INPUT."`
 	Deadline     time.Time        `json:"deadline" doc:"By the server's clock; heartbeats move it."`
 	TTLSeconds   int              `json:"ttl_seconds" doc:"Seconds until the deadline: use this, the clocks may differ."`
 }

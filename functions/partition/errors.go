@@ -23,6 +23,8 @@ const (
 	CodeSpecTooLarge   Code = "partition_size"   // more than MaxSpecBytes or MaxInlineItems
 	CodeNoItems        Code = "items_empty"      // no item at all
 	CodeItemSyntax     Code = "item_syntax"      // an item is not one acceptable JSON value
+	CodeNoFile         Code = "file_missing"     // there is no such file or object
+	CodeShardFiles     Code = "shard_files"      // files that cannot be those of one shard
 	CodeItemTooLarge   Code = "item_size"        // an item has more than MaxItemBytes bytes
 )
 

@@ -20,6 +20,8 @@ const (
 	KindItems Kind = "items" // JSON values
 	KindGrid  Kind = "grid"  // every combination of named lists
 	KindLines Kind = "lines" // the text of a stored object
+	// KindObjects are stored objects, which agents fetch as files.
+	KindObjects Kind = "objects"
 )
 
 // Spec says how a job's input is cut. Its JSON forms are
@@ -30,6 +32,8 @@ const (
 //	{"kind":"grid","axes":[{"name":"alpha","values":[0.1,0.5]},{"name":"seed","values":[1,2,3]}]}
 //	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","lines":"1000"}
 //	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","bytes":"65536"}
+//	{"kind":"objects","prefix":"texts/2024/","per_shard":"10"}
+//	{"kind":"objects","manifest":"<SHA-256 of an object of one entry a line>"}
 //
 // Numbers of a range are decimal strings. Fields that the kind does not have
 // are refused. The whole text nests at most MaxItemDepth deep, so an inline
@@ -41,6 +45,8 @@ type Spec struct {
 	Object string            // of KindItems: digest of the object that holds the items, instead of Values
 	Grid   Grid              // of KindGrid
 	Lines  Lines             // of KindLines
+	// Objects is of KindObjects.
+	Objects Objects
 }
 
 // OfRange is the Spec of a range.
@@ -78,6 +84,8 @@ func (s Spec) Validate() error {
 		return s.Grid.Validate()
 	case KindLines:
 		return s.Lines.Validate()
+	case KindObjects:
+		return s.Objects.Validate()
 	default:
 		return unknownKind(string(s.Kind))
 	}
@@ -132,6 +140,8 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 		read, err = readGrid(fields)
 	case KindLines:
 		read, err = readLines(fields)
+	case KindObjects:
+		read, err = readObjects(fields)
 	default:
 		err = unknownKind(kind)
 	}
@@ -223,15 +233,22 @@ func (s Spec) Input(n int64) (input []byte, computed bool) {
 	}
 }
 
+// Files says whether the inputs list files, which agents fetch.
+func (s Spec) Files() bool { return s.Kind == KindObjects }
+
 // Computed says whether the inputs follow from the Spec alone.
 func (s Spec) Computed() bool { return s.Kind == KindRange || s.Kind == KindGrid }
 
 // Source is the digest of the object that the inputs are read from.
 func (s Spec) Source() string {
-	if s.Kind == KindLines {
+	switch s.Kind {
+	case KindLines:
 		return s.Lines.Object
+	case KindObjects:
+		return s.Objects.Manifest
+	default:
+		return s.Object
 	}
-	return s.Object
 }
 
 // Reader yields the inputs of shards, in order.
@@ -245,10 +262,14 @@ type Reader interface {
 
 // Read returns a reader of the inputs in a source, from the start.
 func (s Spec) Read(source io.Reader) Reader {
-	if s.Kind == KindLines {
+	switch s.Kind {
+	case KindLines:
 		return NewLineReader(source, s.Lines)
+	case KindObjects:
+		return NewObjectReader(source, s.Objects)
+	default:
+		return NewItems(source)
 	}
-	return NewItems(source)
 }
 
 // Resume returns a reader that goes on where another was after count inputs.
@@ -263,6 +284,9 @@ func (s Spec) Resume(source io.Reader, offset, count int64) (Reader, error) {
 	items := NewItems(source)
 	items.offset, items.count = offset, count
 	items.line = min(offset, 1) // a byte-order mark is one at the very start only
+	if s.Kind == KindObjects {
+		return &ObjectReader{entries: &Entries{lines: items}, spec: s.Objects, count: count}, nil
+	}
 	return items, nil
 }
 
@@ -281,6 +305,10 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		s.Grid.append(&out)
 	case s.Kind == KindLines:
 		s.Lines.append(&out)
+	case s.Kind == KindObjects:
+		if err := s.Objects.append(&out); err != nil {
+			return nil, fmt.Errorf("writing a partition: %w", err)
+		}
 	case s.Object != "":
 		fmt.Fprintf(&out, `{"kind":"items","object":"%s"}`, s.Object)
 	default:
@@ -308,6 +336,6 @@ func unknownKind(kind string) error {
 	return &Error{
 		Code: CodePartitionKind, Field: "kind",
 		Detail: "there is no partition kind " + quoted(kind),
-		Hint:   fmt.Sprintf("use %s, %s, %s or %s", KindRange, KindItems, KindGrid, KindLines),
+		Hint:   fmt.Sprintf("use %s, %s, %s, %s or %s", KindRange, KindItems, KindGrid, KindLines, KindObjects),
 	}
 }

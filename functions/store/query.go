@@ -79,6 +79,28 @@ func Value[T any](ctx context.Context, db DB, q Query, args ...any) (value T, fo
 	return found1(q, value, err)
 }
 
+// Each is Many without keeping the rows: it hands each on, and stops at the first error.
+func Each[T any](ctx context.Context, db DB, q Query, each func(T) error, args ...any) error {
+	rows, err := db.Query(ctx, q.SQL, args...)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, err := pgx.RowToStructByName[T](rows)
+		if err != nil {
+			return fmt.Errorf("query %s: %w", q.Name, err)
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("query %s: %w", q.Name, err)
+	}
+	return nil
+}
+
 // Values is Many for a single column.
 func Values[T any](ctx context.Context, db DB, q Query, args ...any) ([]T, error) {
 	rows, err := db.Query(ctx, q.SQL, args...)

@@ -1,0 +1,52 @@
+package functions
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/inputfile"
+)
+
+// LeaseFile opens a file that a shard of the agent's lease reads. Nothing else of the project can be had through a lease.
+func (s *Service) LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error) {
+	holder, err := s.leaseHolder(ctx, agent, lease)
+	if err != nil {
+		return nil, 0, err
+	}
+	type leased struct {
+		Input     []byte
+		Partition partition.Spec
+		State     string
+	}
+	var row leased
+	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
+		var found bool
+		row, found, err = store.One[leased](ctx, tx, store.LeasedShard, lease, agent, shard)
+		if err == nil && !found {
+			return NotFound("file", digest)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if row.State != "open" {
+		return nil, 0, ErrLeaseEnded
+	}
+	if !row.Partition.Files() { // what an input of another kind looks like is its owner's affair
+		return nil, 0, NotFound("file", digest)
+	}
+	files, err := inputfile.Parse(row.Input)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !slices.ContainsFunc(files, func(f inputfile.File) bool { return f.Digest == digest }) {
+		return nil, 0, NotFound("file", digest)
+	}
+	return s.OpenObject(ctx, holder.ProjectID, digest)
+}

@@ -1,0 +1,1 @@
+select distinct digest, size from files where digest = any ($1)

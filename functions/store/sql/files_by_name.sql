@@ -1,0 +1,1 @@
+select name, digest, size from files where name = any ($1)
