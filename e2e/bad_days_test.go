@@ -218,13 +218,26 @@ func clockIsWrong(d *day) {
 	d.says(agent, "this machine's clock and the server's do not agree")
 }
 
-// diskIsFull has an owner who wants to keep more free than there is, in the middle of a lease.
+// diskIsFull has an owner who wants to keep more free than there is, while shards are executed. The agent gets some leases before, and
+// asks in vain for the rest until it has noticed, however slow this test is.
 func diskIsFull(d *day) {
+	var polls atomic.Int64
+	noticed := make(chan struct{})
+	d.faults.set(func(_ http.ResponseWriter, r *http.Request) bool {
+		if asksForWork(r) && polls.Add(1) > 3 {
+			select {
+			case <-noticed:
+			case <-r.Context().Done():
+			}
+		}
+		return false
+	}, nil)
 	agent := d.start("full", d.faults.url)
 	d.untilAccepted(4)
 	require.NoError(d.t, os.WriteFile(filepath.Join(d.data("full"), "prefs.toml"), []byte("keep_free = 4000000000000000000\n"), 0o600))
 	d.says(agent, "level=INFO msg=idle code=disk_full")
 	require.Less(d.t, d.status().Shards.Accepted, int64(dayShards), "it has stopped before the end")
+	close(noticed)
 	run(d.t, d.binary, nil, "agent", "prefs", "unset", "keep_free", "--data", d.data("full"))
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -98,10 +99,11 @@ func kill(t *testing.T, pid int) {
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-// freeAddress is an address that was free a moment ago; servers that are killed come back to it.
+// freeAddress is an address that was free a moment ago; servers that are killed come back to it. Other tests listen on 127.0.0.1, so it
+// is on a loopback address of its own: nobody takes it while it is not in use.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(net.IPv4(127, 1, byte(rand.IntN(256)), byte(1+rand.IntN(254))).String(), "0"))
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	return l.Addr().String()

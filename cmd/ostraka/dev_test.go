@@ -87,7 +87,8 @@ func TestDevRecoversFromKills(t *testing.T) {
 	require.Contains(t, ostraka(t, d, "job", "run", "double", "--range", "0:4", "--shard-size", "1", "--wait", "-o", "json"), `"state": "finished"`)
 
 	// An agent dies: it is started again.
-	before := agentPID(t, folder, "agent-1")
+	before := 0
+	testenv.Eventually(t, func() bool { before = agentPID(t, folder, "agent-1"); return before != 0 }, "the agent runs")
 	kill(t, before)
 	testenv.Eventually(t, func() bool { pid := agentPID(t, folder, "agent-1"); return pid != 0 && pid != before }, "the agent runs again")
 	p.signal(syscall.SIGTERM)
