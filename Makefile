@@ -39,11 +39,12 @@ demo: ## from nothing to a verified answer: four agents, one of them a liar
 	bin/ostraka demo
 
 # -count=1: tests run programs, bin/ostraka among them, that go's test cache does not see change.
+# GORACE: tests start thousands of processes, and each that is built with the race detector would sleep for a second at its end.
 .PHONY: test
 test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for more of go test's flags)
 	scripts/setup.sh test
 	$(MAKE) --no-print-directory build
-	$(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --post-run-command scripts/after-tests.sh -- \
+	GORACE=atexit_sleep_ms=0 $(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --post-run-command scripts/after-tests.sh -- \
 		-count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 .PHONY: race

@@ -30,6 +30,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/statement"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 const (
@@ -378,7 +379,7 @@ func (f *fakeServer) set(change func()) {
 // until waits for something to become true of the server.
 func (f *fakeServer) until(what string, holds func() bool) {
 	f.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(testenv.EventuallyLimit)
 	for {
 		f.mu.Lock()
 		ok, changed := holds(), f.changed

@@ -35,8 +35,7 @@ func TestStopReturnsTheRest(t *testing.T) {
 }
 
 func TestDirectiveEndsALease(t *testing.T) {
-	f, s := newFakeServer(t, 1)
-	f.ttl = 1
+	f, s := newFakeServer(t, 1) // a heartbeat comes when the sandbox is two seconds old; the lease does not expire before
 	o := testOptions(t, s)
 	var sawEnd atomic.Bool
 	o.Sandbox = &fakeSandbox{run: func(ctx context.Context, shard int64) (string, error) {

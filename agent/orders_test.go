@@ -69,7 +69,7 @@ func TestASandboxIsEndedByOrder(t *testing.T) {
 	for name, force := range map[string]bool{"after its shard": false, "at once": true} {
 		t.Run(name, func(t *testing.T) {
 			f, s := newFakeServer(t, 2)
-			f.perLease, f.ttl = 2, 3
+			f.perLease = 2
 			f.orders = directives("one")
 			o := testOptions(t, s)
 			begun, goOn := make(chan struct{}, 1), make(chan struct{})
