@@ -66,6 +66,8 @@ func domainProblems() []explanation {
 		{"unsigned_bundle", http.StatusUnprocessableEntity, "The project signs its functions, and this one is not signed by its newest key.", "Push it with the project's signing key."},
 		{"bad_bundle_signature", http.StatusUnprocessableEntity, "The signature over a bundle is not by the project's newest signing key.", "Sign with that key."},
 		{"not_in_review", http.StatusConflict, "The shard is not in review, so that there is nothing to decide.", "Look at its state."},
+		{"not_offered", http.StatusConflict, "This cannot be decided about the flag now.", "Read the flag: it says what can be."},
+		{"no_recheck", http.StatusServiceUnavailable, "No server of this installation executes shards itself.", "Decide otherwise, or have the operator start one with a recheck sandbox."},
 		{"no_such_output", http.StatusUnprocessableEntity, "No attempt of the shard has an output of this digest.", "Choose the output_digest of one of its attempts."},
 		{"digest_mismatch", http.StatusUnprocessableEntity, "The bytes that came do not have the digest that was stated. Nothing was stored.", "Send them again."},
 		{"object_too_large", http.StatusRequestEntityTooLarge, "The object is larger than an object may be.", "Split the data into several objects."},

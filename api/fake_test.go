@@ -62,32 +62,33 @@ type fake struct {
 	block     bool
 
 	// What was asked for last.
-	page       functions.ListPage
-	filter     functions.JobFilter
-	newJob     functions.NewJob
-	idem       functions.Idempotency
-	wait       time.Duration
-	revision   int64
-	digest     string
-	stored     []byte
-	after      int64
-	shardState functions.ShardState
-	submission functions.Submission
-	followups  *bool
-	resolution functions.Resolution
-	enrolment  functions.Enrolment
-	action     functions.AgentAction
-	reason     string
-	acceptance functions.Acceptance
-	instance   uuid.UUID
-	beat       functions.Heartbeat
-	flagFilter functions.FlagFilter
-	rule       planner.Rule
-	most       int
-	name       string
-	when       functions.FileCondition
-	signature  []byte
-	signingKey functions.NewSigningKey
+	page           functions.ListPage
+	filter         functions.JobFilter
+	newJob         functions.NewJob
+	idem           functions.Idempotency
+	wait           time.Duration
+	revision       int64
+	digest         string
+	stored         []byte
+	after          int64
+	shardState     functions.ShardState
+	submission     functions.Submission
+	followups      *bool
+	resolution     functions.Resolution
+	enrolment      functions.Enrolment
+	action         functions.AgentAction
+	reason         string
+	acceptance     functions.Acceptance
+	instance       uuid.UUID
+	beat           functions.Heartbeat
+	flagFilter     functions.FlagFilter
+	flagResolution functions.FlagResolution
+	rule           planner.Rule
+	most           int
+	name           string
+	when           functions.FileCondition
+	signature      []byte
+	signingKey     functions.NewSigningKey
 }
 
 var _ api.Service = (*fake)(nil)
@@ -365,6 +366,16 @@ func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.L
 func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
 	f.flagFilter = filter
 	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
+}
+
+func (f *fake) GetFlag(_ context.Context, _, id uuid.UUID) (functions.FlagDetail, error) {
+	return functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagOpen, Times: 1, Detail: json.RawMessage(`{}`), Revision: 3}, Decisions: []functions.FlagDecision{}}, f.begin()
+}
+
+func (f *fake) ResolveFlag(_ context.Context, _ functions.Principal, _, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error) {
+	f.revision, f.flagResolution = revision, r
+	d := functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagResolved, Times: 1, Detail: json.RawMessage(`{}`), Revision: revision + 1}, Decisions: []functions.FlagDecision{}}
+	return d, f.begin()
 }
 
 func (f *fake) ListEvents(_ context.Context, _, _ uuid.UUID, since int64, limit int) ([]functions.Event, error) {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -20,6 +21,36 @@ type ListFlagsInput struct {
 	Function string `query:"function" maxLength:"63" doc:"Only flags about jobs and versions of this function."`
 }
 
+// FlagPath names a flag of a project.
+type FlagPath struct {
+	InProject
+	Flag PathID `path:"flag"`
+}
+
+func (p FlagPath) ids() (project, flag uuid.UUID, err error) {
+	if project, err = p.id(); err != nil {
+		return
+	}
+	flag, err = pathID("flag", p.Flag)
+	return
+}
+
+// ResolveFlagInput is a person's decision about a flag.
+type ResolveFlagInput struct {
+	FlagPath
+	Conditional
+	Body struct {
+		Decision string `json:"decision" enum:"accept,reject,rerun,recheck,dismiss" doc:"One of those that the flag offers, where it says what each one does."`
+		Digest   string `json:"digest,omitempty" pattern:"^[0-9a-f]{64}$" doc:"With accept: of the group whose output is right."`
+		Reason   string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log."`
+	} `nameHint:"FlagResolution"`
+}
+
+type flagOutput struct {
+	ETag string `header:"ETag"`
+	Body functions.FlagDetail
+}
+
 func (s *server) flagOperations() {
 	const path = "/v1/projects/{project}/flags"
 	register(s, operation{
@@ -27,6 +58,51 @@ func (s *server) flagOperations() {
 		about:  "In the order in which they were made. What happens again is counted by the flag that is there.",
 		access: readers(),
 	}, s.listFlags)
+	register(s, operation{
+		id: "getFlag", method: http.MethodGet, path: path + "/{flag}", tag: "rules", summary: "Get a flag with what is needed to decide about it",
+		about:  "Where it is about a shard: its attempts in groups of the same answer, how the groups differ, and what can be decided.",
+		access: readers(),
+	}, s.getFlag)
+	register(s, operation{
+		id: "resolveFlag", method: http.MethodPost, path: path + "/{flag}/resolve", tag: "rules", summary: "Decide about a flag",
+		about:  "Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to " + strconv.Itoa(functions.MaxResolveAll) + " of them and leaves the flag open while there are more.",
+		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
+	}, s.resolveFlag)
+}
+
+func (s *server) getFlag(ctx context.Context, _ *call, in *FlagPath) (*flagOutput, error) {
+	project, flag, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	return flagAnswer(s.service.GetFlag(ctx, project, flag))
+}
+
+func (s *server) resolveFlag(ctx context.Context, c *call, in *ResolveFlagInput) (*flagOutput, error) {
+	project, flag, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	revision, err := in.revision()
+	if err != nil {
+		return nil, err
+	}
+	if (in.Body.Decision == functions.FlagAccept) != (in.Body.Digest != "") {
+		return nil, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.digest: to be given with the decision accept and with no other",
+			"to accept a group give its digest, which GET on the flag shows")
+	}
+	return flagAnswer(s.service.ResolveFlag(ctx, c.principal, project, flag, revision,
+		functions.FlagResolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason}))
+}
+
+func flagAnswer(d functions.FlagDetail, err error) (*flagOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	if d.Samples == nil {
+		d.Samples = []functions.FlagSample{}
+	}
+	return &flagOutput{ETag: revisionTag(d.Revision), Body: d}, nil
 }
 
 func (s *server) listFlags(ctx context.Context, c *call, in *ListFlagsInput) (*Listed[functions.Flag], error) {

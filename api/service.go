@@ -72,6 +72,8 @@ type Service interface {
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
 	ListFlags(ctx context.Context, project uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error)
+	GetFlag(ctx context.Context, project, id uuid.UUID) (functions.FlagDetail, error)
+	ResolveFlag(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error)
 
 	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since
 	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.

@@ -25,6 +25,7 @@ const (
 	EventReaggregating     = "reaggregating"      // a further aggregation was asked for
 	EventReaggregated      = "reaggregated"       // its answer stands, after the job had ended
 	EventReopened          = "reopened"           // an accepted shard is lent again
+	EventFlagResolved      = "flag_resolved"      // a person has decided about a flag
 	EventEnded             = "ended"              // the last one, but for follow-ups
 	EventFollowUp          = "follow_up"
 	EventSkipped           = "follow_up_skipped"

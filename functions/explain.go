@@ -33,8 +33,18 @@ type agentRefusal struct {
 	Reason  string
 }
 
-// Explain says why a job is not done, and what would help.
+// Explain says why a job is not done, and what would help. What is flagged comes last.
 func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
+	e, err := s.explain(ctx, project, id)
+	if err != nil {
+		return e, err
+	}
+	flags, err := s.flagsOfJob(ctx, project, id)
+	e.explainFlags(id, flags)
+	return e, err
+}
+
+func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
 	job, err := s.GetJob(ctx, project, id)
 	if err != nil {
 		return Explanation{}, err

@@ -37,6 +37,14 @@ type leaseHolder struct {
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
 // refuses the whole submission, and nothing of it is stored. Sending the same submission again is harmless.
 func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub Submission) (Recorded, error) {
+	recorded, err := s.recordSubmission(ctx, agent, lease, sub)
+	if err != nil {
+		s.flagRefused(ctx, agent, lease, err)
+	}
+	return recorded, err
+}
+
+func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, sub Submission) (Recorded, error) {
 	holder, err := s.leaseHolder(ctx, agent, lease)
 	if err != nil {
 		return Recorded{}, err

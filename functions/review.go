@@ -24,32 +24,31 @@ const MaxResolutionReason = 2000
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// ResolveShard carries out a person's decision about a shard in review. The reason goes into the audit log.
+func checkResolutionReason(reason string) error {
+	if len(reason) == 0 || len(reason) > MaxResolutionReason {
+		return Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
+	}
+	return nil
+}
+
+// ResolveShard carries out a person's decision about a shard in review, and about the open flags on it. The reason goes into the
+// audit log.
 func (s *Service) ResolveShard(ctx context.Context, by Principal, project, job uuid.UUID, number int64, r Resolution) (d ShardDetail, err error) {
-	if len(r.Reason) == 0 || len(r.Reason) > MaxResolutionReason {
-		return d, Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
+	if err := checkResolutionReason(r.Reason); err != nil {
+		return d, err
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if d, err = getShard(ctx, tx, job, number); err != nil {
+		if d, err = getShard(ctx, tx, job, number); err != nil { // there is such a shard
 			return err
-		}
-		rows, err := store.Many[shardRow](ctx, tx, store.LockShards, job, []int64{number})
-		if err != nil {
-			return err
-		}
-		change, err := resolve(d, r)
-		if err != nil {
-			return err
-		}
-		if change.was = rows[0].State; change.was != ShardReview {
-			if err := mayReopen(ctx, tx, job, change); err != nil {
-				return err
-			}
 		}
 		if err := audit(ctx, tx, by.Actor(), "shard.resolve", fmt.Sprintf("%s/%d", job, number), map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
 			return err
 		}
-		return s.writeResolution(ctx, tx, project, job, change, by, r)
+		steps, err := resolveShards(ctx, tx, project, by, job, []int64{number}, uuid.Nil, r)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, steps...)
 	})
 	if err != nil {
 		return ShardDetail{}, err
@@ -57,8 +56,70 @@ func (s *Service) ResolveShard(ctx context.Context, by Principal, project, job u
 	return s.GetShard(ctx, project, job, number)
 }
 
-func resolve(d ShardDetail, r Resolution) (shardChange, error) {
-	change := shardChange{number: d.Number, was: ShardReview, reasons: []verify.Reason{{Code: "resolved", Text: r.Decision + ": " + r.Reason}}}
+// resolveShards decides about shards alike. Their open flags are decided with them, but for the one that the decision was taken about.
+// It returns the steps that follow: enqueueing them leaves the project's role, which is the last thing that a transaction does.
+func resolveShards(ctx context.Context, tx *store.Tx, project uuid.UUID, by Principal, job uuid.UUID, numbers []int64, flag uuid.UUID, r Resolution) ([]Step, error) {
+	rows, err := store.Many[shardRow](ctx, tx, store.LockShards, job, numbers)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	var changes []shardChange
+	var decided []int64
+	for _, row := range rows {
+		d := ShardDetail{Shard: Shard{Number: row.Number, State: row.State}}
+		if len(rows) == 1 {
+			if d, err = getShard(ctx, tx, job, row.Number); err != nil {
+				return nil, err
+			}
+		} else if row.State != ShardReview {
+			continue // it was decided meanwhile
+		}
+		change, err := changeFor(d, r)
+		if err != nil {
+			return nil, err
+		}
+		if change.was != ShardReview {
+			if err := mayReopen(ctx, tx, job, change); err != nil {
+				return nil, err
+			}
+		}
+		changes, decided = append(changes, change), append(decided, row.Number)
+	}
+	return writeResolution(ctx, tx, project, job, changes, decided, by, flag, r)
+}
+
+func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, changes []shardChange, numbers []int64, by Principal, flag uuid.UUID, r Resolution) ([]Step, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	c := changes[0] // they are alike
+	if _, err := store.Exec(ctx, tx, store.ResolveShards, job, numbers, c.state, c.wanted, c.agent, c.reasons); err != nil {
+		return nil, err
+	}
+	counted, err := countPages(ctx, tx, project, job, pageDeltas(changes, false))
+	if err != nil {
+		return nil, err
+	}
+	if c.was == ShardAccepted {
+		if err := reopen(ctx, tx, job, c.number, r.Decision+": "+r.Reason); err != nil {
+			return nil, err
+		}
+	}
+	if err := placeJob(ctx, tx, job); err != nil {
+		return nil, err
+	}
+	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, numbers, by.Actor(), r.Decision, r.Digest, r.Reason, flag); err != nil {
+		return nil, err
+	}
+	if err := notify(ctx, tx, channelWork, project); err != nil {
+		return nil, err
+	}
+	return counted.settled, nil
+}
+
+// changeFor is the change of one shard that a decision makes.
+func changeFor(d ShardDetail, r Resolution) (shardChange, error) {
+	change := shardChange{number: d.Number, was: d.State, reasons: []verify.Reason{{Code: "resolved", Text: r.Decision + ": " + r.Reason}}}
 	switch r.Decision {
 	case ResolveAccept:
 		i := slices.IndexFunc(d.Attempts, func(a Attempt) bool { return a.OutputDigest != "" && a.OutputDigest == r.Digest })
@@ -74,29 +135,4 @@ func resolve(d ShardDetail, r Resolution) (shardChange, error) {
 		return change, Invalid("bad_decision", fmt.Sprintf("there is no decision %q", r.Decision), "decide accept, retry or fail")
 	}
 	return change, nil
-}
-
-func (s *Service) writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, c shardChange, by Principal, r Resolution) error {
-	if _, err := store.Exec(ctx, tx, store.ResolveShard, job, c.number, c.state, c.wanted, c.agent, c.reasons); err != nil {
-		return err
-	}
-	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, c.number, by.Actor(), r.Decision, r.Digest, r.Reason); err != nil {
-		return err
-	}
-	counted, err := countPages(ctx, tx, project, job, pageDeltas([]shardChange{c}, false))
-	if err != nil {
-		return err
-	}
-	if c.was == ShardAccepted {
-		if err := reopen(ctx, tx, job, c.number, r.Decision+": "+r.Reason); err != nil {
-			return err
-		}
-	}
-	if err := placeJob(ctx, tx, job); err != nil {
-		return err
-	}
-	if err := notify(ctx, tx, channelWork, project); err != nil {
-		return err
-	}
-	return s.enqueue(ctx, tx, counted.settled...)
 }

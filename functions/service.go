@@ -78,6 +78,7 @@ type Service struct {
 	eula         eula.Document
 	tokensOnly   bool
 	observe      Observer
+	refused      refusedCounts
 }
 
 // New makes a Service.

@@ -151,25 +151,6 @@ func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	}
 }
 
-// reportUnusual makes flags and events for what a person may want to see.
-func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) error {
-	var marks []Mark
-	for _, c := range w.changes {
-		detail := map[string]any{"shard": c.number, "reasons": c.reasons}
-		switch {
-		case c.was == c.state:
-		case c.state == ShardReview:
-			marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
-		case c.state == ShardFailed:
-			marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
-		}
-	}
-	for _, a := range w.late {
-		marks = append(marks, Mark{Kind: FlagContradiction, Job: job, Shard: &a.Shard, Agent: &a.AgentID, Detail: map[string]any{"shard": a.Shard, "agent": a.AgentID}})
-	}
-	return raiseFlags(ctx, tx, marks...)
-}
-
 // caughtAgent is an agent whom the evidence has just spoken against.
 type caughtAgent struct {
 	trustRow

@@ -83,6 +83,9 @@ type weighed struct {
 	changes []shardChange
 	deltas  map[uuid.UUID]verify.Delta
 	late    []attemptRow // results that contradict what was accepted before they came
+
+	agent    uuid.UUID // whose submission it is
+	attempts map[int64][]attemptRow
 }
 
 type shardChange struct {
@@ -93,6 +96,8 @@ type shardChange struct {
 	agent   *uuid.UUID
 	reasons []verify.Reason
 	verdict verify.Decision
+
+	disagree []uuid.UUID // agents with another answer than the accepted one
 }
 
 func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow) (weighed, error) {
@@ -114,7 +119,7 @@ func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissi
 	if err != nil {
 		return weighed{}, err
 	}
-	w := weighed{deltas: map[uuid.UUID]verify.Delta{}}
+	w := weighed{deltas: map[uuid.UUID]verify.Delta{}, agent: sub.AgentID, attempts: byShard}
 	for _, shard := range shards {
 		if shard.State == ShardOpen {
 			w.decide(sub.Policy, shard, byShard[shard.Number], evidence)
@@ -168,6 +173,9 @@ func (w *weighed) decide(policy verify.Policy, shard shardRow, attempts []attemp
 	}
 	if verdict.Decision == verify.Accept && len(verdict.Disagree) > 0 {
 		change.reasons = verdict.Reasons
+		for _, vote := range verdict.Disagree {
+			change.disagree = append(change.disagree, agents[vote.Agent])
+		}
 	}
 	w.changes = append(w.changes, change)
 	for _, d := range verdict.Deltas() {

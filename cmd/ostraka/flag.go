@@ -12,7 +12,7 @@ import (
 )
 
 func newFlag(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("flag", "What a person must look at", newFlagList(t, server))
+	return noun("flag", "What a person must look at", newFlagList(t, server), newFlagShow(t, server), newFlagResolve(t, server))
 }
 
 // flagListOptions are the flags of `ostraka flag list`.
@@ -21,41 +21,87 @@ type flagListOptions struct {
 	terminal *terminal
 	server   *serverFlags
 	job      string
+	agent    string
+	state    string
+	kind     string
+	rule     string
+	function string
 }
 
 func newFlagList(t *terminal, server *serverFlags) *cobra.Command {
 	o := &flagListOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what a person must look at", Args: arguments(0),
+		Long: `List flags: every mismatch, refused submission, passed limit and finding, and every shard that waits
+for a person. What happens again is counted by the flag that is there.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	o.register(cmd.Flags())
-	cmd.Flags().StringVar(&o.job, "job", "", "only flags of this job")
+	f := cmd.Flags()
+	o.register(f)
+	f.StringVar(&o.job, "job", "", "only flags of this job")
+	f.StringVar(&o.agent, "agent", "", "only flags about this agent")
+	f.StringVar(&o.state, "state", "open", "only flags that are open or resolved; all takes both")
+	f.StringVar(&o.kind, "kind", "", "only flags of this kind")
+	f.StringVar(&o.rule, "rule", "", "only flags that this rule has raised")
+	f.StringVar(&o.function, "function", "", "only flags about this function and its jobs")
 	return cmd
+}
+
+// params are the filters of the list.
+func (o *flagListOptions) params() (*client.ListFlagsParams, error) {
+	p := &client.ListFlagsParams{Kind: given(o.kind), Rule: given(o.rule), Function: given(o.function)}
+	state := client.ListFlagsParamsState(o.state)
+	if o.state != "open" && o.state != "resolved" && o.state != "all" {
+		return nil, usageError("--state %q: choose open, resolved or all", o.state)
+	}
+	p.State = &state
+	for what, id := range map[string]struct {
+		text string
+		into **uuid.UUID
+	}{"job": {o.job, &p.Job}, "agent": {o.agent, &p.Agent}} {
+		if id.text == "" {
+			continue
+		}
+		parsed, err := parseID(what, id.text)
+		if err != nil {
+			return nil, err
+		}
+		*id.into = &parsed
+	}
+	return p, nil
+}
+
+// given is a filter that may be left out.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 func (o *flagListOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	var job *uuid.UUID
-	if o.job != "" {
-		id, err := parseID("job", o.job)
-		if err != nil {
-			return err
-		}
-		job = &id
+	params, err := o.params()
+	if err != nil {
+		return err
 	}
 	c, err := o.server.connectProject()
 	if err != nil {
 		return err
 	}
-	return show(o.terminal, &o.listFlags, "listing flags", []string{"KIND", "JOB", "SHARD", "AGENT", "CREATED", "DETAIL"},
+	return show(o.terminal, &o.listFlags, "listing flags", []string{"FLAG", "KIND", "RULE", "STATE", "JOB", "SHARD", "AGENT", "TIMES", "LAST"},
 		func(f client.Flag) []string {
-			return []string{f.Kind, idText(f.Job), numberText(f.Shard), idText(f.Agent), shortTime(f.CreatedAt), cut(string(f.Detail))}
+			return []string{
+				f.ID.String(), f.Kind, firstOf(f.Rule, "-"), string(f.State), idText(f.Job), numberText(f.Shard), idText(f.Agent),
+				strconv.FormatInt(f.Times, 10), shortTime(f.LastAt),
+			}
 		},
 		func(cursor *string, size *int64) (*http.Response, error) {
-			return c.ListFlags(ctx, c.project, &client.ListFlagsParams{Cursor: cursor, Limit: size, Job: job})
+			page := *params
+			page.Cursor, page.Limit = cursor, size
+			return c.ListFlags(ctx, c.project, &page)
 		})
 }
 

@@ -1,0 +1,1 @@
+select project_id, job_id from ostraka.leases where id = $1

@@ -1,1 +1,0 @@
-update shards set state = $3, wanted = $4, agent_id = $5, reasons = $6 where job_id = $1 and number = $2

@@ -1,0 +1,1 @@
+select number from shards where job_id = $1 and state = 'review' order by number limit $2
