@@ -252,6 +252,78 @@ func (e FlagState) Valid() bool {
 	}
 }
 
+// Defines values for FlagDecisionDecision.
+const (
+	FlagDecisionDecisionAccept  FlagDecisionDecision = "accept"
+	FlagDecisionDecisionDismiss FlagDecisionDecision = "dismiss"
+	FlagDecisionDecisionRecheck FlagDecisionDecision = "recheck"
+	FlagDecisionDecisionReject  FlagDecisionDecision = "reject"
+	FlagDecisionDecisionRerun   FlagDecisionDecision = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the FlagDecisionDecision enum.
+func (e FlagDecisionDecision) Valid() bool {
+	switch e {
+	case FlagDecisionDecisionAccept:
+		return true
+	case FlagDecisionDecisionDismiss:
+		return true
+	case FlagDecisionDecisionRecheck:
+		return true
+	case FlagDecisionDecisionReject:
+		return true
+	case FlagDecisionDecisionRerun:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FlagDetailState.
+const (
+	FlagDetailStateOpen     FlagDetailState = "open"
+	FlagDetailStateResolved FlagDetailState = "resolved"
+)
+
+// Valid indicates whether the value is a known member of the FlagDetailState enum.
+func (e FlagDetailState) Valid() bool {
+	switch e {
+	case FlagDetailStateOpen:
+		return true
+	case FlagDetailStateResolved:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FlagResolutionDecision.
+const (
+	FlagResolutionDecisionAccept  FlagResolutionDecision = "accept"
+	FlagResolutionDecisionDismiss FlagResolutionDecision = "dismiss"
+	FlagResolutionDecisionRecheck FlagResolutionDecision = "recheck"
+	FlagResolutionDecisionReject  FlagResolutionDecision = "reject"
+	FlagResolutionDecisionRerun   FlagResolutionDecision = "rerun"
+)
+
+// Valid indicates whether the value is a known member of the FlagResolutionDecision enum.
+func (e FlagResolutionDecision) Valid() bool {
+	switch e {
+	case FlagResolutionDecisionAccept:
+		return true
+	case FlagResolutionDecisionDismiss:
+		return true
+	case FlagResolutionDecisionRecheck:
+		return true
+	case FlagResolutionDecisionReject:
+		return true
+	case FlagResolutionDecisionRerun:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk          HealthStatus = "ok"
@@ -1165,6 +1237,38 @@ type AlertLevel string
 // AlertMetric defines model for Alert.Metric.
 type AlertMetric string
 
+// AnswerGroup defines model for AnswerGroup.
+type AnswerGroup struct {
+	Accepted bool `json:"accepted"`
+
+	// Agents In the order of their reports; the nil UUID is the server itself.
+	Agents []openapi_types.UUID `json:"agents"`
+
+	// Differences From the reference: the first 20.
+	Differences []Difference `json:"differences,omitempty"`
+
+	// Digest Of the output.
+	Digest    string `json:"digest,omitempty"`
+	Exception string `json:"exception,omitempty"`
+
+	// MoreDifferences There are more differences than are listed.
+	MoreDifferences bool `json:"more_differences,omitempty"`
+
+	// NotCompared Why there are no differences, where the answers differ.
+	NotCompared string `json:"not_compared,omitempty"`
+
+	// Output Missing where there is none, or where it is stored as an object.
+	Output      json.RawMessage `json:"output,omitempty"`
+	OutputBytes int64           `json:"output_bytes"`
+
+	// Reference Whether the others are compared with it: it is the server's answer, else the accepted one, else that of most agents.
+	Reference bool `json:"reference"`
+
+	// Server Whether the server's own execution gave this answer.
+	Server bool   `json:"server"`
+	Status string `json:"status"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Accepted    bool               `json:"accepted"`
@@ -1234,6 +1338,18 @@ type Description struct {
 	Params      json.RawMessage `json:"params,omitempty"`
 	Summary     string          `json:"summary,omitempty"`
 	Version     string          `json:"version"`
+}
+
+// Difference defines model for Difference.
+type Difference struct {
+	// Here JSON of what this output has there. Left out: it has nothing there.
+	Here string `json:"here,omitempty"`
+
+	// Path Where: $ is the whole output, then .key and [index].
+	Path string `json:"path"`
+
+	// Reference JSON of what the reference has there. Left out: it has nothing there.
+	Reference string `json:"reference,omitempty"`
 }
 
 // Directives defines model for Directives.
@@ -1464,12 +1580,124 @@ type Flag struct {
 // FlagState defines model for Flag.State.
 type FlagState string
 
+// FlagDecision defines model for FlagDecision.
+type FlagDecision struct {
+	Decision FlagDecisionDecision `json:"decision"`
+
+	// Digest With accept: the group's.
+	Digest string `json:"digest,omitempty"`
+
+	// Effect What it will do.
+	Effect string `json:"effect"`
+}
+
+// FlagDecisionDecision defines model for FlagDecision.Decision.
+type FlagDecisionDecision string
+
+// FlagDetail defines model for FlagDetail.
+type FlagDetail struct {
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Attempt SHARD/AGENT, where it is about one attempt: an agent has one attempt of a shard.
+	Attempt   string    `json:"attempt,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Decision What became of the attempt or the shard when it was flagged.
+	Decision string `json:"decision,omitempty"`
+
+	// Decisions What can be decided, and what each decision does.
+	Decisions []FlagDecision `json:"decisions"`
+
+	// Detail Diagnostics of the first occurrence.
+	Detail json.RawMessage `json:"detail"`
+
+	// Digest Of the output that was accepted.
+	Digest   string             `json:"digest,omitempty"`
+	Function string             `json:"function,omitempty"`
+	ID       openapi_types.UUID `json:"id"`
+
+	// Item The shard that it is about.
+	Item *FlagItem           `json:"item,omitempty"`
+	Job  *openapi_types.UUID `json:"job,omitempty"`
+	Kind string              `json:"kind"`
+
+	// LastAt When it happened last.
+	LastAt time.Time `json:"last_at"`
+	Reason string    `json:"reason,omitempty"`
+
+	// Resolution What was decided.
+	Resolution string     `json:"resolution,omitempty"`
+	ResolvedAt *time.Time `json:"resolved_at,omitempty"`
+	ResolvedBy string     `json:"resolved_by,omitempty"`
+
+	// Revision Grows with every decision; it is also the ETag.
+	Revision int64 `json:"revision"`
+
+	// Rule What found it: a status, a policy, a heuristic, the code of a refusal.
+	Rule string `json:"rule,omitempty"`
+
+	// Samples Further occurrences; the flag counts all of them.
+	Samples []FlagSample    `json:"samples"`
+	Shard   *int64          `json:"shard,omitempty"`
+	State   FlagDetailState `json:"state"`
+
+	// Times How often it happened; what is the same again is counted here and makes no further flag.
+	Times   int64 `json:"times"`
+	Version int64 `json:"version,omitempty"`
+}
+
+// FlagDetailState defines model for FlagDetail.State.
+type FlagDetailState string
+
+// FlagItem defines model for FlagItem.
+type FlagItem struct {
+	// Groups The reference first, then by the number of agents.
+	Groups []AnswerGroup   `json:"groups"`
+	Input  json.RawMessage `json:"input"`
+
+	// Lent Attempts that are out, or reported and not yet weighed.
+	Lent int64 `json:"lent"`
+
+	// Lost Leases that died with this shard in them.
+	Lost    int64           `json:"lost"`
+	Number  int64           `json:"number"`
+	Reasons []VerdictReason `json:"reasons,omitempty"`
+	State   ShardState      `json:"state"`
+
+	// Wanted Further attempts to lend now.
+	Wanted int64 `json:"wanted"`
+}
+
 // FlagList defines model for FlagList.
 type FlagList struct {
 	Items []Flag `json:"items"`
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// FlagResolution defines model for FlagResolution.
+type FlagResolution struct {
+	// Decision One of those that the flag offers, where it says what each one does.
+	Decision FlagResolutionDecision `json:"decision"`
+
+	// Digest With accept: of the group whose output is right.
+	Digest string `json:"digest,omitempty"`
+
+	// Reason Why, for the audit log.
+	Reason string `json:"reason"`
+}
+
+// FlagResolutionDecision One of those that the flag offers, where it says what each one does.
+type FlagResolutionDecision string
+
+// FlagSample defines model for FlagSample.
+type FlagSample struct {
+	Agent    *openapi_types.UUID `json:"agent,omitempty"`
+	At       time.Time           `json:"at"`
+	Decision string              `json:"decision,omitempty"`
+	Detail   json.RawMessage     `json:"detail"`
+	Shard    *int64              `json:"shard,omitempty"`
 }
 
 // FunctionVersion defines model for FunctionVersion.
@@ -3151,6 +3379,15 @@ type ListFlagsParams struct {
 // ListFlagsParamsState defines parameters for ListFlags.
 type ListFlagsParamsState string
 
+// ResolveFlagParams defines parameters for ResolveFlag.
+type ResolveFlagParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch The ETag of the document as you read it. Required: without it two people would overwrite each other's changes.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ListFunctionsParams defines parameters for ListFunctions.
 type ListFunctionsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -3514,6 +3751,9 @@ type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
 
 // NameFileJSONRequestBody defines body for NameFile for application/json ContentType.
 type NameFileJSONRequestBody = FileRequest
+
+// ResolveFlagJSONRequestBody defines body for ResolveFlag for application/json ContentType.
+type ResolveFlagJSONRequestBody = FlagResolution
 
 // SubmitJobJSONRequestBody defines body for SubmitJob for application/json ContentType.
 type SubmitJobJSONRequestBody = JobRequest
@@ -4267,6 +4507,39 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/flags (the `ListFlags` operationId).
 	ListFlags(ctx context.Context, project openapi_types.UUID, params *ListFlagsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFlag Get a flag with what is needed to decide about it
+	//
+	// Where it is about a shard: its attempts in groups of the same answer, how the groups differ, and what can be decided.
+	//
+	// Corresponds with GET /v1/projects/{project}/flags/{flag} (the `GetFlag` operationId).
+	GetFlag(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveFlagWithBody Decide about a flag
+	//
+	// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+	ResolveFlagWithBody(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResolveFlag Decide about a flag
+	//
+	// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+	ResolveFlag(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, body ResolveFlagJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListFunctions List functions
 	//
@@ -6064,6 +6337,69 @@ func (c *Client) ReadFile(ctx context.Context, project openapi_types.UUID, name 
 // Corresponds with GET /v1/projects/{project}/flags (the `ListFlags` operationId).
 func (c *Client) ListFlags(ctx context.Context, project openapi_types.UUID, params *ListFlagsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListFlagsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFlag Get a flag with what is needed to decide about it
+//
+// Where it is about a shard: its attempts in groups of the same answer, how the groups differ, and what can be decided.
+//
+// Corresponds with GET /v1/projects/{project}/flags/{flag} (the `GetFlag` operationId).
+func (c *Client) GetFlag(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFlagRequest(c.Server, project, flag)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveFlagWithBody Decide about a flag
+//
+// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+func (c *Client) ResolveFlagWithBody(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveFlagRequestWithBody(c.Server, project, flag, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResolveFlag Decide about a flag
+//
+// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+func (c *Client) ResolveFlag(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, body ResolveFlagJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResolveFlagRequest(c.Server, project, flag, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9945,6 +10281,127 @@ func NewListFlagsRequest(server string, project openapi_types.UUID, params *List
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFlagRequest constructs an http.Request for the GetFlag method
+func NewGetFlagRequest(server string, project openapi_types.UUID, flag openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "flag", flag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/flags/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResolveFlagRequest calls the generic ResolveFlag builder with application/json body
+func NewResolveFlagRequest(server string, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, body ResolveFlagJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResolveFlagRequestWithBody(server, project, flag, params, "application/json", bodyReader)
+}
+
+// NewResolveFlagRequestWithBody constructs an http.Request for the ResolveFlag method, with any body, and a specified content type
+func NewResolveFlagRequestWithBody(server string, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "flag", flag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/flags/%s/resolve", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -13871,6 +14328,41 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/flags (the `ListFlags` operationId).
 	ListFlagsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListFlagsParams, reqEditors ...RequestEditorFn) (*ListFlagsResponse, error)
 
+	// GetFlagWithResponse Get a flag with what is needed to decide about it
+	//
+	// Where it is about a shard: its attempts in groups of the same answer, how the groups differ, and what can be decided.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/flags/{flag} (the `GetFlag` operationId).
+	GetFlagWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetFlagResponse, error)
+
+	// ResolveFlagWithBodyWithResponse Decide about a flag
+	//
+	// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+	ResolveFlagWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveFlagResponse, error)
+
+	// ResolveFlagWithResponse Decide about a flag
+	//
+	// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+	ResolveFlagWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, body ResolveFlagJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveFlagResponse, error)
+
 	// ListFunctionsWithResponse List functions
 	//
 	// The newest version of each, by name.
@@ -16697,6 +17189,116 @@ func (r ListFlagsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListFlagsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetFlagResponse200Headers the declared response headers of an HTTP 200 response for GetFlag
+type GetFlagResponse200Headers struct {
+	ETag *string
+}
+
+type GetFlagResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FlagDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetFlagResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFlagResponse) GetJSON200() *FlagDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFlagResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFlagResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFlagResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFlagResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFlagResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResolveFlagResponse200Headers the declared response headers of an HTTP 200 response for ResolveFlag
+type ResolveFlagResponse200Headers struct {
+	ETag *string
+}
+
+type ResolveFlagResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FlagDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ResolveFlagResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResolveFlagResponse) GetJSON200() *FlagDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResolveFlagResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResolveFlagResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResolveFlagResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResolveFlagResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResolveFlagResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20219,6 +20821,59 @@ func (c *ClientWithResponses) ListFlagsWithResponse(ctx context.Context, project
 	return ParseListFlagsResponse(rsp)
 }
 
+// GetFlagWithResponse Get a flag with what is needed to decide about it
+//
+// Where it is about a shard: its attempts in groups of the same answer, how the groups differ, and what can be decided.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/flags/{flag} (the `GetFlag` operationId).
+func (c *ClientWithResponses) GetFlagWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetFlagResponse, error) {
+	rsp, err := c.GetFlag(ctx, project, flag, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFlagResponse(rsp)
+}
+
+// ResolveFlagWithBodyWithResponse Decide about a flag
+//
+// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+func (c *ClientWithResponses) ResolveFlagWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResolveFlagResponse, error) {
+	rsp, err := c.ResolveFlagWithBody(ctx, project, flag, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveFlagResponse(rsp)
+}
+
+// ResolveFlagWithResponse Decide about a flag
+//
+// Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to 4096 of them and leaves the flag open while there are more.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/flags/{flag}/resolve (the `ResolveFlag` operationId).
+func (c *ClientWithResponses) ResolveFlagWithResponse(ctx context.Context, project openapi_types.UUID, flag openapi_types.UUID, params *ResolveFlagParams, body ResolveFlagJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveFlagResponse, error) {
+	rsp, err := c.ResolveFlag(ctx, project, flag, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResolveFlagResponse(rsp)
+}
+
 // ListFunctionsWithResponse List functions
 //
 // The newest version of each, by name.
@@ -22839,6 +23494,98 @@ func ParseListFlagsResponse(rsp *http.Response) (*ListFlagsResponse, error) {
 				return nil, err
 			}
 			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetFlagResponse parses an HTTP response from a GetFlagWithResponse call
+func ParseGetFlagResponse(rsp *http.Response) (*GetFlagResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFlagResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FlagDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetFlagResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResolveFlagResponse parses an HTTP response from a ResolveFlagWithResponse call
+func ParseResolveFlagResponse(rsp *http.Response) (*ResolveFlagResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResolveFlagResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FlagDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ResolveFlagResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
 		}
 		response.Headers200 = &headers
 	}
