@@ -154,6 +154,9 @@ type Means struct {
 	// answer before the shard is accepted, even provisionally: 2 while a replica
 	// audits it, Bound.Voices where Tail asks for that. 0 means one.
 	Support int
+	// Holder is the agent whose answer is accepted provisionally, if the shard is:
+	// its attempt stays the canonical one as long as its answer is taken.
+	Holder string
 	// Raise multiplies the share of results that are audited at once; below 1 it
 	// changes nothing.
 	Raise float64

@@ -29,7 +29,7 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means)
 	b := castBallot(attempts, evidence)
 	switch {
 	case len(b.server) > 0:
-		return b.believeServer()
+		return b.believeServer(m)
 	case p.None:
 		return b.believe(p)
 	case p.Recheck != "":

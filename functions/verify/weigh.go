@@ -19,10 +19,10 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 	switch {
 	case missing == 0:
 		b.explain(ReasonCredible, "%d independent agents agree on %s: it is wrong with a probability of at most %.2g", lead.voices, lead, bound.doubt(lead, rivals))
-		return b.settle(lead)
+		return b.settleFor(lead, m.Holder)
 	case alone && lead.voices >= m.Support:
 		b.explain(ReasonProvisional, "%s is accepted provisionally, and final when audits of its agent's results have passed", lead)
-		v := b.settle(lead)
+		v := b.settleFor(lead, m.Holder)
 		v.Provisional = true
 		return v
 	case alone:
@@ -39,6 +39,17 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 	}
 	b.explain(ReasonShort, "%s", b.why())
 	return b.ask(p, missing)
+}
+
+// settleFor takes a group's answer; the agent that holds the shard keeps it.
+func (b *ballot) settleFor(g group, holder string) Verdict {
+	v := b.settle(g)
+	for _, vote := range v.Agree {
+		if vote.Agent == holder {
+			v.Canonical = vote.Attempt
+		}
+	}
+	return v
 }
 
 func (b *ballot) why() string {
@@ -64,7 +75,7 @@ func (b *ballot) recheckAll(p Policy) Verdict {
 // believeServer takes the server's answer. Before anybody is contradicted by it
 // the server must have given it twice: a function that does not give one answer
 // accuses nobody.
-func (b *ballot) believeServer() Verdict {
+func (b *ballot) believeServer(m Means) Verdict {
 	reference := group{status: b.server[0].Status, digest: b.server[0].Digest}
 	lead, _ := b.leader()
 	for _, again := range b.server[1:] {
@@ -89,7 +100,7 @@ func (b *ballot) believeServer() Verdict {
 		return b.verdict(Recheck, lead)
 	}
 	b.explain(ReasonServer, "the server's own answer is %s", reference)
-	v := b.settleAs(reference)
+	v := b.settleAs(reference, m.Holder)
 	v.Proven = true
 	for _, g := range opposed {
 		if g.status == Error {
@@ -110,9 +121,9 @@ func (b *ballot) believeServer() Verdict {
 const ServerRuns = 2
 
 // settleAs settles an answer that perhaps no agent gave.
-func (b *ballot) settleAs(g group) Verdict {
+func (b *ballot) settleAs(g group, holder string) Verdict {
 	if len(g.votes) > 0 {
-		return b.settle(g)
+		return b.settleFor(g, holder)
 	}
 	own := g
 	own.votes = b.server[:1]

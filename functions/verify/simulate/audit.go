@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// The job that is simulated, as draws name it.
+const job = "job"
+
+// wait has a provisional result wait for its window, or audits it at once.
+func (w *world) wait(n int32, a *agent) {
+	w.shards[n].awaits = a.window
+	rate := w.bound.Rate(w.evidence[a.name], w.means)
+	a.waiting = append(a.waiting, n)
+	if verify.Draw(w.secret, job, int64(n), a.name, rate) {
+		w.audit(n, a, 0)
+		w.drop(a, n)
+	}
+	if len(a.waiting) >= w.bound.Window {
+		w.close(w.bound.Close(verify.Pool{Agent: a.name, Results: len(a.waiting)}, w.means))
+	}
+}
+
+// drop takes a result that is final by itself out of its window.
+func (w *world) drop(a *agent, n int32) {
+	if i := slices.Index(a.waiting, n); i >= 0 && w.shards[n].final != 0 {
+		a.waiting = slices.Delete(a.waiting, i, i+1)
+	}
+}
+
+// tail closes the windows that are left when no shard is open. It says whether
+// there were any.
+func (w *world) tail() bool {
+	var pools []verify.Pool
+	for _, a := range w.names {
+		a.waiting = w.provisional(a, a.waiting)
+		pools = append(pools, verify.Pool{Agent: a.name, Results: len(a.waiting)})
+	}
+	closings := w.bound.Tail(pools, w.means)
+	for _, c := range closings {
+		w.close(c)
+	}
+	return len(closings) > 0
+}
+
+// provisional keeps those of an agent's results that are not final.
+func (w *world) provisional(a *agent, shards []int32) []int32 {
+	me := w.byName[a.name]
+	return slices.DeleteFunc(shards, func(n int32) bool { return w.shards[n].agent != me || w.shards[n].final != 0 })
+}
+
+// close audits a window, and makes its results final when all audits pass.
+func (w *world) close(c verify.Closing) {
+	a := w.names[w.byName[c.Agent]]
+	a.closing, a.waiting = w.provisional(a, a.waiting), nil
+	window := a.window
+	a.window++
+	before := a.tainted
+	for _, n := range w.chosen(a, window, c) {
+		w.audit(n, a, c.Voices)
+	}
+	if a.tainted != before {
+		return
+	}
+	for _, n := range w.provisional(a, a.closing) {
+		if c.Voices == 0 && verify.Final(w.shards[n].awaits, window) {
+			w.finish(n)
+		}
+	}
+	a.closing = nil
+}
+
+func (w *world) chosen(a *agent, window int64, c verify.Closing) []int32 {
+	if c.Voices > 0 {
+		return slices.Clone(a.closing)
+	}
+	pool := make([]int64, len(a.closing))
+	for i, n := range a.closing {
+		pool[i] = int64(n)
+	}
+	var chosen []int32
+	for _, n := range verify.Choose(w.secret, job, a.name, window, pool, c.Audits) {
+		chosen = append(chosen, int32(n))
+	}
+	return chosen
+}
+
+// audit has the server or another agent execute a shard too. With voices it is
+// lent until so many agree.
+func (w *world) audit(n int32, a *agent, voices int) {
+	if s := w.shards[n]; s.final != 0 || s.agent != w.byName[a.name] {
+		return // it was settled, or taken back, meanwhile
+	}
+	server, m := 0, w.means
+	if m.Recheck {
+		w.recheck(&server)
+	} else {
+		m.Support = max(voices, w.support(n)+1)
+	}
+	v := w.further(n, m, server)
+	if v.Provisional && slices.ContainsFunc(v.Agree, func(x verify.Vote) bool { return x.Agent == a.name }) {
+		e := w.evidence[a.name]
+		e.Passed++
+		e.SinceFailure++
+		w.evidence[a.name] = e
+	}
+}
+
+// support counts the agents whose answer to a shard is the accepted one.
+func (w *world) support(n int32) (count int) {
+	for _, v := range w.history[n] {
+		if !v.void && v.answer == w.shards[n].answer {
+			count++
+		}
+	}
+	return count
+}
+
+// reopen takes back what an agent has given and is not final.
+func (w *world) reopen(a *agent) {
+	w.now++
+	a.tainted = w.now
+	taken := append(w.provisional(a, a.closing), w.provisional(a, a.waiting)...)
+	a.closing, a.waiting = nil, nil
+	a.window++
+	for _, n := range taken {
+		votes := w.history[n]
+		for i := range votes {
+			if votes[i].agent == a {
+				votes[i].void = true
+			}
+		}
+		w.shards[n] = shard{agent: -1}
+		w.open = append(w.open, n)
+		w.cell.Reopened++
+	}
+}

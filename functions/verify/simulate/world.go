@@ -1,0 +1,358 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// agent is one name. A machine whose agents return has several, one after the
+// other.
+type agent struct {
+	name    string
+	slot    int
+	fair    bool
+	late    float64
+	behave  behaviour
+	private answer
+
+	results     int // given under this name
+	firstLie    int // results when it lied first; -1: never
+	caught      int // results when a lie was proven; -1: never
+	tainted     int // the moment of the last taint; 0: never
+	gone        bool
+	quarantined bool
+
+	window  int64
+	waiting []int32 // shards that wait in the open window
+	closing []int32 // those of the window that is being audited
+	valid   int     // BOINC's consecutive_valid
+}
+
+// shard is what is written down about a shard.
+type shard struct {
+	agent    int32 // the name whose answer is accepted, by its index; -1: none
+	answer   answer
+	accepted int // the moment
+	final    int // the moment; 0: not yet
+	awaits   int64
+}
+
+type world struct {
+	o       Options
+	pop     Population
+	policy  verify.Policy
+	bound   verify.Bound
+	means   verify.Means
+	secret  []byte
+	dice    *rand.Rand
+	hostile behaviour
+
+	names    []*agent
+	byName   map[string]int32
+	slots    []*agent // who works now
+	evidence map[string]verify.Evidence
+	shards   []shard
+	open     []int32          // to be lent again
+	history  map[int32][]vote // of shards that more than one attempt was made at
+	now      int
+	digests  []string
+
+	attempts []verify.Attempt
+	others   []vote
+	cell     Cell
+}
+
+func newWorld(o Options, p Population, rule Rule) *world {
+	w := &world{
+		o: o, pop: p, dice: dice(o, p, rule), secret: []byte("the simulation's secret"),
+		byName: map[string]int32{}, evidence: map[string]verify.Evidence{}, history: map[int32][]vote{},
+		shards: make([]shard, o.Results), cell: Cell{Population: p.Name, Rule: rule, Shards: o.Results},
+	}
+	w.policy = verify.Policy{TargetError: o.TargetError, AssumeHostile: o.Assumed}
+	w.bound = verify.Derive(w.policy)
+	switch rule {
+	case Rechecks:
+		w.means.Recheck = true
+	case Quorum2:
+		w.policy = verify.Policy{Quorum: 2}
+	case Quorum3:
+		w.policy = verify.Policy{Quorum: 3}
+	case Replicas, Adaptive:
+	}
+	w.hostile = p.hostile(w.bound)
+	hostile := int(o.Hostile*float64(o.Agents) + 0.5)
+	for slot := range o.Agents {
+		w.slots = append(w.slots, w.join(slot, slot < hostile))
+	}
+	for i := range w.shards {
+		w.shards[i].agent = -1
+	}
+	return w
+}
+
+// join gives a machine a new name.
+func (w *world) join(slot int, special bool) *agent {
+	a := &agent{
+		name: fmt.Sprintf("agent-%06d", len(w.names)), slot: slot, fair: !special || w.pop.fair, private: own + answer(slot),
+		firstLie: -1, caught: -1, window: 1, behave: honest(w.bound),
+	}
+	if special {
+		a.behave, a.late = w.hostile, w.pop.late
+	}
+	w.byName[a.name] = int32(len(w.names))
+	w.names = append(w.names, a)
+	return a
+}
+
+// run settles every shard, with a target error to the last audit.
+func (w *world) run() {
+	for n := range w.shards {
+		w.settle(int32(n))
+		for len(w.open) > 0 {
+			w.settleOpen()
+		}
+	}
+	for w.policy.TargetError != 0 && w.tail() {
+		for len(w.open) > 0 {
+			w.settleOpen()
+		}
+	}
+}
+
+func (w *world) settleOpen() {
+	last := len(w.open) - 1
+	n := w.open[last]
+	w.open = w.open[:last]
+	w.settle(n)
+}
+
+// settle lends a shard until it is decided.
+func (w *world) settle(n int32) {
+	var late *agent
+	for wanted := w.policy.Initial(); wanted > 0; {
+		for range wanted {
+			a := w.pick(n, late)
+			if a != nil && late == nil && a.late > 0 && w.dice.Float64() < a.late {
+				late = a // its lease expires, and the shard is lent to another
+				a = w.pick(n, late)
+			}
+			if a == nil {
+				w.review(n)
+				return
+			}
+			w.execute(n, a)
+		}
+		v := w.decide(n, w.means, 0)
+		if wanted = v.Wanted; v.Decision != verify.Replicate {
+			w.carryOut(n, v)
+		}
+	}
+	if late == nil || late.gone {
+		return
+	}
+	if w.shards[n].final != 0 {
+		late.results++
+		w.cell.Executions++ // in vain
+		return
+	}
+	w.execute(n, late)
+	w.again(n, w.means)
+}
+
+// again decides about a shard once more, and carries out what is new.
+func (w *world) again(n int32, m verify.Means) verify.Verdict { return w.further(n, m, 0) }
+
+// further does so when the server has executed the shard so often.
+func (w *world) further(n int32, m verify.Means, server int) verify.Verdict {
+	for {
+		v := w.decide(n, m, server)
+		switch v.Decision {
+		case verify.Replicate:
+			for range v.Wanted {
+				a := w.pick(n, nil)
+				if a == nil {
+					w.review(n)
+					return v
+				}
+				w.execute(n, a)
+			}
+		case verify.Recheck:
+			w.recheck(&server)
+		default:
+			w.carryOut(n, v)
+			return v
+		}
+	}
+}
+
+func (w *world) recheck(server *int) {
+	*server++
+	w.cell.Executions++
+	w.cell.Rechecks++
+}
+
+// decide asks the engine. server is how often the server has executed the shard:
+// it is always right.
+func (w *world) decide(n int32, m verify.Means, server int) verify.Verdict {
+	w.attempts = w.attempts[:0]
+	if s := w.shards[n]; s.agent >= 0 {
+		m.Holder = w.names[s.agent].name
+	}
+	for _, v := range w.history[n] {
+		w.attempts = append(w.attempts, w.attempt(v))
+	}
+	for i := range server {
+		w.attempts = append(w.attempts, verify.Attempt{ID: serverIDs[i], Server: true, State: verify.Reported, Status: verify.OK, Digest: w.digest(right)})
+	}
+	return verify.Decide(w.policy, w.attempts, w.evidence, m)
+}
+
+var serverIDs = [...]string{"server-1", "server-2", "server-3"}
+
+func (w *world) attempt(v vote) verify.Attempt {
+	return verify.Attempt{
+		ID: v.agent.name, Agent: v.agent.name, Owner: v.agent.name, State: verify.Reported,
+		Status: verify.OK, Digest: w.digest(v.answer), Void: v.void,
+	}
+}
+
+func (w *world) digest(a answer) string {
+	for len(w.digests) <= int(a) {
+		w.digests = append(w.digests, fmt.Sprintf("%064x", len(w.digests)))
+	}
+	return w.digests[a]
+}
+
+// pick chooses a machine that works and has not answered this shard.
+func (w *world) pick(n int32, but *agent) *agent {
+	const tries = 1000
+	for range tries {
+		if len(w.slots) == 0 {
+			return nil
+		}
+		a := w.slots[w.dice.IntN(len(w.slots))]
+		if a != but && !slices.ContainsFunc(w.history[n], func(v vote) bool { return v.agent == a }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// execute has an agent answer a shard.
+func (w *world) execute(n int32, a *agent) {
+	w.cell.Executions++
+	w.others = w.others[:0]
+	for _, v := range w.history[n] {
+		if !v.void {
+			w.others = append(w.others, v)
+		}
+	}
+	given := right
+	if lie, with := a.behave(sight{results: a.results, dice: w.dice, others: w.others}); lie {
+		if given = with; with == own {
+			given = a.private
+		}
+		if a.firstLie < 0 {
+			a.firstLie = a.results
+		}
+	}
+	a.results++
+	w.history[n] = append(w.history[n], vote{agent: a, answer: given})
+}
+
+// carryOut writes down what was decided.
+func (w *world) carryOut(n int32, v verify.Verdict) {
+	switch v.Decision {
+	case verify.Recheck:
+		w.again(n, w.means)
+		return
+	case verify.Accept:
+		w.accept(n, v)
+	default:
+		w.review(n)
+	}
+	w.learn(v)
+}
+
+func (w *world) accept(n int32, v verify.Verdict) {
+	s := &w.shards[n]
+	who := int32(-1)
+	if i, found := w.byName[v.Canonical]; found {
+		who = i
+	}
+	fresh := s.accepted == 0 || s.agent != who
+	if s.agent, s.answer = who, w.answerOf(v.Digest); fresh {
+		w.now++
+		s.accepted = w.now
+	}
+	switch {
+	case !v.Provisional:
+		w.finish(n)
+	case fresh:
+		w.wait(n, w.names[who])
+	}
+}
+
+func (w *world) answerOf(digest string) answer {
+	return answer(slices.Index(w.digests, digest))
+}
+
+// finish makes a shard's answer final.
+func (w *world) finish(n int32) {
+	s := &w.shards[n]
+	w.now++
+	s.final = w.now
+	delete(w.history, n)
+}
+
+// review has a person decide, who is always right.
+func (w *world) review(n int32) {
+	w.cell.Reviews++
+	w.shards[n].agent, w.shards[n].answer = -1, right
+	w.finish(n)
+}
+
+// learn adds to the evidence, and takes back what caught agents have given.
+func (w *world) learn(v verify.Verdict) {
+	for _, d := range v.Deltas() {
+		a := w.names[w.byName[d.Agent]]
+		e := w.evidence[d.Agent]
+		e.Passed += d.Passed
+		e.Failed += d.Failed
+		e.SinceFailure += d.Passed
+		if d.Failed > 0 {
+			e.SinceFailure = 0
+		}
+		w.evidence[d.Agent] = e
+		if d.Failed > 0 {
+			w.catch(a)
+		}
+	}
+}
+
+func (w *world) catch(a *agent) {
+	if a.caught < 0 {
+		a.caught = a.results
+		if a.fair {
+			w.cell.FalselyTainted++
+		}
+	}
+	if w.policy.TargetError != 0 && verify.Tainted(verify.Failed, "").Reopen {
+		w.reopen(a)
+	}
+	standing, _ := verify.StandingOf(w.evidence[a.name])
+	if a.gone || (standing != verify.Caught && !(w.pop.returning && !a.fair)) {
+		return
+	}
+	a.gone = true
+	a.quarantined = standing == verify.Caught
+	i := slices.Index(w.slots, a)
+	if w.pop.returning && !a.fair {
+		w.slots[i] = w.join(a.slot, true)
+		return
+	}
+	w.slots = slices.Delete(w.slots, i, i+1)
+}
