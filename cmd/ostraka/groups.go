@@ -8,7 +8,7 @@ func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"try", "Try it:", []*cobra.Command{newDemo(t), newDev(t)}},
+		{"try", "Try it:", []*cobra.Command{newDemo(t), newDev(t), newSimulate(t)}},
 		{"use", "Run functions:", []*cobra.Command{
 			newFunction(t, server), newJob(t, server), newModule(t, server), newRule(t, server), newObject(t, server), newFlag(t, server),
 		}},

@@ -86,10 +86,10 @@ func (b *ballot) speakers(attempts []Attempt) []Attempt {
 }
 
 func (b *ballot) isCaught(agent string, evidence map[string]Evidence) bool {
-	standing, why := StandingOf(evidence[agent])
-	if standing != Caught {
+	if !evidence[agent].speaksAgainst() {
 		return false
 	}
+	_, why := StandingOf(evidence[agent])
 	b.explain(ReasonCaught, "agent %s has no vote: %s", agent, why)
 	return true
 }

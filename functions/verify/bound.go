@@ -114,8 +114,8 @@ func (b Bound) rho() float64 { return b.TargetError * (1 - b.Hostile) / b.Hostil
 // largest at L = 1/λ, where λ = −ln(1−d·a/n), and is 1/(e·λ) there; where λ > 1
 // it is largest at L = 1.
 func (b Bound) Closing(n int, detection float64) (audits int, ok bool) {
-	if n <= 0 {
-		return 0, true
+	if n <= 0 || b.rho() >= 1 {
+		return 0, true // all of them may be wrong
 	}
 	size := float64(n)
 	budget := b.rho() * size

@@ -19,14 +19,19 @@ const ForgivenPerFailure = 1000
 // its answers were out-voted, unless it has passed more than ForgivenPerFailure
 // checks for each of them. The reason is for people to read.
 func StandingOf(e Evidence) (Standing, string) {
-	switch {
-	case e.Caught:
-		return Caught, "marked as caught"
-	case e.Failed < CatchFailures:
-		return Active, fmt.Sprintf("%d checks passed, %d failed: fewer than %d failures", e.Passed, e.Failed, CatchFailures)
-	case e.Passed/ForgivenPerFailure >= e.Failed:
+	if !e.speaksAgainst() {
+		if e.Failed < CatchFailures {
+			return Active, fmt.Sprintf("%d checks passed, %d failed: fewer than %d failures", e.Passed, e.Failed, CatchFailures)
+		}
 		return Active, fmt.Sprintf("%d checks passed, %d failed: at most one in %d", e.Passed, e.Failed, ForgivenPerFailure)
-	default:
-		return Caught, fmt.Sprintf("out-voted %d times, with %d checks passed: more than one in %d", e.Failed, e.Passed, ForgivenPerFailure)
 	}
+	if e.Caught {
+		return Caught, "marked as caught"
+	}
+	return Caught, fmt.Sprintf("out-voted %d times, with %d checks passed: more than one in %d", e.Failed, e.Passed, ForgivenPerFailure)
+}
+
+// speaksAgainst is the rule alone.
+func (e Evidence) speaksAgainst() bool {
+	return e.Caught || e.Failed >= CatchFailures && e.Passed/ForgivenPerFailure < e.Failed
 }

@@ -1,0 +1,198 @@
+package verify
+
+import (
+	"fmt"
+	"math"
+)
+
+// Hand is an agent that a job could be lent to.
+type Hand struct {
+	Agent string
+	Owner string // empty: its own
+	// Share is the part of the work that it is expected to do, in any unit: its
+	// cores, or results an hour. All zero: they share alike.
+	Share    float64
+	Evidence Evidence
+}
+
+// Forecast is what a job is expected to take, and what its answer will be worth.
+type Forecast struct {
+	// PerShard is the number of executions to a shard when nobody lies, those of
+	// the server included; Worst is the number when as many results as assumed
+	// are hostile and all of them are made again.
+	PerShard float64 `json:"executions_per_shard"`
+	Worst    float64 `json:"worst_executions_per_shard"`
+	// Rechecks is the expected number of the server's executions.
+	Rechecks float64 `json:"rechecks"`
+	// ErrorBound is the largest share of wrong answers that is to be expected
+	// when the share Hostile of the results is, and those agents agree on their
+	// lies.
+	ErrorBound float64 `json:"error_bound"`
+	Hostile    float64 `json:"assume_hostile"`
+	// Audits close a window of Window results of one agent; a smaller one takes
+	// fewer. Voices are the agents that must agree where nothing else decides.
+	Audits int `json:"audits_per_window,omitempty"`
+	Window int `json:"window,omitempty"`
+	Voices int `json:"voices"`
+	// Owners is the number of independent owners among the agents at hand.
+	Owners int `json:"owners"`
+	// Stuck says that the agents at hand cannot bring the job to its end.
+	Stuck bool `json:"stuck"`
+	// Notes say how the shards will be decided, for people.
+	Notes []string `json:"notes"`
+}
+
+// Plan forecasts a job of so many shards on the agents at hand. Caught agents
+// are left out.
+func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
+	if err := p.Validate(); err != nil {
+		return Forecast{}, fmt.Errorf("planning: %w", err)
+	}
+	hands = usable(hands)
+	f := Forecast{Voices: p.quorum(), Hostile: DefaultHostile, Owners: ownersOf(hands)}
+	if p.AssumeHostile != 0 {
+		f.Hostile = p.AssumeHostile
+	}
+	switch {
+	case p.TargetError != 0:
+		f.bounded(p, hands, shards, m)
+	case p.Recheck != "":
+		f.recheckAll(shards, m)
+	case p.None:
+		f.PerShard, f.Worst, f.ErrorBound = 1, 1, f.Hostile
+		f.note("the first answer is believed: every hostile agent's is")
+	default:
+		quorum := float64(p.Quorum)
+		f.PerShard, f.Worst = quorum, quorum/(1-f.Hostile)
+		f.ErrorBound = math.Pow(f.Hostile, quorum)
+		f.note("%d agents must give the same answer; it is wrong where all of them lie alike", p.Quorum)
+		f.needs(p.Quorum)
+	}
+	return f, nil
+}
+
+func usable(hands []Hand) (left []Hand) {
+	for _, h := range hands {
+		if standing, _ := StandingOf(h.Evidence); standing != Caught {
+			left = append(left, h)
+		}
+	}
+	return left
+}
+
+func ownersOf(hands []Hand) int {
+	votes := make([]Attempt, len(hands))
+	for i, h := range hands {
+		votes[i] = Attempt{Agent: h.Agent, Owner: h.Owner}
+	}
+	return owners(votes)
+}
+
+func (f *Forecast) note(format string, args ...any) {
+	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
+}
+
+// needs marks the job as stuck when too few owners are at hand.
+func (f *Forecast) needs(owners int) {
+	if f.Owners < owners {
+		f.Stuck = true
+		f.note("agents of %d owners are needed, and there are %d: enrol more, or ask for less", owners, f.Owners)
+	}
+}
+
+func (f *Forecast) recheckAll(shards int64, m Means) {
+	f.PerShard, f.Worst, f.Rechecks = 2, 2, float64(shards)
+	f.note("the server executes every shard too, and its answer counts")
+	f.needs(1)
+	if !m.Recheck {
+		f.Stuck = true
+		f.note("no server can execute shards now: start one that can")
+	}
+}
+
+// bounded forecasts a target error: live audits, and the audits that close the
+// windows of each agent.
+func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
+	b := Derive(p)
+	f.ErrorBound, f.Audits, f.Window, f.Voices = b.TargetError, b.Audits, b.Window, b.Voices
+	if b.Voices == 1 {
+		f.PerShard, f.Worst, f.Audits, f.Window = 1, 1, 0, 0
+		f.note("no more of the results are assumed to be hostile than may be wrong: the first answer is final")
+		f.needs(1)
+		return
+	}
+	extra, replicated := 0.0, 0.0
+	for i, results := range divide(hands, shards) {
+		live, closing, more := b.forecast(hands[i].Evidence, results, m)
+		extra += live + closing
+		replicated += more
+	}
+	n := float64(max(1, shards))
+	f.PerShard = 1 + (extra+replicated)/n
+	f.Worst = f.PerShard / (1 - f.Hostile)
+	how := "by replicas at other owners, since no server can execute shards now"
+	if m.Recheck {
+		f.Rechecks = extra
+		how = "by the server"
+	}
+	f.note("one agent executes a shard; %.3g further executions are audits %s", extra, how)
+	f.note("a window of %d results of one agent closes with %d audits; of %d with %d", b.Window, b.full(b.Window, m), perAgent(hands, shards), b.full(perAgent(hands, shards), m))
+	if replicated > 0 {
+		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.3g executions", b.Voices, replicated)
+	}
+	switch {
+	case replicated > 0:
+		f.needs(b.Voices)
+	case !m.Recheck && extra > 0:
+		f.needs(MinSupport)
+	default:
+		f.needs(1)
+	}
+}
+
+// full is how many audits close a window of n results.
+func (b Bound) full(n int, m Means) int {
+	audits, _ := b.Closing(n, b.Detection(m))
+	return audits
+}
+
+func perAgent(hands []Hand, shards int64) int {
+	return int(shards / int64(max(1, len(hands))))
+}
+
+// divide shares shards out among hands.
+func divide(hands []Hand, shards int64) []float64 {
+	sum := 0.0
+	for _, h := range hands {
+		sum += max(0, h.Share)
+	}
+	parts := make([]float64, len(hands))
+	for i, h := range hands {
+		if sum == 0 {
+			parts[i] = float64(shards) / float64(len(hands))
+		} else {
+			parts[i] = float64(shards) * max(0, h.Share) / sum
+		}
+	}
+	return parts
+}
+
+// forecast is how many executions the results of one agent cost beside the
+// first: live audits, those that close its windows, and replicas.
+func (b Bound) forecast(e Evidence, results float64, m Means) (live, closing, replicas float64) {
+	probation := max(0, float64(ProbationAudits-e.SinceFailure)) / b.Rate(Evidence{}, m)
+	early := min(results, probation)
+	live = early*b.Rate(Evidence{}, m) + (results-early)*b.Rate(Evidence{SinceFailure: ProbationAudits}, m)
+	waiting := results
+	if m.Recheck {
+		waiting -= live // what the server confirmed is final
+	}
+	windows := math.Floor(waiting / float64(b.Window))
+	closing = windows * float64(b.full(b.Window, m))
+	rest := int(math.Ceil(waiting - windows*float64(b.Window) - rounding))
+	c := b.Close(Pool{Results: rest}, m)
+	if c.Voices > 0 {
+		return live, closing, float64(rest * (c.Voices - 1))
+	}
+	return live, closing + float64(c.Audits), 0
+}
