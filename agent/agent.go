@@ -53,6 +53,7 @@ type agent struct {
 	id      uuid.UUID // as the server knows it
 	sandbox Sandbox
 	bundles *bundleCache
+	inputs  *inputCache
 	outage  outage
 	started time.Time
 	keeper  *keeper
@@ -155,12 +156,15 @@ func newAgent(o Options) (*agent, error) {
 	return &agent{
 		started: time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server,
-		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, outage: outage{log: o.Log}, orders: newOrderBook(),
+		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, inputs: newInputCache(dir.inputs(), DefaultInputsBytes, o.Log), outage: outage{log: o.Log}, orders: newOrderBook(),
 	}, nil
 }
 
 // equip opens what the agent works with: the sandbox, the owner's preferences, what is left to send, and the monitor.
 func (a *agent) equip(ctx context.Context) (err error) {
+	if err = a.inputs.clear(); err != nil {
+		return err
+	}
 	if a.sandbox, err = openSandbox(ctx, a.options, a.dir); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (d *dataDir) clearWork() error {
 	if err := os.RemoveAll(d.work()); err != nil {
 		return fmt.Errorf("clearing what an earlier run left behind: %w", err)
 	}
-	for _, dir := range []string{d.work(), d.bundles(), d.spool()} {
+	for _, dir := range []string{d.work(), d.bundles(), d.inputs(), d.spool()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("making a directory of the agent: %w", err)
 		}
@@ -81,6 +81,7 @@ func (d *dataDir) clearWork() error {
 func (d *dataDir) work() string          { return filepath.Join(d.path, "work") }
 func (d *dataDir) spool() string         { return filepath.Join(d.path, "spool") }
 func (d *dataDir) bundles() string       { return filepath.Join(d.path, "bundles") }
+func (d *dataDir) inputs() string        { return filepath.Join(d.path, "inputs") }
 func (d *dataDir) keyFile() string       { return filepath.Join(d.path, keyName) }
 func (d *dataDir) enrolmentFile() string { return filepath.Join(d.path, "enrolment.json") }
 

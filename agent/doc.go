@@ -21,6 +21,7 @@
 //	trust.json        the signing keys of the projects whose functions it executes (package trust)
 //	enrolment.json    the server, the agent's ID there and the key that the server gave it
 //	bundles/          functions by digest, checked at every use
+//	inputs/           files that shards read, by digest, checked at every use
 //	python/           the interpreter, compared with the program's list of it at every start (package runtime/python)
 //	prefs.toml        what its owner allows; read again whenever it changes
 //	paused.json       there while its owner has paused it

@@ -28,6 +28,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/statement"
 	"github.com/ostraka/ostraka/testenv"
@@ -61,6 +62,8 @@ type fakeServer struct {
 	results   map[int64]client.ShardResult
 	posts     int
 	outputs   map[string]string
+	files     map[string]string // inputs of shards by digest, where they have some
+	fetched   []string          // "SHARD DIGEST" of each request for one
 	returned  []uuid.UUID
 	onReturn  func(client.Refusal)
 	ended     []uuid.UUID // told with the next heartbeat
@@ -186,6 +189,14 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	}
 	lent, known := f.leases[id]
 	switch parts[1] {
+	case "shards": // /shards/N/files/DIGEST
+		content, found := f.files[parts[4]]
+		f.fetched = append(f.fetched, parts[2]+" "+parts[4])
+		if !found {
+			problem(w, 404, "input_lost")
+			return
+		}
+		_, _ = io.WriteString(w, content)
 	case "bundle":
 		_, _ = w.Write(f.bundle.Archive())
 	case "outputs":
@@ -270,7 +281,7 @@ func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) lend(w http.ResponseWriter, id uuid.UUID) {
-	answerJSON(w, 200, client.Lease{ID: id, Project: f.project, Signing: f.signing, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], TTLSeconds: f.ttl})
+	answerJSON(w, 200, client.Lease{ID: id, Project: f.project, Signing: f.signing, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], Files: f.files != nil, TTLSeconds: f.ttl})
 }
 
 func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID, lent []client.LeasedShard) {
@@ -408,6 +419,7 @@ type fakeSandbox struct {
 	// leaves, where set, is what a shard leaves under $OSTRAKA_OUTPUT, by path, in the folder outputs.
 	leaves  map[string]string
 	outputs string
+	inputs  *inputdir.Dir // nil: shards have no files
 	// run, where set, is what executing a shard does.
 	run func(ctx context.Context, shard int64) (output string, err error)
 
@@ -468,6 +480,8 @@ func (s *fakeSession) OutputBytes() int64 { return 0 }
 func (s *fakeSession) Kill(string) {}
 
 func (s *fakeSession) OutputDir() string { return s.outputs }
+
+func (s *fakeSession) Inputs() *inputdir.Dir { return s.inputs }
 
 func (s *fakeSession) Close() error { return nil }
 

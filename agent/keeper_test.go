@@ -105,15 +105,17 @@ func TestRoom(t *testing.T) {
 	r := newRoom()
 	p := prefs.Preferences{MemoryBytes: 1000, DiskBytes: 2000}
 	small := bundle.Limits{MemoryBytes: 600, DiskBytes: 100}
-	leave, err := r.take(&p, &small)
+	leave, err := r.take(&p, &small, 0)
 	require.NoError(t, err)
-	_, err = r.take(&p, &small)
+	_, err = r.take(&p, &small, 0)
 	require.ErrorContains(t, err, "no room for it now")
 	require.False(t, refusalOf(err).Refuses, "it may come again")
-	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1001})
+	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1001}, 0)
 	require.True(t, refusalOf(err).Refuses)
-	_, err = r.take(&p, &bundle.Limits{DiskBytes: 1001})
+	_, err = r.take(&p, &bundle.Limits{DiskBytes: 1001}, 0)
 	require.Equal(t, refusedCaps, refusalOf(err).Code, "half of the disk is for what runs")
+	_, err = r.take(&p, &bundle.Limits{DiskBytes: 400}, 601)
+	require.ErrorContains(t, err, "input files of a shard take 601 more")
 	woken := make(chan struct{})
 	go func() {
 		r.wait(t.Context(), nil)
@@ -123,9 +125,9 @@ func TestRoom(t *testing.T) {
 	leave()
 	<-woken
 	require.Zero(t, r.memory)
-	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1000, DiskBytes: 1000})
+	_, err = r.take(&p, &bundle.Limits{MemoryBytes: 1000, DiskBytes: 400}, 600)
 	require.NoError(t, err)
-	_, err = r.take(&prefs.Preferences{}, &small)
+	_, err = r.take(&prefs.Preferences{}, &small, 1<<40)
 	require.NoError(t, err, "without limits there is always room")
 }
 

@@ -16,6 +16,7 @@ const (
 	refusedProject    = "project_not_allowed" // the owner does not work for the project
 	refusedFunction   = "function_denied"     // the owner does not run this function
 	refusedBundle     = "wrong_bundle"        // the bundle is not what the lease promised
+	refusedInput      = "input_unavailable"   // a file that a shard reads cannot be had as its digest promises
 	returnedFailure   = "sandbox_failed"      // the sandbox does not work
 	returnedStopping  = "stopping"            // the agent stops
 	returnedOrder     = "ordered"             // the killswitch, or an order to end the sandbox

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/eula"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
@@ -115,6 +116,23 @@ func (r *remote) bundle(ctx context.Context, lease uuid.UUID) (io.ReadCloser, er
 	}
 	return &cancelBody{body, cancel}, nil
 }
+
+// transferRate is how many bytes a second a large file is expected to have at least: a slow line, 512 kbit/s.
+const transferRate = 64 << 10
+
+// input reads a file of a shard. The time limit covers the reading and grows with the file.
+func (r *remote) input(ctx context.Context, lease uuid.UUID, shard int64, f inputfile.File) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, transferLimit+time.Duration(f.Size/transferRate)*time.Second)
+	body, err := answer.Stream(r.client.GetLeaseFile(ctx, lease, shard, f.Digest))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &cancelBody{body, cancel}, nil
+}
+
+// isLost says that the server does not have what it lends.
+func isLost(err error) bool { return errors.Is(err, answer.Code("input_lost")) }
 
 // brokeOff says whether a server that could be reached did not bring its answer to an end.
 func brokeOff(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

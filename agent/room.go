@@ -22,23 +22,26 @@ type room struct {
 
 func newRoom() *room { return &room{freed: make(chan struct{})} }
 
-// take reserves what a function may use, or says why not. The owner's disk is shared: half for what runs, a quarter each for bundles
-// and for results that wait.
-func (r *room) take(p *prefs.Preferences, m *bundle.Limits) (leave func(), err error) {
+// take reserves what a function may use, and its input files on the disk, or says why not. The owner's disk is shared: half for what
+// runs, a quarter for results that wait, an eighth each for bundles and for kept input files.
+func (r *room) take(p *prefs.Preferences, m *bundle.Limits, inputs int64) (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	memory, disk := p.MemoryBytes, p.DiskBytes/2
+	wanted := m.DiskBytes + inputs
 	switch {
 	case memory > 0 && m.MemoryBytes > memory:
 		return nil, refused(refusedCaps, fmt.Sprintf("its limit memory_bytes is %d and all functions here may have %d together", m.MemoryBytes, memory))
+	case disk > 0 && m.DiskBytes <= disk && wanted > disk:
+		return nil, refused(refusedCaps, fmt.Sprintf("its limit disk_bytes is %d, the input files of a shard take %d more, and all functions here may have %d together", m.DiskBytes, inputs, disk))
 	case disk > 0 && m.DiskBytes > disk:
 		return nil, refused(refusedCaps, fmt.Sprintf("its limit disk_bytes is %d and all functions here may have %d together", m.DiskBytes, disk))
-	case memory > 0 && r.memory+m.MemoryBytes > memory, disk > 0 && r.disk+m.DiskBytes > disk:
+	case memory > 0 && r.memory+m.MemoryBytes > memory, disk > 0 && r.disk+wanted > disk:
 		return nil, &refusal{code: returnedRoom, text: "the functions that run on this machine leave no room for it now"}
 	}
 	r.memory += m.MemoryBytes
-	r.disk += m.DiskBytes
-	memory, disk = m.MemoryBytes, m.DiskBytes
+	r.disk += wanted
+	memory, disk = m.MemoryBytes, wanted
 	return sync.OnceFunc(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/process"
 	"github.com/ostraka/ostraka/runtime/python"
@@ -36,6 +37,8 @@ type Session interface {
 	Kill(reason string)
 	// OutputDir is where the files lie that the last shard left, until the next one runs.
 	OutputDir() string
+	// Inputs is the folder of the files that the next shard finds as its $OSTRAKA_INPUT.
+	Inputs() *inputdir.Dir
 	// Close ends everything that the session started.
 	Close() error
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,10 +29,13 @@ func (a *agent) watchOver(ctx context.Context) {
 	a.tell(&last, idle{IdleStopping, "the agent has stopped"}, time.Now())
 }
 
-// shareDisk gives bundles and results that wait a quarter each of what the owner lets the agent have; what runs has the rest.
+// shareDisk gives results that wait a quarter of what the owner lets the agent have, bundles and kept input files an eighth each; what
+// runs has the rest.
 func (a *agent) shareDisk() {
-	quarter := a.keeper.current().DiskBytes / 4
-	a.bundles.owner.Store(quarter)
+	p := a.keeper.current()
+	quarter := p.DiskBytes / 4
+	a.bundles.owner.Store(quarter / 2)
+	a.inputs.owner.Store(lowerCap(cmp.Or(p.InputsBytes, a.inputs.max), quarter/2))
 	a.spool.Limit(lowerCap(a.options.SpoolBytes, quarter))
 }
 

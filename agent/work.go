@@ -68,6 +68,12 @@ func (w *work) execute(ctx context.Context, results chan<- finished) error {
 		if why := w.keeper.stops(); why.Code != "" {
 			return &pausedWork{why}
 		}
+		if err := w.layInputs(ctx, shard.Shard, shard.Input); err != nil {
+			if over(ctx) {
+				return nil
+			}
+			return fmt.Errorf("fetching the files of shard %d: %w", shard.Shard, err)
+		}
 		w.box.shard.Store(shard.Shard)
 		r, err := w.session.Run(ctx, shard.Shard, []byte(shard.Input))
 		if over(ctx) {

@@ -231,7 +231,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 		return nil, err
 	}
 	p := w.keeper.current()
-	leave, err := w.room.take(&p, &b.Manifest.Limits)
+	leave, err := w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
 	if err != nil {
 		return nil, err
 	}

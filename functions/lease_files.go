@@ -2,11 +2,13 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/inputfile"
@@ -48,5 +50,12 @@ func (s *Service) LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard i
 	if !slices.ContainsFunc(files, func(f inputfile.File) bool { return f.Digest == digest }) {
 		return nil, 0, NotFound("file", digest)
 	}
-	return s.OpenObject(ctx, holder.ProjectID, digest)
+	r, size, err := s.OpenObject(ctx, holder.ProjectID, digest)
+	if errors.Is(err, blob.ErrNotFound) {
+		return nil, 0, &Error{
+			Kind: KindNotFound, Code: "input_lost", Message: "the object store does not have a file that the shard reads", Err: err,
+			Hint: "give the lease back; the project's owner stores the file again, or cancels the job",
+		}
+	}
+	return r, size, err
 }

@@ -52,7 +52,9 @@ func objectError(err error, digest string) error {
 	case errors.Is(err, blob.ErrMismatch):
 		return &Error{Kind: KindInvalid, Code: "digest_mismatch", Message: "the bytes do not have the digest that was stated", Hint: "nothing was stored; send the object again", Err: err}
 	case errors.Is(err, blob.ErrNotFound):
-		return NotFound("object", digest)
+		missing := NotFound("object", digest)
+		missing.Err = err
+		return missing
 	default:
 		return err
 	}

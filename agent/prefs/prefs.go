@@ -33,6 +33,7 @@ type Preferences struct {
 	MemoryBytes   int64 // the sum of the limits of what runs
 	DiskBytes     int64 // the sum of the limits of what runs, the kept bundles and the spool
 	KeepFreeBytes int64 // of the disk, for others; DefaultKeepFree
+	InputsBytes   int64 // kept input files
 
 	// For one function.
 	Function Function

@@ -21,6 +21,7 @@ sandboxes = 3
 cores = 2 # of eight
 memory = "2Gi"
 disk = 1073741824
+inputs = "256Mi"
 keep_free = "1Gi"
 min_isolation = "landlock"
 function_memory = "512Mi"
@@ -50,7 +51,7 @@ func TestEveryPreferenceIsRead(t *testing.T) {
 	athens, err := time.LoadLocation("Europe/Athens")
 	require.NoError(t, err)
 	require.Equal(t, Preferences{
-		Sandboxes: 3, Cores: 2, MemoryBytes: 2 << 30, DiskBytes: 1 << 30, KeepFreeBytes: 1 << 30,
+		Sandboxes: 3, Cores: 2, MemoryBytes: 2 << 30, DiskBytes: 1 << 30, InputsBytes: 256 << 20, KeepFreeBytes: 1 << 30,
 		Function:        Function{MemoryBytes: 512 << 20, DiskBytes: 64 << 20, WallSeconds: 600, CPUSeconds: 300, Pids: 8, BundleBytes: 1 << 20, MinIsolation: bundle.Landlock},
 		Projects:        []uuid.UUID{uuid.MustParse(project)},
 		ProjectsDenied:  []uuid.UUID{uuid.MustParse("0192d4a5-8f5e-7c3a-9b1e-2f6d3c4b5a61")},
