@@ -20,6 +20,12 @@ type inputFlags struct {
 	grid       []string
 	shardSize  string
 	shardBytes string
+	prefix     string // of files; "": see anyPrefix
+	anyPrefix  bool   // --objects-prefix was given
+	manifest   string
+	perShard   string
+
+	flags *pflag.FlagSet
 }
 
 func (o *inputFlags) register(f *pflag.FlagSet) {
@@ -28,25 +34,35 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
 	f.StringArrayVar(&o.grid, "grid", nil, "NAME=[VALUE,...], a JSON list; once for each axis: every combination is a shard")
 	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard")
+	f.StringVar(&o.prefix, "objects-prefix", "", "over the project's files whose names begin so, each a shard; an empty text is every file")
+	f.StringVar(&o.manifest, "objects-manifest", "", `file of one file or object a line, as "NAME" or {"name":…,"digest":…}; - is stdin`)
+	f.StringVar(&o.perShard, "per-shard", "", "how many files make a shard, with --objects-prefix or --objects-manifest; the input is then a list")
+	o.flags = f
 	f.StringVar(&o.shardBytes, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
 }
 
 // file is the file that must be stored before the job is submitted; empty: none.
-func (o *inputFlags) file() string { return o.items + o.lines }
+func (o *inputFlags) file() string { return o.items + o.lines + o.manifest }
 
 // partition reads the flags. The digest of a file is added when it is stored.
 func (o *inputFlags) partition() (p client.Partition, err error) {
+	o.anyPrefix = o.flags.Changed("objects-prefix")
+	files := o.anyPrefix || o.manifest != ""
 	given := 0
-	for _, flag := range []bool{o.rangeText != "", o.items != "", o.lines != "", len(o.grid) > 0} {
+	for _, flag := range []bool{o.rangeText != "", o.items != "", o.lines != "", len(o.grid) > 0, o.anyPrefix, o.manifest != ""} {
 		if flag {
 			given++
 		}
 	}
 	switch {
 	case given != 1:
-		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE and --grid NAME=[VALUE,...]")
+		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE, --grid NAME=[VALUE,...], --objects-prefix PREFIX and --objects-manifest FILE")
 	case o.shardSize != "" && o.rangeText == "" && o.lines == "":
 		return p, usageError("--shard-size is for a --range and for --lines: each item, and each combination of a grid, is a shard")
+	case o.perShard != "" && !files:
+		return p, usageError("--per-shard is for --objects-prefix and --objects-manifest")
+	case files:
+		return o.objects(), nil
 	case o.shardBytes != "" && o.lines == "":
 		return p, usageError("--shard-bytes is for --lines")
 	case o.lines != "" && (o.shardSize == "") == (o.shardBytes == ""):
@@ -60,6 +76,15 @@ func (o *inputFlags) partition() (p client.Partition, err error) {
 	default:
 		return client.Partition{Kind: client.PartitionKindItems}, nil
 	}
+}
+
+// objects is a partition of files; the server checks it.
+func (o *inputFlags) objects() client.Partition {
+	p := client.Partition{Kind: client.PartitionKindObjects, PerShard: o.perShard}
+	if o.anyPrefix {
+		p.Prefix = &o.prefix
+	}
+	return p
 }
 
 // parseRange reads --range and --shard-size.

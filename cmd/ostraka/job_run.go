@@ -36,9 +36,10 @@ func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobRunOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "run FUNCTION",
-		Short: "Run a function over a range, items, lines or a grid",
+		Short: "Run a function over a range, items, lines, a grid or files",
 		Long: `Run a function over a range of integers, cut into shards; over a file of items, one JSON value a
-line, each of which is a shard; over the lines of a text; or over every combination of some lists.
+line, each of which is a shard; over the lines of a text; over every combination of some lists; or
+over files of the project (ostraka file put), which the function finds in $OSTRAKA_INPUT.
 
 With --wait the command ends when the job does, and its exit code says how: 0 when the
 answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waiting, not the job.`,
@@ -46,6 +47,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
   ostraka job run resize --items photos.jsonl --quorum 3
   ostraka job run grep --lines access.log.gz --shard-size 1000 --aggregator concat
   ostraka job run train --grid 'alpha=[0.1,0.5]' --grid 'seed=[1,2,3]'
+  ostraka job run words --objects-prefix texts/2024/ --per-shard 10
   ostraka job run count --items - --no-verify --aggregator sum --wait -o json | jq .aggregate.value`,
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +85,11 @@ func (o *jobRunOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		request.Partition.Object = object.Value.Digest
+		if request.Partition.Kind == client.PartitionKindObjects {
+			request.Partition.Manifest = object.Value.Digest
+		} else {
+			request.Partition.Object = object.Value.Digest
+		}
 	}
 	job, err := submitJob(ctx, c, request, o.idempotencyKey)
 	if err != nil {

@@ -75,6 +75,10 @@ func partitionText(p client.Partition) string {
 		return fmt.Sprintf("the lines in object %s, %s bytes a shard", shortDigest(p.Object), p.Bytes)
 	case p.Kind == client.PartitionKindLines:
 		return fmt.Sprintf("the lines in object %s by %s", shortDigest(p.Object), p.Lines)
+	case p.Kind == client.PartitionKindObjects && p.PerShard != "":
+		return fmt.Sprintf("the files of manifest %s by %s", shortDigest(p.Manifest), p.PerShard)
+	case p.Kind == client.PartitionKindObjects:
+		return "the files of manifest " + shortDigest(p.Manifest)
 	case p.Object != "":
 		return "the items in object " + shortDigest(p.Object)
 	default:
