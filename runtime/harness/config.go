@@ -97,6 +97,14 @@ func (c *Config) wall() time.Duration {
 	return time.Duration(c.Manifest.Limits.WallSeconds) * time.Second
 }
 
+// stdoutLimit is what may come on stdout, in bytes. A script's result comes there.
+func (c *Config) stdoutLimit() int64 {
+	if c.Manifest.Script != "" {
+		return max(c.Manifest.Limits.StdoutBytes, c.Manifest.Limits.OutputBytes)
+	}
+	return c.Manifest.Limits.StdoutBytes
+}
+
 // Shard is one run of the function.
 type Shard struct {
 	Index  int64

@@ -35,15 +35,6 @@ type flight struct {
 	started time.Time
 }
 
-// outcome is what the flight came to.
-type outcome struct {
-	ending
-	peakRSS int64
-	ended   time.Time
-	last    bool  // the zygote leaves: only that ends all that is left
-	err     error // the context ended
-}
-
 // launch opens what the shard writes to and starts to read it. The first process
 // that reports gets the other ends.
 func launch(z *zygote, shard Shard, cfg *Config) (*flight, error) {
@@ -71,7 +62,7 @@ func (f *flight) open() (err error) {
 	for _, o := range []struct {
 		to    **output
 		limit int64
-	}{{&f.stdout, stdoutLimit(f.cfg)}, {&f.stderr, f.limits.StderrBytes}} {
+	}{{&f.stdout, f.cfg.stdoutLimit()}, {&f.stderr, f.limits.StderrBytes}} {
 		out, end, err := newOutput(o.limit, f.chatty)
 		if err != nil {
 			return err
@@ -98,14 +89,6 @@ func (f *flight) open() (err error) {
 		_, _ = feed.Write(bytes.Trim(f.shard.Input, jsonSpace))
 	}()
 	return nil
-}
-
-// stdoutLimit is what may come on stdout. A script's result comes there.
-func stdoutLimit(cfg *Config) int64 {
-	if cfg.Manifest.Script != "" {
-		return max(cfg.Manifest.Limits.StdoutBytes, cfg.Manifest.Limits.OutputBytes)
-	}
-	return cfg.Manifest.Limits.StdoutBytes
 }
 
 // inline says that the input travels with the order.
@@ -164,7 +147,7 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 	read := time.NewTimer(readAfter)
 	defer read.Stop()
 	var o outcome
-	o.limits, o.stdoutLimit = f.limits, stdoutLimit(f.cfg)
+	o.limits, o.stdoutLimit = f.limits, f.cfg.stdoutLimit()
 	var grace <-chan time.Time
 	full, verbose, done := f.full, f.verbose, ctx.Done()
 	end := func(why stop) {

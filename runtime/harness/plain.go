@@ -119,9 +119,7 @@ func (s *Plain) Run(ctx context.Context, shard Shard) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("running shard %d: %w", shard.Index, err)
 	}
-	r.Shard, r.InputBytes = shard.Index, int64(len(shard.Input))
-	r.Isolation = string(s.cfg.Isolation)
-	r.Interpreter, r.Platform, r.Libc = s.facts.named(s.cfg.Tree), s.facts.Platform, s.facts.Libc
+	r.label(&s.cfg, &s.facts, &shard)
 	return r, nil
 }
 

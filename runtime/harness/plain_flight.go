@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // plainFlight is a shard that runs in an interpreter of its own.
@@ -31,14 +29,6 @@ type plainFlight struct {
 	large, talk    sync.Once
 	exited         chan struct{} // closed when the interpreter is gone and waited for
 	started        time.Time
-}
-
-// plainOutcome is what it came to.
-type plainOutcome struct {
-	ending
-	peakRSS int64
-	ended   time.Time
-	err     error // the context ended
 }
 
 // capture reads a stream all the time and keeps its end.
@@ -104,14 +94,6 @@ func (c *capture) finish() *tail {
 func (f *plainFlight) chatty()   { f.talk.Do(func() { close(f.verbose) }) }
 func (f *plainFlight) overflow() { f.large.Do(func() { close(f.full) }) }
 
-func (f *plainFlight) stdoutLimit() int64 {
-	l := f.cfg.Manifest.Limits
-	if f.cfg.Manifest.Script != "" { // its result comes there
-		return max(l.StdoutBytes, l.OutputBytes)
-	}
-	return l.StdoutBytes
-}
-
 // start starts the interpreter, held together with all that it will start.
 func (f *plainFlight) start() (err error) {
 	f.frames, f.exited = make(chan frame, 1), make(chan struct{})
@@ -126,7 +108,7 @@ func (f *plainFlight) start() (err error) {
 			f.abandon()
 		}
 	}()
-	if f.stdout, outW, err = newCapture(f.stdoutLimit(), f.chatty); err != nil {
+	if f.stdout, outW, err = newCapture(f.cfg.stdoutLimit(), f.chatty); err != nil {
 		return err
 	}
 	ends = append(ends, outW)
@@ -204,8 +186,8 @@ func (f *plainFlight) abandon() {
 }
 
 // wait waits for the interpreter to end, and ends it when it must.
-func (f *plainFlight) wait(ctx context.Context, orders <-chan string) (o plainOutcome) {
-	o.limits, o.stdoutLimit = f.cfg.Manifest.Limits, f.stdoutLimit()
+func (f *plainFlight) wait(ctx context.Context, orders <-chan string) (o outcome) {
+	o.limits, o.stdoutLimit = f.cfg.Manifest.Limits, f.cfg.stdoutLimit()
 	wall := time.NewTimer(f.cfg.wall())
 	defer wall.Stop()
 	watch := time.NewTicker(plainWatchEvery)
@@ -244,7 +226,7 @@ func (f *plainFlight) wait(ctx context.Context, orders <-chan string) (o plainOu
 }
 
 // left takes what the kernel says of the interpreter, and ends what it has left behind.
-func (f *plainFlight) left(o *plainOutcome) {
+func (f *plainFlight) left(o *outcome) {
 	o.ended = time.Now()
 	used := f.group.finish(f.cmd.ProcessState)
 	o.cpu, o.peakRSS = used.cpu, used.peak
@@ -290,8 +272,8 @@ type groupUsed struct {
 	peak int64 // bytes
 }
 
-// collect puts the Result together.
-func (f *plainFlight) collect(o plainOutcome) (Result, error) {
+// collect takes what the shard left and makes the Result of it.
+func (f *plainFlight) collect(o outcome) (Result, error) {
 	select {
 	case o.frame = <-f.frames:
 	case <-time.After(drainGrace): // a process that got away holds the pipe
@@ -299,33 +281,11 @@ func (f *plainFlight) collect(o plainOutcome) (Result, error) {
 	}
 	_ = f.answer.Close()
 	stdout, stderr := f.stdout.finish(), f.stderr.finish()
-	o.stdout, o.stderr = stdout.n, stderr.n
-	files, filesErr := artifacts(f.root, f.cfg.Manifest.Limits)
 	if o.err != nil {
 		return Result{}, o.err
 	}
-	if f.shard.Workspace != "" {
-		var err error
-		if o.workspace, err = measure(f.shard.Workspace, f.cfg.Manifest.Limits, true); err != nil {
-			return Result{}, err
-		}
-	}
-	v := decide(o.ending)
-	if filesErr != nil && v.status == StatusOK {
-		v = badArtifacts(filesErr)
-	}
-	r := Result{
-		Status: v.status, Exception: v.exception, Files: files, OutputBytes: outputBytes(o.frame),
-		StdoutDigest: stdout.digest(), StdoutBytes: stdout.n, StdoutTail: stdout.text(), StdoutTruncated: !stdout.whole(),
-		StderrBytes: stderr.n, StderrTail: stderr.text(),
-		ExitCode: o.exitCode, Signal: signalName(o.signal),
-		StartedAt: stamp(f.started), EndedAt: stamp(o.ended),
-		CPUMicros: o.cpu, WallMicros: o.ended.Sub(f.started).Microseconds(), PeakRSSBytes: o.peakRSS,
-	}
-	if v.status == StatusOK {
-		r.Output, r.OutputDigest = string(v.output), canonical.Digest(v.output)
-	}
-	return r, nil
+	o.started = f.started
+	return o.assemble(&f.shard, f.root, stdout, stderr)
 }
 
 // errHold says that a shard's processes cannot be held together.
