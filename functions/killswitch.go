@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -95,34 +96,30 @@ func (s *Service) Kill(ctx context.Context, by Principal, scope KillScope, reaso
 	if n := len([]rune(reason)); n > MaxKillReason {
 		return status, Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept", n, MaxKillReason), "say it shorter")
 	}
-	var id uuid.UUID
 	if scope.Function != "" { // a name that is misspelt must not look like one that was stopped
 		if _, err := s.GetFunction(ctx, *scope.Project, scope.Function, scope.Version); err != nil {
 			return status, err
 		}
 	}
+	var id uuid.UUID
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
-		if err := s.checkKilled(ctx, tx, scope); err != nil {
-			return err
-		}
-		made, err := store.Exec(ctx, tx, store.SwitchOn, append(append([]any{newID()}, scope.args()...), reason, by.Actor())...)
+		row, on, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
 		if err != nil {
 			return err
 		}
-		row, _, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
-		if err != nil {
-			return err
-		}
-		id = row.ID
-		if force {
-			if err := s.queue.Enqueue(ctx, tx, SilenceArgs{Switch: id}); err != nil {
+		if id = row.ID; !on {
+			id = newID()
+			if err := putOn(ctx, tx, id, scope, reason, by); err != nil {
+				return err
+			}
+			if err := audit("killswitch.on", id.String()); err != nil {
 				return err
 			}
 		}
-		if made == 0 {
+		if !force {
 			return nil
 		}
-		return audit("killswitch.on", id.String())
+		return s.queue.Enqueue(ctx, tx, SilenceArgs{Switch: id})
 	}, by, reason)
 	if err != nil {
 		return status, err
@@ -200,35 +197,45 @@ func (s *Service) switching(ctx context.Context, scope KillScope, change func(tx
 	})
 }
 
-// checkKilled refuses a switch for an agent that does not exist, or is not the project's.
-func (s *Service) checkKilled(ctx context.Context, tx pgx.Tx, scope KillScope) error {
-	on, err := store.Many[switchRow](ctx, tx, store.ListSwitches, nil, MaxSwitches)
-	if err != nil {
+// putOn makes a switch that is not on yet.
+func putOn(ctx context.Context, tx pgx.Tx, id uuid.UUID, scope KillScope, reason string, by Principal) error {
+	if err := checkAgent(ctx, tx, scope); err != nil {
 		return err
 	}
-	if len(on) >= MaxSwitches {
-		return &Error{
-			Kind: KindConflict, Code: "too_many_switches", Message: fmt.Sprintf("%d switches are on, more are not kept", MaxSwitches),
-			Hint: "put some off, or put one on for the whole project",
+	if scope.narrow() {
+		on, _, err := store.Value[int](ctx, tx, store.CountNarrowSwitches, scope.Project)
+		if err != nil {
+			return err
+		}
+		if on >= MaxSwitches {
+			return &Error{
+				Kind: KindConflict, Code: "too_many_switches", Message: fmt.Sprintf("%d switches are on, more are not kept", on),
+				Hint: "put some off, or put one on for the whole project",
+			}
 		}
 	}
+	_, err := store.Exec(ctx, tx, store.SwitchOn, append(append([]any{id}, scope.args()...), reason, by.Actor())...)
+	return err
+}
+
+// narrow says whether a switch holds less than everything or a whole project, of all agents. There is one of each of those at most,
+// and however many others are on, no limit stands in the way of an emergency.
+func (k KillScope) narrow() bool { return k.Agent != nil || k.Scope == ScopeFunction }
+
+// checkAgent refuses a switch for an agent that does not exist, or is not the project's.
+func checkAgent(ctx context.Context, tx pgx.Tx, scope KillScope) error {
 	if scope.Agent == nil {
 		return nil
-	}
-	projects, err := store.Values[uuid.UUID](ctx, tx, store.AgentProjects, *scope.Agent)
-	if err != nil {
-		return err
 	}
 	if scope.Project == nil {
 		_, err := getAgent(ctx, tx, *scope.Agent)
 		return err
 	}
-	for _, p := range projects {
-		if p == *scope.Project {
-			return nil
-		}
+	projects, err := store.Values[uuid.UUID](ctx, tx, store.AgentProjects, *scope.Agent)
+	if err == nil && !slices.Contains(projects, *scope.Project) {
+		err = NotFound("agent", scope.Agent.String())
 	}
-	return NotFound("agent", scope.Agent.String())
+	return err
 }
 
 func ofScope(scope KillScope) uuid.UUID {
@@ -248,23 +255,15 @@ func orNil(id uuid.UUID) *uuid.UUID {
 
 // ListSwitches lists the switches that are on; with a project: those that hold something of it.
 func (s *Service) ListSwitches(ctx context.Context, project uuid.UUID) (list []KillStatus, err error) {
-	var rows []switchRow
 	err = s.control(ctx, func(tx pgx.Tx) error {
-		rows, err = store.Many[switchRow](ctx, tx, store.ListSwitches, orNil(project), MaxSwitches)
+		rows, err := store.Many[switchRow](ctx, tx, store.ListSwitches, orNil(project))
+		list = make([]KillStatus, len(rows))
+		for i := 0; i < len(rows) && err == nil; i++ {
+			list[i], err = killStatus(ctx, tx, project, rows[i])
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	list = []KillStatus{}
-	for _, row := range rows {
-		status, err := s.KillStatus(ctx, project, row.ID)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, status)
-	}
-	return list, nil
+	return list, err
 }
 
 // KillStatus says how far a switch has got; with a project: with its agents, leases and sandboxes only.
@@ -274,14 +273,15 @@ func (s *Service) KillStatus(ctx context.Context, project, id uuid.UUID) (status
 		if err != nil || !found {
 			return orNotFound(err, "switch", id)
 		}
-		agents, err := store.Many[KilledAgent](ctx, tx, store.SwitchAgents, id, orNil(project))
-		if err != nil {
-			return err
-		}
-		status = row.kill().status(agents)
-		return nil
+		status, err = killStatus(ctx, tx, project, row)
+		return err
 	})
 	return status, err
+}
+
+func killStatus(ctx context.Context, tx pgx.Tx, project uuid.UUID, row switchRow) (KillStatus, error) {
+	agents, err := store.Many[KilledAgent](ctx, tx, store.SwitchAgents, row.ID, orNil(project))
+	return row.kill().status(agents), err
 }
 
 // status sums up what is known of the agents that a switch concerns; those that have not confirmed come first.

@@ -290,3 +290,35 @@ func TestASwitchOutlivesTheServer(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, d.Switches, 1)
 }
+
+// TestSwitchesAreCountedByProject fills the list of one project: no other project is kept from a switch by that, and nobody from one in
+// an emergency.
+func TestSwitchesAreCountedByProject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other, _ := w.newProject("other")
+	a := w.agent(honest)
+	_, err := w.store.Pool.Exec(t.Context(), `insert into ostraka.kill_switches (id, scope, project_id, function, reason, on_by)
+		select gen_random_uuid(), 'function', $1, 'f' || n, '', 'a test' from generate_series(2, $2) n`, w.project, functions.MaxSwitches)
+	require.NoError(t, err)
+	w.kill(w.function("numbers", 0)) // the last that fits
+	one := w.function("numbers", 1)
+	for _, more := range []functions.KillScope{one, on(a, one), on(a, w.wholeProject())} {
+		_, err = w.Kill(t.Context(), w.by, more, "", false)
+		requireCode(t, err, "too_many_switches")
+	}
+	w.kill(w.function("numbers", 0)) // it is on
+	w.kill(w.wholeProject())
+	w.kill(everything())
+	w.kill(functions.KillScope{Scope: functions.ScopeProject, Project: &other})
+	w.kill(on(a, everything()))
+
+	ours, err := w.ListSwitches(t.Context(), w.project)
+	require.NoError(t, err)
+	require.Len(t, ours, functions.MaxSwitches+2, "with the one for all of the project, and the one for everything")
+	all, err := w.ListSwitches(t.Context(), uuid.Nil)
+	require.NoError(t, err)
+	require.Len(t, all, functions.MaxSwitches+4)
+	require.True(t, w.release(w.function("numbers", 0)))
+	w.kill(one)
+}

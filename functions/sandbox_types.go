@@ -14,9 +14,11 @@ const (
 	MaxBeatAlerts     = 8   // alerts of one sandbox in a heartbeat, the latest
 	MaxEndReason      = 300 // characters with which an agent says why a sandbox ended
 	MaxKillReason     = 500 // characters of the reason for a switch
-	MaxSwitches       = 500 // switches that may be on at a time; a list of them is one page
 	MaxWaitingAgents  = 100 // agents that the status of a switch names one by one, those that have not confirmed first
 	MaxSandboxSamples = 1000
+	// MaxSwitches is how many switches of one project, and of no project, may be on at a time, besides those that hold all of it: a list
+	// of them is one page, and no project's owner fills the list of others.
+	MaxSwitches = 500
 	// FineSamples is how long every sample of a sandbox is kept; then one row of peaks for five minutes stays.
 	FineSamples = time.Hour
 	// SandboxTTL is how long a sandbox is remembered after it was last heard of, with its samples.

@@ -41,6 +41,7 @@ var (
 	CoarsenSamples       = load("coarsen_samples")
 	ConfirmSwitches      = load("confirm_switches")
 	CountFolded          = load("count_folded")
+	CountNarrowSwitches  = load("count_narrow_switches")
 	CountOpenJobs        = load("count_open_jobs")
 	CountPage            = load("count_page")
 	CountPending         = load("count_pending")
