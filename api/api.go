@@ -83,6 +83,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.signingOperations()
 	s.functionOperations()
 	s.moduleOperations()
+	s.moduleRunOperations()
 	s.objectOperations()
 	s.fileOperations()
 	s.jobOperations()

@@ -247,6 +247,14 @@ func (f *fake) ListModules(_ context.Context, _ uuid.UUID, page functions.ListPa
 	return list(f, page, func(int) functions.Module { return functions.Module{Name: "fold"} })
 }
 
+func (f *fake) ListModuleRuns(_ context.Context, _ uuid.UUID, module string, _ functions.ModuleRunFilter, page functions.ListPage) ([]functions.ModuleRun, error) {
+	return list(f, page, func(int) functions.ModuleRun { return functions.ModuleRun{ID: thingID, Module: module} })
+}
+
+func (f *fake) GetModuleRun(_ context.Context, _ uuid.UUID, module string, id uuid.UUID) (functions.ModuleRun, error) {
+	return functions.ModuleRun{ID: id, Module: module}, f.begin()
+}
+
 func (f *fake) GetModule(_ context.Context, _ uuid.UUID, name string, _ int) (functions.Module, error) {
 	return functions.Module{Name: name}, f.begin()
 }

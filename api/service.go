@@ -49,6 +49,8 @@ type Service interface {
 	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error)    // version 0: the newest
 	// TryModule runs the newest version on records and keeps nothing.
 	TryModule(ctx context.Context, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error)
+	ListModuleRuns(ctx context.Context, project uuid.UUID, module string, filter functions.ModuleRunFilter, page functions.ListPage) ([]functions.ModuleRun, error) // newest first
+	GetModuleRun(ctx context.Context, project uuid.UUID, module string, id uuid.UUID) (functions.ModuleRun, error)
 	DeprecateModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, deprecated bool, reason string) (functions.Module, error)
 
 	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.

@@ -51,18 +51,20 @@ func (s *Service) Aggregate(ctx context.Context, args AggregateArgs) error {
 		return err
 	}
 	var partial wasm.Partial
+	runs := &moduleRuns{}
 	if page.Aggregator != nil && len(page.rows) > 0 {
 		if shard, large := tooLargeToFold(*page.Aggregator, page.rows); large {
 			return s.failAggregation(ctx, args.Project, args.Job, page.foldingRow, fmt.Sprintf("the output of shard %d is larger than the %d bytes that the built-in aggregators read: "+
-				"aggregate again with a module of your own, which is passed a reference, or with the aggregator %q", shard, maxFoldedInline, NoAggregator))
+				"aggregate again with a module of your own, which is passed a reference, or with the aggregator %q", shard, maxFoldedInline, NoAggregator), nil)
 		}
-		fold := s.aggregation(args.Project, args.Job, *page.Aggregator)
+		var fold wasm.Aggregation
+		fold, runs = s.watchedAggregation(args.Project, args.Job, page.foldingRow, fmt.Sprintf("page %d", args.Page))
 		partial, _, err = fold.Fold(ctx, s.items(ctx, args.Project, page.rows))
 	}
 	if err != nil {
-		return s.moduleFailed(ctx, args.Project, args.Job, page.foldingRow, fmt.Errorf("folding page %d: %w", args.Page, err))
+		return s.moduleFailed(ctx, args.Project, args.Job, page.foldingRow, fmt.Errorf("folding page %d: %w", args.Page, runs.named(err)))
 	}
-	return s.keepPartial(ctx, args, page, partial)
+	return s.keepPartial(ctx, args, page, partial, runs)
 }
 
 // readPage reads what is to be folded. It is nil when there is nothing to do any more.
@@ -150,7 +152,7 @@ func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.
 
 // keepPartial stores a page's fold and enqueues what follows from it: the merge that it completes, the answer when it was the last
 // page, and a preview from time to time.
-func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pageToFold, partial wasm.Partial) error {
+func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pageToFold, partial wasm.Partial, runs *moduleRuns) error {
 	count := int64(len(page.rows))
 	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 		f, on, err := lockFolding(ctx, tx, args.Job, page.Run)
@@ -163,6 +165,9 @@ func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pag
 		}
 		n, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, 0, args.Page, count, []byte(partial))
 		if err != nil || n == 0 {
+			return err
+		}
+		if err := runs.keep(ctx, tx); err != nil {
 			return err
 		}
 		folded, _, err := store.Value[int64](ctx, tx, store.CountFolded, args.Job, f.Run)

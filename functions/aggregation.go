@@ -109,6 +109,14 @@ func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Ag
 	return wasm.Aggregation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
 }
 
+// watchedAggregation is the module of an aggregation at one of its steps, and what it runs there.
+func (s *Service) watchedAggregation(project, job uuid.UUID, f foldingRow, step string) (wasm.Aggregation, *moduleRuns) {
+	runs := s.watch(moduleUse{project: project, job: job, module: f.Aggregator.Module, digest: f.Aggregator.Digest, aggregation: f.Run, step: step})
+	fold := s.aggregation(project, job, *f.Aggregator)
+	fold.Watch = runs.ran
+	return fold, runs
+}
+
 // moduleFailed ends an aggregation whose module is at fault; the job is held when nothing else is left to do, and goes on with
 // another aggregation. Everything else is tried again by the queue.
 func (s *Service) moduleFailed(ctx context.Context, project, job uuid.UUID, f foldingRow, err error) error {
@@ -117,10 +125,11 @@ func (s *Service) moduleFailed(ctx context.Context, project, job uuid.UUID, f fo
 		return fmt.Errorf("job %s: %w", job, err)
 	}
 	s.log.Info("the aggregator of a job failed", "project", project, "job", job, "run", f.Run, "class", module.Class)
-	return s.failAggregation(ctx, project, job, f, "the aggregator failed: "+err.Error())
+	return s.failAggregation(ctx, project, job, f, "the aggregator failed: "+err.Error(), runOf(err))
 }
 
-func (s *Service) failAggregation(ctx context.Context, project, job uuid.UUID, f foldingRow, why string) error {
+// failAggregation ends an aggregation; run is the run of its module that failed, if one did.
+func (s *Service) failAggregation(ctx context.Context, project, job uuid.UUID, f foldingRow, why string, run *uuid.UUID) error {
 	err := s.project(ctx, project, func(tx *store.Tx) error {
 		if _, on, err := lockFolding(ctx, tx, job, f.Run); err != nil || !on {
 			return err
@@ -131,6 +140,9 @@ func (s *Service) failAggregation(ctx context.Context, project, job uuid.UUID, f
 		detail := map[string]any{"run": f.Run, "error": why}
 		if f.Aggregator != nil {
 			detail["module"] = f.Aggregator.Module
+		}
+		if run != nil {
+			detail["module_run"] = run.String()
 		}
 		if err := addEvent(ctx, tx, job, EventAggregationFailed, detail); err != nil {
 			return err

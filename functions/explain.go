@@ -134,7 +134,11 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 		add("aggregating", "", "All shards are settled; their results are being folded into the answer.")
 	}
 	if job.AggregationError != "" {
-		add("aggregation_failed", "mend the module, push it, and fold the results again with ostraka job reaggregate "+job.ID.String()+"; no shard runs again",
+		look := ""
+		if job.Aggregator != nil {
+			look = "see ostraka module runs " + job.Aggregator.Module + " --failed --job " + job.ID.String() + "; "
+		}
+		add("aggregation_failed", look+"mend the module, push it, and fold the results again with ostraka job reaggregate "+job.ID.String()+"; no shard runs again",
 			"%s", job.AggregationError)
 	}
 	if job.Shards.Review > 0 {

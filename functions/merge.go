@@ -82,10 +82,12 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 		return err // a node below was opened again: its merge comes again as well
 	}
 	var merged wasm.Partial
+	runs := &moduleRuns{}
 	if parts := partialsOf(rows); len(parts) > 0 {
-		fold := s.aggregation(args.Project, args.Job, *f.Aggregator)
+		var fold wasm.Aggregation
+		fold, runs = s.watchedAggregation(args.Project, args.Job, f, fmt.Sprintf("partials %d to %d of level %d", from, to-1, n.level-1))
 		if merged, _, err = fold.Merge(ctx, wasm.Each(parts)); err != nil {
-			return fmt.Errorf("merging partials %d to %d of level %d: %w", from, to-1, n.level-1, err)
+			return fmt.Errorf("merging partials %d to %d of level %d: %w", from, to-1, n.level-1, runs.named(err))
 		}
 	}
 	return s.project(ctx, args.Project, func(tx *store.Tx) error {
@@ -97,6 +99,9 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, n.level, n.number, countOf(rows), []byte(merged)); err != nil {
+			return err
+		}
+		if err := runs.keep(ctx, tx); err != nil {
 			return err
 		}
 		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, n)
@@ -139,7 +144,7 @@ func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int,
 // makeAnswer merges the nodes that are missing, which are few when the last page came, and makes the answer out of the top.
 func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) error {
 	if f.Aggregator == nil {
-		return s.keepAnswer(ctx, args, f, nil, wasm.Final{})
+		return s.keepAnswer(ctx, args, f, nil, wasm.Final{}, &moduleRuns{})
 	}
 	top, width := treeTop(f.PagesTotal)
 	for level := 1; level <= top; level++ {
@@ -153,12 +158,12 @@ func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) 
 	if err != nil || int64(len(rows)) < width {
 		return err
 	}
-	fold := s.aggregation(args.Project, args.Job, *f.Aggregator)
+	fold, runs := s.watchedAggregation(args.Project, args.Job, f, "the answer")
 	answer, _, err := fold.Final(ctx, wasm.Each(partialsOf(rows)))
 	if err != nil {
-		return fmt.Errorf("making the answer: %w", err)
+		return fmt.Errorf("making the answer: %w", runs.named(err))
 	}
-	return s.keepAnswer(ctx, args, f, rows, answer)
+	return s.keepAnswer(ctx, args, f, rows, answer, runs)
 }
 
 // partialsOf drops the folds of pages in which nothing was accepted: modules see only partials that they made.
@@ -180,7 +185,7 @@ func countOf(rows []partialRow) (n int64) {
 }
 
 // keepAnswer stores the answer. It ends the job, or, where the job has ended already, becomes the answer that the job shows.
-func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, rows []partialRow, answer wasm.Final) error {
+func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, rows []partialRow, answer wasm.Final, runs *moduleRuns) error {
 	value, object, err := s.inlineOrObject(ctx, args.Project, answer.Value)
 	if err != nil {
 		return fmt.Errorf("storing the answer of job %s: %w", args.Job, err)
@@ -216,6 +221,9 @@ func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, 
 			count = &answer.N
 		}
 		if _, err := store.Exec(ctx, tx, store.KeepAnswer, args.Job, f.Run, value, object, count, answer.Summary, answer.Truncated, further, furtherObject); err != nil {
+			return err
+		}
+		if err := runs.keep(ctx, tx); err != nil {
 			return err
 		}
 		if f.Current {

@@ -50,5 +50,9 @@ func (s *Service) chooseModule(ctx context.Context, project uuid.UUID, kind wasm
 
 // validation is the validator of a job, ready to judge.
 func (s *Service) validation(project, job uuid.UUID, ref ValidatorRef) wasm.Validation {
-	return wasm.Validation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
+	v := wasm.Validation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
+	if job != uuid.Nil {
+		v.Watch = s.watch(moduleUse{project: project, job: job, module: ref.Module, digest: ref.Digest, step: "comparing answers"}).ranAlone
+	}
+	return v
 }

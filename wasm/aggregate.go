@@ -64,6 +64,7 @@ type Row struct {
 func (a Aggregation) Fold(ctx context.Context, items iter.Seq2[Item, error]) (Partial, Stats, error) {
 	var fed int64
 	lines := func(yield func([]byte, error) bool) {
+		fed = 0 // it may be read again
 		for item, err := range items {
 			var line []byte
 			if err == nil {
@@ -75,33 +76,33 @@ func (a Aggregation) Fold(ctx context.Context, items iter.Seq2[Item, error]) (Pa
 			}
 		}
 	}
-	answer, stats, err := a.run(ctx, PhaseLeaf, lines)
-	if err != nil {
-		return nil, stats, err
-	}
-	p, err := a.partial(answer, fed, stats)
-	return p, stats, err
+	return a.fold(ctx, PhaseLeaf, lines, &fed)
 }
 
 // Merge merges partials, in shard order, into one.
 func (a Aggregation) Merge(ctx context.Context, partials iter.Seq2[Partial, error]) (Partial, Stats, error) {
 	var counted int64
-	answer, stats, err := a.run(ctx, PhaseMerge, countPartials(partials, &counted))
-	if err != nil {
-		return nil, stats, err
-	}
-	p, err := a.partial(answer, counted, stats)
+	return a.fold(ctx, PhaseMerge, countPartials(partials, &counted), &counted)
+}
+
+// fold runs a phase that makes a partial out of as many results as counted
+// says in the end.
+func (a Aggregation) fold(ctx context.Context, phase Phase, records iter.Seq2[[]byte, error], counted *int64) (p Partial, stats Stats, err error) {
+	stats, err = a.run(ctx, phase, records, func(answer []answerLine, stats Stats) (err error) {
+		p, err = a.partial(answer, *counted, stats)
+		return err
+	})
 	return p, stats, err
 }
 
 // Final turns partials, in shard order, into the aggregate.
 func (a Aggregation) Final(ctx context.Context, partials iter.Seq2[Partial, error]) (Final, Stats, error) {
 	var counted int64
-	answer, stats, err := a.run(ctx, PhaseFinal, countPartials(partials, &counted))
-	if err != nil {
-		return Final{}, stats, err
-	}
-	f, err := a.final(answer, counted, stats)
+	var f Final
+	stats, err := a.run(ctx, PhaseFinal, countPartials(partials, &counted), func(answer []answerLine, stats Stats) (err error) {
+		f, err = a.final(answer, counted, stats)
+		return err
+	})
 	return f, stats, err
 }
 
@@ -171,23 +172,24 @@ type answerLine struct {
 	raw       []byte
 }
 
-// run runs one phase and returns the lines that the module printed. They are
-// within the output limit together, so they may be kept.
-func (a Aggregation) run(ctx context.Context, phase Phase, records iter.Seq2[[]byte, error]) ([]answerLine, Stats, error) {
+// run runs one phase and hands the lines that the module printed to take. They
+// are within the output limit together, so they may be kept.
+func (a Aggregation) run(ctx context.Context, phase Phase, records iter.Seq2[[]byte, error], take func([]answerLine, Stats) error) (Stats, error) {
 	var answer []answerLine
 	var bad error
-	stats, err := a.Use.run(ctx, Header{Kind: KindAggregator, Phase: phase}, records, func(line []byte) error {
+	return a.Use.run(ctx, Header{Kind: KindAggregator, Phase: phase}, records, func(line []byte) error {
 		l := answerLine{raw: append([]byte(nil), line...)}
 		if err := json.Unmarshal(l.raw, &l); err != nil && bad == nil {
 			bad = fmt.Errorf("line %d of stdout is not a record of an aggregator: %s", len(answer)+1, clean(err.Error()))
 		}
 		answer = append(answer, l)
 		return nil
+	}, func(stats Stats) error {
+		if bad != nil {
+			return a.badOutput(stats, "%s", bad)
+		}
+		return take(answer, stats)
 	})
-	if err == nil && bad != nil {
-		err = a.badOutput(stats, "%s", bad)
-	}
-	return answer, stats, err
 }
 
 // partial checks the answer to leaf and merge. The host knows how many results
@@ -248,6 +250,7 @@ func describe(answer []answerLine) string {
 // countPartials passes partials on and adds up how many results are in them.
 func countPartials(partials iter.Seq2[Partial, error], counted *int64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
+		*counted = 0 // it may be read again
 		for p, err := range partials {
 			var n int64
 			if err == nil {

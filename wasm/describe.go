@@ -36,7 +36,7 @@ func (u Use) Describe(ctx context.Context, kind Kind) (*Description, Stats, erro
 	stats, err := u.run(ctx, Header{Kind: kind, Phase: PhaseDescribe}, nil, func(line []byte) error {
 		lines = append(lines, append([]byte(nil), line...))
 		return nil
-	})
+	}, nil)
 	var ended *Error
 	if errors.As(err, &ended) && ended.Class == ClassExit && ended.ExitCode == ExitUnsupported {
 		return nil, stats, nil

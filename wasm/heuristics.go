@@ -48,19 +48,17 @@ type Score struct {
 // into a batch.
 func (h Heuristics) Score(ctx context.Context, things iter.Seq2[Evidence, error]) ([]Score, Stats, error) {
 	var sent []Evidence
-	list, stats, err := answers[Score](ctx, h.Use, Header{Kind: KindHeuristic}, encoded(things, &sent, Evidence.line))
-	if err != nil {
-		return nil, stats, err
-	}
-	if len(list) != len(sent) {
-		return nil, stats, h.badOutput(stats, "the module printed %d lines for %d items; exactly one for each is expected", len(list), len(sent))
-	}
-	for i, s := range list {
-		if err := s.check(sent[i].ID); err != nil {
-			return nil, stats, h.badOutput(stats, "line %d of stdout: %v", i+1, err)
+	return answers(ctx, h.Use, Header{Kind: KindHeuristic}, encoded(things, &sent, Evidence.line), func(list []Score, stats Stats) error {
+		if len(list) != len(sent) {
+			return h.badOutput(stats, "the module printed %d lines for %d items; exactly one for each is expected", len(list), len(sent))
 		}
-	}
-	return list, stats, nil
+		for i, s := range list {
+			if err := s.check(sent[i].ID); err != nil {
+				return h.badOutput(stats, "line %d of stdout: %v", i+1, err)
+			}
+		}
+		return nil
+	})
 }
 
 func (e Evidence) line() ([]byte, error) {

@@ -64,16 +64,19 @@ func (p Planning) Plan(ctx context.Context, final Final, done iter.Seq2[DoneUnit
 	if p.Budget < 0 || p.Budget > MaxPlanned {
 		return Plan{}, Stats{}, fmt.Errorf("planning: a budget of %d units; 0 to %d are allowed", p.Budget, MaxPlanned)
 	}
-	list, stats, err := answers[planLine](ctx, p.Use, Header{Kind: KindPlanner, Budget: &Budget{Units: p.Budget}, Round: p.Round}, planRecords(final, done))
+	var plan Plan
+	header := Header{Kind: KindPlanner, Budget: &Budget{Units: p.Budget}, Round: p.Round}
+	_, stats, err := answers(ctx, p.Use, header, planRecords(final, done), func(list []planLine, stats Stats) error {
+		keys := map[string]bool{}
+		for i, l := range list {
+			if err := plan.add(l, p.Budget, keys); err != nil {
+				return p.badOutput(stats, "line %d of stdout: %v", i+1, err)
+			}
+		}
+		return nil
+	})
 	if err != nil {
 		return Plan{}, stats, err
-	}
-	var plan Plan
-	keys := map[string]bool{}
-	for i, l := range list {
-		if err := plan.add(l, p.Budget, keys); err != nil {
-			return Plan{}, stats, p.badOutput(stats, "line %d of stdout: %v", i+1, err)
-		}
 	}
 	return plan, stats, nil
 }

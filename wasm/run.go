@@ -77,7 +77,8 @@ type batch struct {
 	stats   Stats
 }
 
-func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], out func([]byte) error) (*batch, error) {
+// limitsOf are the pool's limits for one batch.
+func (p *Pool) limitsOf(h Header) Limits {
 	limits := p.limits
 	if h.Fuel > 0 {
 		limits.Fuel = min(limits.Fuel, h.Fuel)
@@ -86,6 +87,30 @@ func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], ou
 		// A partial or a final is one line; it may take all of the output.
 		limits.Line = max(limits.Line, min(limits.Output, MaxLine))
 	}
+	return limits
+}
+
+// input is what a module reads in a batch, line by line.
+func (p *Pool) input(m Module, h Header, records iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		h, err := h.complete(m.Digest)
+		var header []byte
+		if err == nil {
+			header, err = h.line(m.Digest, p.limitsOf(h))
+		}
+		if !yield(header, err) || err != nil || records == nil {
+			return
+		}
+		for record, err := range records {
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (p *Pool) newBatch(m Module, h Header, records iter.Seq2[[]byte, error], out func([]byte) error) (*batch, error) {
+	limits := p.limitsOf(h)
 	h, err := h.complete(m.Digest)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,15 @@ import (
 // and then in other ways that must not make a difference.
 type Trial struct {
 	Use
-	Kind    Kind
-	Records [][]byte // lines, as each kind reads them; an aggregator's may be bare results
-	Budget  int64    // of a planner
+	Kind Kind
+	// Records are lines, as each kind reads them; an aggregator's may be bare
+	// results. A header may come first, as in a batch that the server kept: it
+	// is repeated as it was, with the header's parameters unless others are given.
+	Records [][]byte
+	Budget  int64 // of a planner
+
+	phase Phase // of a batch that is repeated
+	round int64
 }
 
 // MaxTrialRecords is how many records a trial takes: it runs them many times.
@@ -82,6 +88,9 @@ func (t Trial) Try(ctx context.Context, module []byte) (Report, error) {
 	report := Report{Digest: t.Module.Digest, Kind: t.Kind, Bytes: len(module), Output: []string{}, Findings: []Finding{}}
 	if len(t.Records) > MaxTrialRecords {
 		return report, fmt.Errorf("a trial takes at most %d records; there are %d", MaxTrialRecords, len(t.Records))
+	}
+	if err := t.repeat(); err != nil {
+		return report, err
 	}
 	info, err := t.Pool.Check(ctx, t.Project, module, t.Kind)
 	if err != nil {
@@ -269,6 +278,10 @@ func (w way) chunks(n int) [][2]int {
 func (t Trial) runner() (trialRunner, error) {
 	switch t.Kind {
 	case KindAggregator:
+		if t.phase == PhaseMerge || t.phase == PhaseFinal {
+			parts, err := decodeAll(t.Records, readPartial)
+			return partialsTrial{Aggregation{t.Use}, parts, t.phase}, err
+		}
 		items, err := decodeAll(t.Records, readItem)
 		return aggregatorTrial{Aggregation{t.Use}, items}, err
 	case KindValidator:

@@ -43,6 +43,7 @@ func readItem(i int, line []byte) (Item, error) {
 		Result json.RawMessage `json:"result"`
 		Ref    *Ref            `json:"ref"`
 		Head   string          `json:"head"`
+		Files  []FileRef       `json:"files"`
 	}
 	if json.Unmarshal(line, &r) != nil || r.T != "item" {
 		if err := checkJSON(line); err != nil {
@@ -53,7 +54,7 @@ func readItem(i int, line []byte) (Item, error) {
 	if r.Ref != nil {
 		r.Ref.Head = r.Head
 	}
-	return Item{ID: r.ID, Result: r.Result, Ref: r.Ref}, nil
+	return Item{ID: r.ID, Result: r.Result, Ref: r.Ref, Files: r.Files}, nil
 }
 
 // aggregatorTrial folds items in leaves of several sizes and merges them in
@@ -146,7 +147,7 @@ type plannerTrial struct {
 const defaultBudget = 1_000
 
 func newPlannerTrial(t Trial) (trialRunner, error) {
-	p := plannerTrial{p: Planning{Use: t.Use, Budget: t.Budget}}
+	p := plannerTrial{p: Planning{Use: t.Use, Budget: t.Budget, Round: t.round}}
 	if t.Budget == 0 {
 		p.p.Budget = defaultBudget
 	}

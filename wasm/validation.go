@@ -61,19 +61,17 @@ type ResultOpinion struct {
 // go into a batch.
 func (v Validation) Judge(ctx context.Context, units iter.Seq2[Unit, error]) ([]Judgement, Stats, error) {
 	var sent []Unit
-	list, stats, err := answers[Judgement](ctx, v.Use, Header{Kind: KindValidator}, encoded(units, &sent, Unit.line))
-	if err != nil {
-		return nil, stats, err
-	}
-	if len(list) != len(sent) {
-		return nil, stats, v.badOutput(stats, "the module printed %d lines for %d items; exactly one for each is expected", len(list), len(sent))
-	}
-	for i, j := range list {
-		if err := j.check(sent[i]); err != nil {
-			return nil, stats, v.badOutput(stats, "line %d of stdout: %v", i+1, err)
+	return answers(ctx, v.Use, Header{Kind: KindValidator}, encoded(units, &sent, Unit.line), func(list []Judgement, stats Stats) error {
+		if len(list) != len(sent) {
+			return v.badOutput(stats, "the module printed %d lines for %d items; exactly one for each is expected", len(list), len(sent))
 		}
-	}
-	return list, stats, nil
+		for i, j := range list {
+			if err := j.check(sent[i]); err != nil {
+				return v.badOutput(stats, "line %d of stdout: %v", i+1, err)
+			}
+		}
+		return nil
+	})
 }
 
 func (u Unit) line() ([]byte, error) {

@@ -16,7 +16,7 @@ import (
 func newModule(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("module", "WASM modules: aggregators, validators, heuristics and planners",
 		newModulePush(t, server), newModuleList(t, server), newModuleShow(t, server),
-		newModuleTrial(t), newModuleTestRun(t, server), newModuleDeprecate(t, server))
+		newModuleTrial(t), newModuleTestRun(t, server), newModuleRuns(t, server), newModuleDeprecate(t, server))
 }
 
 // modulePushOptions are the flags of `ostraka module push`.
