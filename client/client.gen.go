@@ -993,6 +993,27 @@ func (e PushModuleParamsKind) Valid() bool {
 	}
 }
 
+// Defines values for ListModuleRunsParamsState.
+const (
+	ListModuleRunsParamsStateAll    ListModuleRunsParamsState = "all"
+	ListModuleRunsParamsStateFailed ListModuleRunsParamsState = "failed"
+	ListModuleRunsParamsStateOk     ListModuleRunsParamsState = "ok"
+)
+
+// Valid indicates whether the value is a known member of the ListModuleRunsParamsState enum.
+func (e ListModuleRunsParamsState) Valid() bool {
+	switch e {
+	case ListModuleRunsParamsStateAll:
+		return true
+	case ListModuleRunsParamsStateFailed:
+		return true
+	case ListModuleRunsParamsStateOk:
+		return true
+	default:
+		return false
+	}
+}
+
 // Acceptance defines model for Acceptance.
 type Acceptance struct {
 	// AcceptedAt By the agent's clock, in whole seconds: it is part of what is signed, and decides nothing.
@@ -2167,6 +2188,69 @@ type Module struct {
 // ModuleList defines model for ModuleList.
 type ModuleList struct {
 	Items []Module `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ModuleRun defines model for ModuleRun.
+type ModuleRun struct {
+	// Aggregation Which of the job's aggregations.
+	Aggregation *int64 `json:"aggregation,omitempty"`
+
+	// Class ok, or how the batch failed: exit, trap, fuel, memory_limit, output_limit, bad_output, deadline, host, rejected, compile_limit.
+	Class    string    `json:"class"`
+	Digest   string    `json:"digest"`
+	EndedAt  time.Time `json:"ended_at"`
+	ExitCode int64     `json:"exit_code"`
+	Frames   []string  `json:"frames"`
+	Fuel     int64     `json:"fuel"`
+
+	// FuelMost Of the batch that used most.
+	FuelMost int64              `json:"fuel_most"`
+	Hint     string             `json:"hint,omitempty"`
+	ID       openapi_types.UUID `json:"id"`
+	InBytes  int64              `json:"in_bytes"`
+	InLines  int64              `json:"in_lines"`
+
+	// Input The whole batch as the module read it, an object: a header, then records. ostraka module test runs it again.
+	Input      *string `json:"input,omitempty"`
+	InputBytes *int64  `json:"input_bytes,omitempty"`
+
+	// InputMissing Why the batch was not kept.
+	InputMissing string              `json:"input_missing,omitempty"`
+	Job          *openapi_types.UUID `json:"job,omitempty"`
+	Kind         string              `json:"kind"`
+
+	// Memory Bytes of linear memory, the most of any batch.
+	Memory   int64  `json:"memory"`
+	Message  string `json:"message,omitempty"`
+	Module   string `json:"module"`
+	OutBytes int64  `json:"out_bytes"`
+	OutLines int64  `json:"out_lines"`
+
+	// Phase leaf, merge or final of an aggregator; run of all others.
+	Phase     string    `json:"phase"`
+	StartedAt time.Time `json:"started_at"`
+	Stderr    string    `json:"stderr,omitempty"`
+
+	// Step What a batch that failed was run for.
+	Step string `json:"step,omitempty"`
+
+	// Times How many batches this counts; those that failed are each by themselves.
+	Times int64  `json:"times"`
+	Trap  string `json:"trap,omitempty"`
+
+	// Version Left out for built-in modules.
+	Version *int64 `json:"version,omitempty"`
+
+	// WallNs Of all batches, as fuel, lines and bytes are.
+	WallNs int64 `json:"wall_ns"`
+}
+
+// ModuleRunList defines model for ModuleRunList.
+type ModuleRunList struct {
+	Items []ModuleRun `json:"items"`
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
@@ -3575,6 +3659,25 @@ type DeprecateModuleParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListModuleRunsParams defines parameters for ListModuleRuns.
+type ListModuleRunsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Version Only runs of this version.
+	Version *int64                     `form:"version,omitempty" json:"version,omitempty"`
+	State   *ListModuleRunsParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Job Only runs for this job.
+	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
+}
+
+// ListModuleRunsParamsState defines parameters for ListModuleRuns.
+type ListModuleRunsParamsState string
+
 // TryModuleParams defines parameters for TryModule.
 type TryModuleParams struct {
 	// Params The module's parameters, a JSON object; left out: the first example of its schema, or {}.
@@ -4849,6 +4952,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
 	DeprecateModule(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListModuleRuns List what a module was run for
+	//
+	// The newest first. A batch that failed is a run of its own; those of one phase of one aggregation that ended well are counted by one. The newest 1000 of each module are kept.
+	//
+	// Corresponds with GET /v1/projects/{project}/modules/{name}/runs (the `ListModuleRuns` operationId).
+	ListModuleRuns(ctx context.Context, project openapi_types.UUID, name string, params *ListModuleRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetModuleRun Get a run of a module
+	//
+	// The whole batch of one that failed is the object that `input` names.
+	//
+	// Corresponds with GET /v1/projects/{project}/modules/{name}/runs/{run} (the `GetModuleRun` operationId).
+	GetModuleRun(ctx context.Context, project openapi_types.UUID, name string, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TryModuleWithBody Try the newest version of a module
 	//
@@ -7079,6 +7196,40 @@ func (c *Client) DeprecateModuleWithBody(ctx context.Context, project openapi_ty
 // Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
 func (c *Client) DeprecateModule(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeprecateModuleRequest(c.Server, project, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListModuleRuns List what a module was run for
+//
+// The newest first. A batch that failed is a run of its own; those of one phase of one aggregation that ended well are counted by one. The newest 1000 of each module are kept.
+//
+// Corresponds with GET /v1/projects/{project}/modules/{name}/runs (the `ListModuleRuns` operationId).
+func (c *Client) ListModuleRuns(ctx context.Context, project openapi_types.UUID, name string, params *ListModuleRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListModuleRunsRequest(c.Server, project, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetModuleRun Get a run of a module
+//
+// The whole batch of one that failed is the object that `input` names.
+//
+// Corresponds with GET /v1/projects/{project}/modules/{name}/runs/{run} (the `GetModuleRun` operationId).
+func (c *Client) GetModuleRun(ctx context.Context, project openapi_types.UUID, name string, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetModuleRunRequest(c.Server, project, name, run)
 	if err != nil {
 		return nil, err
 	}
@@ -12409,6 +12560,170 @@ func NewDeprecateModuleRequestWithBody(server string, project openapi_types.UUID
 	return req, nil
 }
 
+// NewListModuleRunsRequest constructs an http.Request for the ListModuleRuns method
+func NewListModuleRunsRequest(server string, project openapi_types.UUID, name string, params *ListModuleRunsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/modules/%s/runs", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetModuleRunRequest constructs an http.Request for the GetModuleRun method
+func NewGetModuleRunRequest(server string, project openapi_types.UUID, name string, run openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/modules/%s/runs/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewTryModuleRequestWithBody constructs an http.Request for the TryModule method, with any body, and a specified content type
 func NewTryModuleRequestWithBody(server string, project openapi_types.UUID, name string, params *TryModuleParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
@@ -14713,6 +15028,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/modules/{name}/deprecate (the `DeprecateModule` operationId).
 	DeprecateModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeprecateModuleParams, body DeprecateModuleJSONRequestBody, reqEditors ...RequestEditorFn) (*DeprecateModuleResponse, error)
+
+	// ListModuleRunsWithResponse List what a module was run for
+	//
+	// The newest first. A batch that failed is a run of its own; those of one phase of one aggregation that ended well are counted by one. The newest 1000 of each module are kept.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/modules/{name}/runs (the `ListModuleRuns` operationId).
+	ListModuleRunsWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *ListModuleRunsParams, reqEditors ...RequestEditorFn) (*ListModuleRunsResponse, error)
+
+	// GetModuleRunWithResponse Get a run of a module
+	//
+	// The whole batch of one that failed is the object that `input` names.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/modules/{name}/runs/{run} (the `GetModuleRun` operationId).
+	GetModuleRunWithResponse(ctx context.Context, project openapi_types.UUID, name string, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetModuleRunResponse, error)
 
 	// TryModuleWithBodyWithResponse Try the newest version of a module
 	//
@@ -18830,6 +19163,109 @@ func (r DeprecateModuleResponse) ContentType() string {
 	return ""
 }
 
+// ListModuleRunsResponse200Headers the declared response headers of an HTTP 200 response for ListModuleRuns
+type ListModuleRunsResponse200Headers struct {
+	Link *string
+}
+
+type ListModuleRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ModuleRunList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListModuleRunsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListModuleRunsResponse) GetJSON200() *ModuleRunList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListModuleRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListModuleRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListModuleRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListModuleRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListModuleRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetModuleRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ModuleRun
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetModuleRunResponse) GetJSON200() *ModuleRun {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetModuleRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetModuleRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetModuleRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetModuleRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetModuleRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type TryModuleResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21445,6 +21881,36 @@ func (c *ClientWithResponses) DeprecateModuleWithResponse(ctx context.Context, p
 		return nil, err
 	}
 	return ParseDeprecateModuleResponse(rsp)
+}
+
+// ListModuleRunsWithResponse List what a module was run for
+//
+// The newest first. A batch that failed is a run of its own; those of one phase of one aggregation that ended well are counted by one. The newest 1000 of each module are kept.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/modules/{name}/runs (the `ListModuleRuns` operationId).
+func (c *ClientWithResponses) ListModuleRunsWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *ListModuleRunsParams, reqEditors ...RequestEditorFn) (*ListModuleRunsResponse, error) {
+	rsp, err := c.ListModuleRuns(ctx, project, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListModuleRunsResponse(rsp)
+}
+
+// GetModuleRunWithResponse Get a run of a module
+//
+// The whole batch of one that failed is the object that `input` names.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/modules/{name}/runs/{run} (the `GetModuleRun` operationId).
+func (c *ClientWithResponses) GetModuleRunWithResponse(ctx context.Context, project openapi_types.UUID, name string, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetModuleRunResponse, error) {
+	rsp, err := c.GetModuleRun(ctx, project, name, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetModuleRunResponse(rsp)
 }
 
 // TryModuleWithBodyWithResponse Try the newest version of a module
@@ -24741,6 +25207,85 @@ func ParseDeprecateModuleResponse(rsp *http.Response) (*DeprecateModuleResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Module
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListModuleRunsResponse parses an HTTP response from a ListModuleRunsWithResponse call
+func ParseListModuleRunsResponse(rsp *http.Response) (*ListModuleRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListModuleRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ModuleRunList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListModuleRunsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetModuleRunResponse parses an HTTP response from a GetModuleRunWithResponse call
+func ParseGetModuleRunResponse(rsp *http.Response) (*GetModuleRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetModuleRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ModuleRun
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
