@@ -17,7 +17,8 @@ const (
 	EventRunning           = "running" // every shard exists
 	EventPage              = "page"    // a page is settled and folded
 	EventAgentCaught       = "agent_caught"
-	EventReview            = "review" // a shard needs a person
+	EventReview            = "review"            // a shard needs a person
+	EventComparisonFailed  = "comparison_failed" // the validator failed at the answers to a shard
 	EventShardFailed       = "shard_failed"
 	EventAggregating       = "aggregating"
 	EventAggregationFailed = "aggregation_failed" // the module of an aggregation is at fault

@@ -57,6 +57,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var caught, refusing []uuid.UUID
 	var refusals []agentRefusal
 	var held *KillSwitch
+	var failing failingComparisons
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
@@ -69,6 +70,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		}
 		for _, r := range refusals {
 			refusing = append(refusing, r.AgentID)
+		}
+		if failing, _, err = store.One[failingComparisons](ctx, tx, store.FailingComparisons, id); err != nil {
+			return err
 		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
@@ -85,6 +89,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	tried, err := s.triedByAll(ctx, project, id, agents, append(caught, refusing...))
 	e := explainOpen(job, agents, leases, tried, refusals)
+	failing.explain(&e)
 	if held != nil { // it comes before all other reasons
 		e.Reasons = append([]Reason{held.explain()}, e.Reasons...)
 	}

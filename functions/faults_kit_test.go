@@ -153,6 +153,8 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Split)
 	case functions.VerifyArgs{}.Kind():
 		return run(ctx, s, w.Verify)
+	case functions.CompareArgs{}.Kind():
+		return run(ctx, s, w.Compare)
 	case functions.AggregateArgs{}.Kind():
 		return run(ctx, s, w.Aggregate)
 	case functions.MergeArgs{}.Kind():

@@ -24,6 +24,7 @@ const (
 	FlagSandbox       = "sandbox"           // a sandbox refused something to an attempt, or broke
 	FlagSignature     = "signature"         // a submission was refused: its signature, a digest or its lease does not hold
 	FlagFinding       = "finding"           // a heuristic found something
+	FlagValidator     = "validator"         // the validator of a job failed at the answers to a shard
 	FlagDivergence    = "divergence"        // classes of machines do not agree about a function
 	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
 )
@@ -32,7 +33,7 @@ const (
 func FlagKinds() []string {
 	return []string{
 		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature,
-		FlagFinding, FlagDivergence, FlagUnsteady,
+		FlagFinding, FlagValidator, FlagDivergence, FlagUnsteady,
 	}
 }
 

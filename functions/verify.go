@@ -3,6 +3,7 @@ package functions
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -26,6 +27,8 @@ type submissionRow struct {
 	Shards  []int64
 	Policy  verify.Policy
 	State   JobState
+	// Validator compares answers that differ, see compare.go.
+	Validator *ValidatorRef
 }
 
 type shardRow struct {
@@ -40,6 +43,7 @@ type attemptRow struct {
 	AgentID uuid.UUID
 	Status  verify.Status
 	Outcome []byte
+	Founder bool `db:"-"` // the others of its class were compared with this one
 }
 
 type trustRow struct {
@@ -67,6 +71,9 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 		}
 		return s.settle(ctx, tx, args.Project, sub, w)
 	})
+	if errors.Is(err, errCompareFirst) {
+		return s.compareFirst(ctx, args)
+	}
 	if err != nil {
 		return fmt.Errorf("verifying submission %s: %w", args.Submission, err)
 	}
@@ -109,6 +116,13 @@ func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissi
 	if err != nil {
 		return weighed{}, err
 	}
+	classes, err := loadClasses(ctx, tx, sub)
+	if err != nil {
+		return weighed{}, err
+	}
+	if err := classes.apply(attempts); err != nil {
+		return weighed{}, err
+	}
 	byShard := map[int64][]attemptRow{}
 	agents := map[uuid.UUID]bool{}
 	for _, a := range attempts {
@@ -127,6 +141,7 @@ func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissi
 			w.judgeLate(sub, shard, byShard[shard.Number], evidence)
 		}
 	}
+	classes.review(w.changes)
 	return w, nil
 }
 
@@ -162,7 +177,7 @@ func (w *weighed) decide(policy verify.Policy, shard shardRow, attempts []attemp
 	change := shardChange{number: shard.Number, was: ShardOpen, state: ShardOpen, wanted: verdict.Wanted, verdict: verdict.Decision}
 	switch verdict.Decision {
 	case verify.Accept:
-		agent := agents[verdict.Canonical]
+		agent := canonicalAgent(verdict, attempts, agents)
 		change.state, change.agent = ShardAccepted, &agent
 	case verify.Review:
 		change.state, change.reasons = ShardReview, verdict.Reasons

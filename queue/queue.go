@@ -65,7 +65,7 @@ func queueOf(step functions.Step) string {
 	switch step.(type) {
 	case functions.VerifyArgs:
 		return QueueVerify
-	case functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
+	case functions.CompareArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
 		return QueueAggregate
 	default:
 		return QueueControl

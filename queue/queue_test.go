@@ -69,6 +69,10 @@ func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error { ret
 
 func (r *recorder) Verify(ctx context.Context, a functions.VerifyArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) Compare(ctx context.Context, a functions.CompareArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) error {
 	return r.call(ctx, a)
 }
@@ -125,7 +129,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	steps := map[functions.Step]string{
 		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
 		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl, functions.SilenceArgs{Switch: id}: queue.QueueControl,
-		functions.VerifyArgs{Submission: id}:            queue.QueueVerify,
+		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
 	}
 	for step := range steps {

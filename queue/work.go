@@ -20,6 +20,7 @@ import (
 type Steps interface {
 	Split(ctx context.Context, args functions.SplitArgs) error
 	Verify(ctx context.Context, args functions.VerifyArgs) error
+	Compare(ctx context.Context, args functions.CompareArgs) error
 	Aggregate(ctx context.Context, args functions.AggregateArgs) error
 	Merge(ctx context.Context, args functions.MergeArgs) error
 	Preview(ctx context.Context, args functions.PreviewArgs) error
@@ -129,6 +130,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	w := river.NewWorkers()
 	add(w, working, steps.Split, longStep)
 	add(w, working, steps.Verify, shortStep)
+	add(w, working, steps.Compare, longStep)
 	add(w, working, steps.Aggregate, longStep)
 	add(w, working, steps.Merge, longStep)
 	add(w, working, steps.Preview, longStep)

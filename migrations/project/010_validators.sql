@@ -18,7 +18,7 @@ create table answer_classes (
 create table comparison_failures (
     job_id    uuid not null,
     shard     bigint not null,
-    failures  integer not null check (failures > 0),
+    failures  integer not null check (failures >= 0),
     given_up  boolean not null default false, -- a person decides
     error     text not null check (length(error) <= 8192),
     failed_at timestamptz not null default now(),
