@@ -64,7 +64,7 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 		Shard int64
 		Error string
 	}
-	failures, err := store.Many[failure](ctx, tx, store.ListGivenUpComparisons, sub.JobID, sub.Shards)
+	failures, err := store.Many[failure](ctx, tx, store.ListGivenUp, sub.JobID, sub.Shards)
 	for _, f := range failures {
 		c.givenUp[f.Shard] = f.Error
 	}
@@ -74,8 +74,8 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 // uncompared are the shards with answers that have no class and need one: of a shard whose answers are all equal there is nothing to
 // compare, unless each answer is judged alone. attempts are in the order of shards and agents, so that the agent which has joined first
 // founds the first class.
-func (c *classes) uncompared(attempts []attemptRow) (list []*comparison) {
-	var last *comparison
+func (c *classes) uncompared(attempts []attemptRow) (list []*classing) {
+	var last *classing
 	add := func() {
 		if last != nil && len(last.queue) > 0 && (c.certificate || len(last.queue)+len(last.classes) > 1) {
 			list = append(list, last)
@@ -90,7 +90,7 @@ func (c *classes) uncompared(attempts []attemptRow) (list []*comparison) {
 		}
 		if last == nil || last.shard != a.Shard {
 			add()
-			last = &comparison{shard: a.Shard, classes: c.founders[a.Shard], known: c.count[a.Shard]}
+			last = &classing{shard: a.Shard, classes: c.founders[a.Shard], known: c.count[a.Shard]}
 		}
 		if _, known := c.known[answerKey{a.Shard, string(a.Outcome)}]; !known && last.answer(string(a.Outcome)) == nil {
 			last.queue = append(last.queue, &comparedAnswer{agent: a.AgentID, outcome: string(a.Outcome)})

@@ -72,7 +72,7 @@ func (s *Service) compareFirst(ctx context.Context, args VerifyArgs) error {
 }
 
 // readAnswers reads which answers have no class yet.
-func (s *Service) readAnswers(ctx context.Context, args CompareArgs) (sub toCompare, shards []*comparison, err error) {
+func (s *Service) readAnswers(ctx context.Context, args CompareArgs) (sub toCompare, shards []*classing, err error) {
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
 		if sub, found, err = store.One[toCompare](ctx, tx, store.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {
@@ -93,7 +93,7 @@ func (s *Service) readAnswers(ctx context.Context, args CompareArgs) (sub toComp
 }
 
 // compareShards compares the answers to some shards. A shard at which the module fails says so in its failure.
-func (s *Service) compareShards(ctx context.Context, project uuid.UUID, sub toCompare, shards []*comparison) error {
+func (s *Service) compareShards(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
 	if err := s.fetchAnswers(ctx, project, sub, shards); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Service) compareShards(ctx context.Context, project uuid.UUID, sub toCo
 }
 
 // judgeComparisons has the job's validator decide.
-func (s *Service) judgeComparisons(ctx context.Context, project uuid.UUID, sub toCompare, shards []*comparison) error {
+func (s *Service) judgeComparisons(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
 	validation := s.validation(project, sub.JobID, *sub.Validator)
 	return compareAll(ctx, func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error) {
 		list, _, err := validation.Judge(ctx, wasm.Each(units))
@@ -120,10 +120,10 @@ type comparedRow struct {
 }
 
 // fetchAnswers reads the outputs of the answers, and the inputs of their shards.
-func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCompare, shards []*comparison) error {
+func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
 	var numbers []int64
 	var outcomes [][]byte
-	index := map[int64]*comparison{}
+	index := map[int64]*classing{}
 	for _, c := range shards {
 		index[c.shard] = c
 		for _, a := range c.answers() {
@@ -159,7 +159,7 @@ func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCom
 
 // keepClasses stores what the comparison of some shards came to, and tells of those at which the module failed. It returns what is to
 // be tried again.
-func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toCompare, shards []*comparison) (again []error, err error) {
+func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) (again []error, err error) {
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		again = nil
 		var marks []Mark
@@ -175,7 +175,7 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.ForgetComparisonFailures, sub.JobID, comparedWell(shards)); err != nil {
+		if _, err := store.Exec(ctx, tx, store.DropCompareFailures, sub.JobID, comparedWell(shards)); err != nil {
 			return err
 		}
 		for _, c := range shards {
@@ -214,7 +214,7 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 	return again, err
 }
 
-func comparedWell(shards []*comparison) (numbers []int64) {
+func comparedWell(shards []*classing) (numbers []int64) {
 	for _, c := range shards {
 		if c.failure == nil {
 			numbers = append(numbers, c.shard)
@@ -260,14 +260,14 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 		return false, err
 	}
 	sub := toCompare{submissionRow: submissionRow{JobID: job, Shards: []int64{shard}, Validator: r.Validator}, Partition: r.Partition}
-	c := &comparison{shard: shard, input: shardInput(r.Partition, shard, r.Input)}
+	c := &classing{shard: shard, input: shardInput(r.Partition, shard, r.Input)}
 	for _, one := range []Answer{a, b} {
 		if len(one.Output) > maxCompared {
 			return false, fmt.Errorf("comparing two answers to shard %d of job %s: an output has %d bytes, and a validator reads at most %d", shard, job, len(one.Output), maxCompared)
 		}
 		c.queue = append(c.queue, &comparedAnswer{agent: one.Agent, outcome: string(one.Outcome), output: one.Output, wall: one.WallMicros})
 	}
-	err = s.judgeComparisons(ctx, project, sub, []*comparison{c})
+	err = s.judgeComparisons(ctx, project, sub, []*classing{c})
 	if err == nil && c.failure != nil {
 		err = errors.New(c.failure.text)
 	}
@@ -281,7 +281,7 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 }
 
 // keepEquivalent makes two answers one class: that which one of them belongs to already, or a new one.
-func (s *Service) keepEquivalent(ctx context.Context, project uuid.UUID, sub toCompare, c *comparison) error {
+func (s *Service) keepEquivalent(ctx context.Context, project uuid.UUID, sub toCompare, c *classing) error {
 	return s.project(ctx, project, func(tx *store.Tx) error {
 		if _, err := store.Many[shardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
 			return err

@@ -38,15 +38,15 @@ func closeNumbers(_ context.Context, units []wasm.Unit) ([]wasm.Judgement, error
 	return list, nil
 }
 
-func comparing(shard int64, outputs ...string) *comparison {
-	c := &comparison{shard: shard, input: json.RawMessage("1")}
+func comparing(shard int64, outputs ...string) *classing {
+	c := &classing{shard: shard, input: json.RawMessage("1")}
 	for _, o := range outputs {
 		c.queue = append(c.queue, &comparedAnswer{agent: uuid.New(), outcome: "of " + o, output: []byte(o)})
 	}
 	return c
 }
 
-func (c *comparison) said() (text []string) {
+func (c *classing) said() (text []string) {
 	for _, d := range c.decided {
 		text = append(text, fmt.Sprintf("%s -> %s (%d)", d.outcome[3:], d.representative, d.matches))
 	}
@@ -54,7 +54,7 @@ func (c *comparison) said() (text []string) {
 }
 
 func TestAnswersAreComparedWithThoseThatFoundedAClass(t *testing.T) {
-	shards := []*comparison{
+	shards := []*classing{
 		comparing(0, "1", "1.5", "7", "7.9", "2.5"),
 		comparing(1, "5", "6.5", "5.75"), // equal to both: of the older class
 		comparing(2, "13", "13.5"),
@@ -69,13 +69,13 @@ func TestAnswersAreComparedWithThoseThatFoundedAClass(t *testing.T) {
 
 	later := comparing(4, "1.5", "40")
 	later.classes = []*comparedAnswer{{outcome: "of 2", output: []byte("2")}}
-	require.NoError(t, compareAll(t.Context(), closeNumbers, false, []*comparison{later}))
+	require.NoError(t, compareAll(t.Context(), closeNumbers, false, []*classing{later}))
 	require.Equal(t, []string{"1.5 -> of 2 (1)", "40 -> of 40 (1)"}, later.said())
 }
 
 func TestACertificateStandsAloneOrDoesNotCount(t *testing.T) {
 	c := comparing(0, "-1", "4", "9", "-2")
-	require.NoError(t, compareAll(t.Context(), closeNumbers, true, []*comparison{c}))
+	require.NoError(t, compareAll(t.Context(), closeNumbers, true, []*classing{c}))
 	require.Equal(t, []string{"-1 ->  (0)", "4 -> of 4 (1)", "9 -> of 4 (1)", "-2 ->  (0)"}, c.said())
 	require.Nil(t, c.decided[0].representative)
 }
@@ -83,13 +83,13 @@ func TestACertificateStandsAloneOrDoesNotCount(t *testing.T) {
 func TestWhatIsOursIsNotHeldAgainstAValidator(t *testing.T) {
 	broken := &wasm.Error{Class: wasm.ClassHost, Message: "no runner"}
 	a, b := comparing(0, "1", "2"), comparing(1, "1", "2")
-	require.NoError(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, broken }, false, []*comparison{a, b}))
+	require.NoError(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, broken }, false, []*classing{a, b}))
 	require.True(t, a.failure.ours && b.failure.ours)
-	require.ErrorIs(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, context.Canceled }, false, []*comparison{comparing(0, "1", "2")}), context.Canceled)
+	require.ErrorIs(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, context.Canceled }, false, []*classing{comparing(0, "1", "2")}), context.Canceled)
 }
 
 func TestManyComparisonsGoInBatches(t *testing.T) {
-	var shards []*comparison
+	var shards []*classing
 	for i := range int64(1500) {
 		shards = append(shards, comparing(i, "1", "2", "9"))
 	}

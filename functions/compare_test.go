@@ -162,6 +162,8 @@ func TestAValidatorIsCheckedWhenAJobIsSubmitted(t *testing.T) {
 	w.pushFunction("close", "[verification.validator]\nmodule = \"tolerant\"\nparams = { relative = 0.5 }\n")
 	job := w.submit(1, func(j *functions.NewJob) { j.Function = "close" })
 	require.JSONEq(t, `{"relative":0.5}`, string(job.Validator.Params))
-	job = w.submit(1, func(j *functions.NewJob) { j.Function, j.Validator = "close", &functions.ValidatorUse{Module: functions.NoValidator} })
+	job = w.submit(1, func(j *functions.NewJob) {
+		j.Function, j.Validator = "close", &functions.ValidatorUse{Module: functions.NoValidator}
+	})
 	require.Nil(t, job.Validator)
 }

@@ -20,8 +20,8 @@ const (
 	maxBatchBytes = 16 << 20
 )
 
-// comparison is one shard whose answers are put into classes.
-type comparison struct {
+// classing is one shard whose answers are put into classes.
+type classing struct {
 	shard   int64
 	input   json.RawMessage
 	classes []*comparedAnswer // the answers that founded one, the oldest first
@@ -55,11 +55,11 @@ type comparisonFailure struct {
 	final bool // no further try makes sense
 }
 
-func (c *comparison) answers() []*comparedAnswer {
+func (c *classing) answers() []*comparedAnswer {
 	return append(append([]*comparedAnswer{}, c.classes...), c.queue...)
 }
 
-func (c *comparison) answer(outcome string) *comparedAnswer {
+func (c *classing) answer(outcome string) *comparedAnswer {
 	for _, a := range c.answers() {
 		if a.outcome == outcome {
 			return a
@@ -68,7 +68,7 @@ func (c *comparison) answer(outcome string) *comparedAnswer {
 	return nil
 }
 
-func (c *comparison) giveUp(why string) {
+func (c *classing) giveUp(why string) {
 	c.failure = &comparisonFailure{text: why, final: true}
 }
 
@@ -79,10 +79,10 @@ type judge func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error
 // answers to many shards go to the module together. An answer that is equal to several founders belongs to the oldest of their classes:
 // tolerances are not transitive, and this is the same for whoever does it again. A module that fails at many shards is asked about each
 // alone, so that one of them does not hold up the others. An error is not of the module and is tried again.
-func compareAll(ctx context.Context, ask judge, alone bool, shards []*comparison) error {
+func compareAll(ctx context.Context, ask judge, alone bool, shards []*classing) error {
 	for {
 		var units []wasm.Unit
-		var of []*comparison
+		var of []*classing
 		for _, c := range shards {
 			for _, u := range c.next(alone) {
 				units, of = append(units, u), append(of, c)
@@ -123,7 +123,7 @@ func batchEnd(units []wasm.Unit, from int) int {
 }
 
 // next are the questions about the next answer: is it equal to this founder, and to that one? The first answer needs none.
-func (c *comparison) next(alone bool) (units []wasm.Unit) {
+func (c *classing) next(alone bool) (units []wasm.Unit) {
 	if c.failure != nil || len(c.queue) == 0 {
 		return nil
 	}
@@ -156,7 +156,7 @@ func (a *comparedAnswer) result(id string, attempt int) wasm.UnitResult {
 }
 
 // judgeBatch asks the module and hands out what it says.
-func judgeBatch(ctx context.Context, ask judge, units []wasm.Unit, of []*comparison) error {
+func judgeBatch(ctx context.Context, ask judge, units []wasm.Unit, of []*classing) error {
 	list, err := ask(ctx, units)
 	if err == nil {
 		for i, j := range list {
@@ -189,7 +189,7 @@ func judgeBatch(ctx context.Context, ask judge, units []wasm.Unit, of []*compari
 }
 
 // settle gives the answer that was judged its class.
-func (c *comparison) settle(alone bool) {
+func (c *classing) settle(alone bool) {
 	if c.failure != nil || len(c.queue) == 0 || len(c.queue[0].judged) == 0 {
 		return
 	}
@@ -237,20 +237,20 @@ func takesAll(j wasm.Judgement) bool {
 }
 
 // found makes the next answer a class of its own.
-func (c *comparison) found(reason string) {
+func (c *classing) found(reason string) {
 	head := c.queue[0]
 	c.join([]byte(head.outcome), 1, reason)
 	c.classes = append(c.classes, head)
 }
 
-func (c *comparison) join(representative []byte, matches int, reason string) {
+func (c *classing) join(representative []byte, matches int, reason string) {
 	head := c.queue[0]
 	c.queue = c.queue[1:]
 	c.decided = append(c.decided, decidedAnswer{head.outcome, representative, matches, reason})
 }
 
 // oneClass says whether all answers that were compared count and are of one class.
-func (c *comparison) oneClass() bool {
+func (c *classing) oneClass() bool {
 	for _, d := range c.decided {
 		if d.representative == nil || string(d.representative) != string(c.decided[0].representative) {
 			return false
