@@ -160,6 +160,16 @@ func command(cfg *Config, mark string) *exec.Cmd {
 	return cmd
 }
 
+// Variables are the names of those that an interpreter gets.
+func Variables() []string {
+	var names []string
+	for _, e := range command(&Config{}, "").Env {
+		name, _, _ := strings.Cut(e, "=")
+		names = append(names, name)
+	}
+	return names
+}
+
 func configMessage(cfg *Config) any {
 	l := cfg.Manifest.Limits
 	return map[string]any{

@@ -58,16 +58,12 @@ func (e *CanaryError) Error() string {
 func (r *Runner) Prove(ctx context.Context, hidden ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, canaryTime)
 	defer cancel()
-	b, err := canaryBundle(r.cfg.Dir)
+	c, err := NewCanary(ctx, r.cfg.Dir, hidden...)
 	if err != nil {
 		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
 	}
-	bait, err := layBait(ctx)
-	if err != nil {
-		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
-	}
-	defer bait.remove()
-	escapes, err := r.release(ctx, b, bait, hidden)
+	defer c.Remove()
+	escapes, err := r.release(ctx, c)
 	switch {
 	case err != nil:
 		return fmt.Errorf("proving isolation %q: %w", r.Level(), err)
@@ -75,6 +71,97 @@ func (r *Runner) Prove(ctx context.Context, hidden ...string) error {
 		return &CanaryError{Level: r.Level(), Escapes: escapes}
 	}
 	return nil
+}
+
+// Canary is a function that tries to get out of the sandbox that it runs in,
+// and the bait that is laid out for it on this machine.
+type Canary struct {
+	Bundle *bundle.Bundle
+	bait   *bait
+	dir    string // the sandboxes' own, which it must not see either
+	hidden []string
+}
+
+// Walls are what a canary is told to hold its sandbox to.
+type Walls struct {
+	Namespaces     bool     `json:"namespaces"`      // of its own, and a file system of its own to write to
+	Alone          bool     `json:"alone"`           // no process may be started
+	BoundedThreads bool     `json:"bounded_threads"` // nor threads without end
+	Landlock       bool     `json:"landlock"`        // what its root shows is not all that it may open
+	Guarded        bool     `json:"guarded"`         // the bundle belongs to the function's user, and is put right after each shard
+	Scoped         bool     `json:"scoped"`          // signals do not leave the shard
+	HostName       string   `json:"host_name"`
+	Variables      []string `json:"variables"` // those that may be seen
+}
+
+// NewCanary packs a canary, in dir, and lays out bait. Remove takes it away.
+func NewCanary(ctx context.Context, dir string, hidden ...string) (*Canary, error) {
+	b, err := canaryBundle(dir)
+	if err != nil {
+		return nil, err
+	}
+	bait, err := layBait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Canary{Bundle: b, bait: bait, dir: dir, hidden: hidden}, nil
+}
+
+// Remove takes the bait away.
+func (c *Canary) Remove() { c.bait.remove() }
+
+// Input is what the canary is told.
+func (c *Canary) Input(w Walls) ([]byte, error) {
+	secrets, folders := []string{c.bait.secret}, []string{c.bait.dir, c.dir}
+	for _, path := range c.hidden {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			folders = append(folders, path)
+		} else {
+			secrets = append(secrets, path)
+		}
+	}
+	if w.Variables == nil {
+		w.Variables = []string{}
+	}
+	return json.Marshal(struct {
+		Walls
+		Secrets  []string `json:"secrets"`
+		Folders  []string `json:"folders"`
+		Marker   string   `json:"marker"`
+		TCP      []any    `json:"tcp"`
+		Unix     string   `json:"unix"`
+		Abstract string   `json:"abstract"`
+		PIDs     []int    `json:"pids"`
+	}{w, secrets, folders, c.bait.marker, c.bait.tcp(), filepath.Join(c.bait.dir, "socket"), c.bait.marker, []int{os.Getpid(), os.Getppid()}})
+}
+
+// Escapes reads what the canary says that it reached, and looks for the traces
+// that it left, whatever it says.
+func (c *Canary) Escapes(got harness.Result) (escapes []Escape, err error) {
+	if got.Status != harness.StatusOK {
+		return nil, fmt.Errorf("the canary ended with %s: %+v %s", got.Status, got.Exception, got.StderrTail)
+	}
+	var attempts []struct {
+		Attempt string  `json:"attempt"`
+		Escaped *string `json:"escaped"`
+	}
+	if err := json.Unmarshal([]byte(got.Output), &attempts); err != nil {
+		return nil, fmt.Errorf("reading what the canary says: %w", err)
+	}
+	for _, a := range attempts {
+		if a.Escaped != nil {
+			escapes = append(escapes, Escape{a.Attempt, *a.Escaped})
+		}
+	}
+	if n := c.bait.reached.Load(); n > 0 {
+		escapes = append(escapes, Escape{"connecting", fmt.Sprintf("%d connections have come in", n)})
+	}
+	for _, dir := range []string{c.bait.dir, c.dir, "/", "/tmp", "/var/tmp", "/etc", "/root", "/dev", "/dev/shm"} {
+		if _, err := os.Lstat(filepath.Join(dir, c.bait.marker)); err == nil {
+			escapes = append(escapes, Escape{"writing outside", "a file was made in " + dir})
+		}
+	}
+	return escapes, nil
 }
 
 // canaryBundle packs the canary as any function is packed.
@@ -165,13 +252,16 @@ func (b *bait) tcp() []any {
 }
 
 // release runs the canary and looks for itself as well.
-func (r *Runner) release(ctx context.Context, b *bundle.Bundle, bait *bait, hidden []string) (escapes []Escape, err error) {
-	s, err := r.Open(ctx, b, harness.Settings{})
+func (r *Runner) release(ctx context.Context, c *Canary) (escapes []Escape, err error) {
+	s, err := r.Open(ctx, c.Bundle, harness.Settings{})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	facts, err := json.Marshal(r.facts(bait, hidden, s.variables))
+	facts, err := c.Input(Walls{
+		Namespaces: r.namespaces(), Alone: r.groups == nil, BoundedThreads: r.namespaces() || r.root,
+		Landlock: r.namespaces() || r.abi > 0, Scoped: true, HostName: hostName, Variables: s.variables,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -179,56 +269,17 @@ func (r *Runner) release(ctx context.Context, b *bundle.Bundle, bait *bait, hidd
 	if err != nil {
 		return nil, err
 	}
-	if got.Status != harness.StatusOK {
-		return nil, fmt.Errorf("the canary ended with %s: %+v %s", got.Status, got.Exception, got.StderrTail)
+	if escapes, err = c.Escapes(got); err != nil {
+		return nil, err
 	}
-	var attempts []struct {
-		Attempt string  `json:"attempt"`
-		Escaped *string `json:"escaped"`
-	}
-	if err := json.Unmarshal([]byte(got.Output), &attempts); err != nil {
-		return nil, fmt.Errorf("reading what the canary says: %w", err)
-	}
-	for _, a := range attempts {
-		if a.Escaped != nil {
-			escapes = append(escapes, Escape{a.Attempt, *a.Escaped})
-		}
-	}
-	return append(escapes, r.traces(s, bait)...), nil
+	return append(escapes, r.shared(s)...), nil
 }
 
-// facts are what the canary is told to try.
-func (r *Runner) facts(b *bait, hidden, variables []string) map[string]any {
-	secrets, folders := []string{b.secret}, []string{b.dir, r.cfg.Dir}
-	for _, path := range hidden {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			folders = append(folders, path)
-		} else {
-			secrets = append(secrets, path)
-		}
-	}
-	return map[string]any{
-		"namespaces": r.namespaces(), "alone": r.groups == nil, "bounded_threads": r.namespaces() || r.root,
-		"secrets": secrets, "folders": folders, "marker": b.marker,
-		"tcp": b.tcp(), "unix": filepath.Join(b.dir, "socket"), "abstract": b.marker,
-		"pids": []int{os.Getpid(), os.Getppid()}, "host_name": hostName,
-		"variables": variables,
-	}
-}
-
-// traces are what the canary left outside, whatever it says itself.
-func (r *Runner) traces(s *Sandbox, b *bait) (escapes []Escape) {
-	if n := b.reached.Load(); n > 0 {
-		escapes = append(escapes, Escape{"connecting", fmt.Sprintf("%d connections have come in", n)})
-	}
-	for _, dir := range []string{b.dir, r.cfg.Dir, "/", "/tmp", "/var/tmp", "/etc", "/root", "/dev", "/dev/shm"} {
-		if _, err := os.Lstat(filepath.Join(dir, b.marker)); err == nil {
-			escapes = append(escapes, Escape{"writing outside", "a file was made in " + dir})
-		}
-	}
+// shared are namespaces that the sandbox has in common with this process.
+func (r *Runner) shared(s *Sandbox) (escapes []Escape) {
 	pid := s.Target().PID
 	if !r.namespaces() || pid == 0 {
-		return escapes
+		return nil
 	}
 	for _, ns := range []string{"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"} {
 		var ours, theirs unix.Stat_t

@@ -70,21 +70,21 @@ func handled(abi int) (r landlockRuleset, size uintptr) {
 	if abi >= 5 {
 		r.files |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
-	if abi >= scopesABI {
+	if abi >= ScopesABI {
 		r.scoped, size = landlockScopes, 24
 	}
 	return r, size
 }
 
-// scopesABI is the first version that knows scopes (Linux 6.12).
-const scopesABI = 6
+// ScopesABI is the first version that knows scopes (Linux 6.12).
+const ScopesABI = 6
 
 // rules makes the second wall: the same files as the root shows, even if
 // something else came to be seen. A kernel without Landlock has the others.
 func (l *launcher) rules() error {
 	l.ruleset = -1
 	abi, err := landlockABI()
-	if err != nil && l.order.Namespaces {
+	if err != nil && (l.order.Namespaces || l.order.Contained) {
 		return nil // the answer says so
 	}
 	if err != nil {
@@ -109,6 +109,11 @@ func (l *launcher) rules() error {
 	work := workDir
 	if l.order.Writable != "" {
 		work = l.order.Writable
+	}
+	if l.order.Contained {
+		if err := l.allow(shmDir, all.files&^landlockNever); err != nil {
+			return err
+		}
 	}
 	return l.allow(work, all.files&^landlockNever)
 }

@@ -116,6 +116,7 @@ func (l *launcher) run() error {
 		name string
 		do   func() error
 	}{
+		{stepStart, l.expendable}, // while its own files in /proc are still its own
 		{stepStart, l.begin},
 		{stepMounts, l.separate},
 		{stepRoot, l.root},
@@ -215,7 +216,7 @@ func (l *launcher) become() error {
 	if err != nil {
 		return err
 	}
-	filter := sandboxFilter(l.order.Namespaces)
+	filter := sandboxFilter(l.order.Namespaces || l.order.Contained)
 	last := finish{
 		cgroups: l.fds[l.detached():], namespaces: l.order.Namespaces, ruleset: l.ruleset,
 		path: path, argv: argv, env: env, last: lastCapability(),

@@ -140,8 +140,8 @@ func (s surroundings) detail(name string) string {
 	if err != nil {
 		return ""
 	}
-	if abi < scopesABI {
-		return fmt.Sprintf("ABI %d; from %d on (Linux 6.12) it also keeps signals in", abi, scopesABI)
+	if abi < ScopesABI {
+		return fmt.Sprintf("ABI %d; from %d on (Linux 6.12) it also keeps signals in", abi, ScopesABI)
 	}
 	return fmt.Sprintf("ABI %d", abi)
 }

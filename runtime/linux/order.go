@@ -14,6 +14,7 @@ import (
 // otherwise.
 type order struct {
 	Namespaces bool     `json:"namespaces"` // the launcher runs in its own and builds a root
+	Contained  bool     `json:"contained"`  // a container around it has them: bundle, workspace and interpreter stand where a root would show them
 	Binds      []bind   `json:"binds"`      // what the root shows of the host, read-only
 	Workspace  quota    `json:"workspace"`
 	Writable   string   `json:"writable"` // without namespaces: the workspace's folder on the host

@@ -21,7 +21,7 @@ import (
 type Config struct {
 	Python python.Tree      // the interpreter
 	Dir    string           // private folder for the bundles of leases; made when missing
-	Level  bundle.Isolation // bundle.Linux, bundle.LinuxNoCgroup or bundle.Landlock
+	Level  bundle.Isolation // bundle.Linux, bundle.LinuxNoCgroup or bundle.Landlock; inside a container bundle.Container or bundle.GVisor
 }
 
 // Runner opens sandboxes of one level.
@@ -31,6 +31,7 @@ type Runner struct {
 	binds  []bind     // the interpreter, its libraries and the devices
 	python string     // the interpreter as a sandbox sees it
 	groups *hierarchy // nil without a cgroup
+	own    *group     // the container's cgroup, which somebody outside limits; nil where there is none to read
 	abi    int        // of Landlock; 0: none
 	count  atomic.Uint64
 	// processors is how many processors one sandbox gets at most; 0: all.
@@ -55,8 +56,11 @@ func (r *Runner) prepare() (err error) {
 	switch {
 	case !hooked.Load():
 		return errNotHooked
-	case !slices.Contains(Levels(), r.cfg.Level):
+	case !slices.Contains(Levels(), r.cfg.Level) && !r.contained():
 		return errors.New("there is no such level here")
+	}
+	if r.contained() {
+		return r.prepareContained()
 	}
 	if r.cfg.Dir, err = filepath.Abs(r.cfg.Dir); err != nil {
 		return err
@@ -108,7 +112,13 @@ func (r *Runner) prepareCgroups() error {
 // cgroup holds sandboxes to it; besides, none leaves the processors that this process was bound to when the sandbox was opened.
 func (r *Runner) LimitProcessors(n int) { r.processors.Store(int64(max(0, n))) }
 
-func (r *Runner) namespaces() bool { return r.cfg.Level != bundle.Landlock }
+// namespaces says that sandboxes get namespaces, a root and a workspace of their own from us.
+func (r *Runner) namespaces() bool { return r.cfg.Level != bundle.Landlock && !r.contained() }
+
+// contained says that a container around this process has them already.
+func (r *Runner) contained() bool {
+	return r.cfg.Level == bundle.Container || r.cfg.Level == bundle.GVisor
+}
 
 // Level is the isolation that sandboxes of this runner have.
 func (r *Runner) Level() bundle.Isolation { return r.cfg.Level }

@@ -39,6 +39,8 @@ type Sandbox struct {
 	// variables are the names that the harness gives to the interpreter
 	variables []string
 	served    int // process number of the interpreter that is set up
+	ballast   ballast
+	code      *code // in a container
 
 	workspace atomic.Value // string, for the monitor
 }
@@ -52,11 +54,15 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: b.Digest, Settings: settings, WorkDir: s.inside(importName),
 		Manifest: b.Manifest, Isolation: r.Level(),
 		Prepare: s.prepare, PIDNamespace: r.namespaces(), Processes: s.processes(),
-		Confine: harness.Confinement{ScopeSignals: r.abi >= scopesABI},
+		Confine: harness.Confinement{ScopeSignals: r.abi >= ScopesABI},
 	}
-	if s.group != nil {
+	switch {
+	case s.group != nil:
 		cfg.Accounting = s.group
-	} else {
+	case r.own != nil:
+		cfg.Accounting = r.own
+	case r.contained(): // the container counts for itself, where we cannot look
+	default:
 		cfg.Confine.Alone = true
 		cfg.Confine.Filter, cfg.Confine.OwnPID = shardFilter()
 	}
@@ -70,6 +76,9 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 
 // furnish makes what lies on the host: the bundle, a cgroup, a user.
 func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
+	if s.runner.contained() {
+		return s.furnishContained(b)
+	}
 	if s.dir, err = os.MkdirTemp(s.runner.cfg.Dir, "ostraka-lease-"); err != nil {
 		return err
 	}
@@ -148,7 +157,7 @@ func (s *Sandbox) quota() quota {
 
 // bundleDir is the bundle as the sandbox sees it.
 func (s *Sandbox) bundleDir() string {
-	if s.runner.namespaces() {
+	if s.runner.cfg.Level != bundle.Landlock {
 		return bundleDir
 	}
 	return filepath.Join(s.dir, "bundle")
@@ -156,7 +165,7 @@ func (s *Sandbox) bundleDir() string {
 
 // inputsDir is the folder of input files as the sandbox sees it.
 func (s *Sandbox) inputsDir() string {
-	if s.runner.namespaces() {
+	if s.runner.cfg.Level != bundle.Landlock {
 		return inputsDir
 	}
 	return s.inputs.Path()
@@ -164,7 +173,7 @@ func (s *Sandbox) inputsDir() string {
 
 // inside is a folder of the workspace as the sandbox sees it.
 func (s *Sandbox) inside(name string) string {
-	if s.runner.namespaces() {
+	if s.runner.cfg.Level != bundle.Landlock {
 		return filepath.Join(workDir, name)
 	}
 	return filepath.Join(s.dir, "work", name)
@@ -175,7 +184,10 @@ func (s *Sandbox) outside(name string) string { return filepath.Join(s.root(), n
 
 // root is the workspace as this process can open it.
 func (s *Sandbox) root() string {
-	if s.runner.namespaces() {
+	switch {
+	case s.runner.contained():
+		return workDir
+	case s.runner.namespaces():
 		return "/proc/self/fd/" + strconv.Itoa(s.files)
 	}
 	return filepath.Join(s.dir, "work")
@@ -194,6 +206,9 @@ func (s *Sandbox) settle() error {
 		return nil
 	}
 	s.served = pid
+	if s.runner.contained() {
+		return s.settleContained()
+	}
 	if s.group == nil {
 		return nil
 	}
@@ -278,7 +293,7 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 		return harness.Result{}, fmt.Errorf("running shard %d: %w", index, err)
 	}
 	shard := harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir(), Inputs: s.inputsDir()}
-	if !s.runner.namespaces() {
+	if s.runner.cfg.Level == bundle.Landlock {
 		shard.Workspace = s.root() // there is no file system of its own that ends
 	}
 	return s.session.Run(ctx, shard)

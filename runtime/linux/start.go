@@ -26,7 +26,12 @@ func (s *Sandbox) prepare(cmd *exec.Cmd) error {
 	if err := s.order(cmd, pair[0]); err != nil {
 		return err
 	}
-	if !s.runner.namespaces() {
+	switch {
+	case s.runner.contained():
+		if err := s.unsettleContained(); err != nil {
+			return err
+		}
+	case !s.runner.namespaces():
 		if err := s.freshFolders(); err != nil {
 			return err
 		}
@@ -54,7 +59,7 @@ func names(env []string) []string {
 // order sends the launcher's order; it waits in the socket.
 func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 	o := order{
-		Namespaces: s.runner.namespaces(), Binds: s.binds(), Workspace: s.quota(), Limits: s.rlimits(),
+		Namespaces: s.runner.namespaces(), Contained: s.runner.contained(), Binds: s.binds(), Workspace: s.quota(), Limits: s.rlimits(),
 		Program: s.runner.python, Args: cmd.Args[1:], Env: cmd.Env, Dir: s.inside(importName),
 	}
 	if !o.Namespaces {
@@ -89,6 +94,9 @@ func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 
 func (s *Sandbox) binds() []bind {
 	code := bind{Source: filepath.Join(s.dir, "bundle"), Target: s.bundleDir(), Dir: true}
+	if s.runner.contained() {
+		code.Source = bundleDir
+	}
 	inputs := bind{Source: s.inputs.Path(), Target: s.inputsDir(), Dir: true}
 	return append([]bind{code, inputs}, s.runner.binds...)
 }
@@ -131,6 +139,9 @@ func (s *Sandbox) rlimits() []rlimit {
 // when it refuses one, is a little narrower, during the import too. Without a namespace the limit
 // counts all that the user runs, so it only keeps the number from exploding.
 func (s *Sandbox) processes() int64 {
+	if s.runner.own != nil {
+		return 0 // the container's cgroup counts exactly
+	}
 	if !s.runner.namespaces() && s.slot == nil {
 		return tasksOf(os.Geteuid()) + s.manifest.Limits.Pids + otherTasks
 	}

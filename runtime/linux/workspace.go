@@ -26,6 +26,9 @@ func (s *Sandbox) refresh() error {
 	if s.session.PID() == 0 {
 		return nil // the import has failed, so nothing will run
 	}
+	if s.runner.contained() {
+		return s.refreshContained()
+	}
 	if s.runner.namespaces() { // the folder itself is the shard's as well
 		if err := unix.Fchmod(s.files, 0o700); err != nil {
 			return fmt.Errorf("opening the workspace: %w", err)

@@ -13,6 +13,10 @@ import (
 // maxLibraries is how many files one interpreter may need of its host, in closure: a bound for a search, far above what is real.
 const maxLibraries = 200
 
+// LibrariesOf lists what the dynamic loader opens for a program, the loader itself first, as Tree.Libraries does; nothing for a
+// static program.
+func LibrariesOf(program string) ([]string, error) { return libraries(program) }
+
 // libraries finds what the dynamic loader opens for the given programs and shared objects, the loader itself first. It reads the
 // files and runs none: `ldd` would run the loader that the program names.
 func libraries(program string, objects ...string) ([]string, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
 // MaxShards is how many shards one batch holds: their inputs and results are in
@@ -27,12 +29,16 @@ type Batch struct {
 	// results depend on the order of sets.
 	HashSeed uint32
 	Shards   []Shard
+	// Open opens the bytes of the shards' files; it may be nil where there are none. An error of it ends the batch.
+	Open inputdir.Open
 }
 
 // Shard is one run of the function. Its seed follows from the bundle, the job and the number (see harness.Seed).
 type Shard struct {
 	Number int64
 	Input  []byte // JSON, as agents get it
+	// Files are what the shard finds below $OSTRAKA_INPUT; none where its job cuts no objects.
+	Files []inputfile.File
 }
 
 // Settings are what the harness is told, exactly as an agent tells it.
@@ -53,6 +59,15 @@ func (b *Batch) Check() error {
 	for _, s := range b.Shards {
 		if err := canonical.Valid(s.Input, harness.MaxInputBytes); err != nil {
 			return fmt.Errorf("checking a batch: shard %d: %w: %w", s.Number, harness.ErrInput, err)
+		}
+		if len(s.Files) == 0 {
+			continue
+		}
+		if err := inputfile.Check(s.Files); err != nil {
+			return fmt.Errorf("checking a batch: shard %d: %w", s.Number, err)
+		}
+		if b.Open == nil {
+			return fmt.Errorf("checking a batch: shard %d has files, and nothing opens them", s.Number)
 		}
 	}
 	return nil

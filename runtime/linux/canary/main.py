@@ -67,25 +67,34 @@ class Canary:
     def try_reading_the_host(self):
         for path in ("/etc/passwd", "/etc/shadow", "/etc/hostname", "/etc/ssl/certs", "/root", "/home", "/var/log", "/boot", "/sys/kernel", "/proc/self/status",
                      "/proc/1/environ", "/proc/1/cmdline", "/proc/kmsg", "/proc/sys/kernel/hostname", "/dev/kmsg", "/dev/mem", "/dev/vda", "/dev/sda", "/dev/tty"):
+            if not self.facts["landlock"] and path in ("/etc/hostname", "/sys/kernel", "/proc/self/status", "/proc/1/cmdline", "/proc/sys/kernel/hostname"):
+                continue  # a container shows its own
             with self.refused():
                 os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
                 return f"{path} can be opened"
 
     def try_writing_outside(self):
-        for folder in [*self.facts["folders"], "/", "/var/tmp", "/etc", "/root", "/dev", "/python", "/bundle", os.path.dirname(os.__file__), os.path.dirname(__file__)]:
+        for folder in [*self.facts["folders"], "/", "/var/tmp", "/etc", "/root", "/dev", "/python", *self.code_folders()]:
             with self.refused():
                 os.close(os.open(os.path.join(folder, self.facts["marker"]), os.O_WRONLY | os.O_CREAT, 0o600))
                 return f"a file can be made in {folder}"
 
+    def code_folders(self):
+        """Where code lies that a later shard runs; without Landlock the bundle is looked after, not walled in."""
+        return ["/bundle", os.path.dirname(os.__file__), os.path.dirname(__file__)] if self.facts["landlock"] else [os.path.dirname(os.__file__)]
+
     def try_changing_the_code(self):
-        for path in (__file__, os.__file__):
-            for how in (lambda: os.open(path, os.O_WRONLY), lambda: os.chmod(path, 0o777), lambda: os.unlink(path), lambda: os.truncate(path, 0)):
+        for path in (__file__, os.__file__) if self.facts["landlock"] else (os.__file__,):
+            attempts = [lambda: os.open(path, os.O_WRONLY), lambda: os.unlink(path), lambda: os.truncate(path, 0)]
+            if path != __file__ or not self.facts["guarded"]:  # else it is put right before the next shard
+                attempts.append(lambda: os.chmod(path, 0o777))
+            for how in attempts:
                 with self.refused():
                     how()
                     return f"{path} can be changed"
 
     def try_changing_what_belongs_to_the_same_user(self):
-        for path in (*self.facts["secrets"], *self.facts["folders"], __file__):
+        for path in (*self.facts["secrets"], *self.facts["folders"], *([] if self.facts["guarded"] else [__file__])):
             for how in (lambda: os.chmod(path, 0o700), lambda: os.utime(path), lambda: os.chown(path, os.getuid(), os.getgid())):
                 with self.refused():
                     how()
@@ -158,6 +167,8 @@ class Canary:
     # processes
 
     def try_signals(self):
+        if not self.facts["scoped"]:
+            return
         for pid in {*self.facts["pids"], os.getppid(), *(range(2, os.getpid()))}:
             for number in (0, signal.SIGCONT):
                 with self.refused():

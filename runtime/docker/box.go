@@ -1,0 +1,269 @@
+//go:build linux
+
+package docker
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/docker/docker/api/types"
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/recheck"
+)
+
+const (
+	// startTime is how long the daemon may take to make and start one container;
+	// it takes a tenth of a second, a third with gVisor.
+	startTime = 2 * time.Minute
+	// removeTime is how long it may take to remove one.
+	removeTime = time.Minute
+	// aroundShard is how long ending a shard that does not want to end may take, and starting the interpreter again, beyond its own time.
+	aroundShard = time.Minute
+
+	// firstUser begins a range of user numbers that nothing else uses; agents' sandboxes have those below.
+	firstUser = 1_900_100_000
+	users     = 1_000_000
+	// remappedUser is the user where the daemon has only the first 65,536 to give.
+	firstRemapped, remapped = 60_000, 4_000
+)
+
+// box is a container that waits for its one batch.
+type box struct {
+	e      *engine
+	id     string
+	shape  shape
+	conn   types.HijackedResponse
+	said   *demux
+	out    *bufio.Reader
+	ready  ready
+	killed atomic.Pointer[string] // why we ended it, if we did
+}
+
+// newUser chooses a number that no other container has, as good as certainly.
+func (e *engine) newUser() user {
+	if e.remapped {
+		return user(firstRemapped + rand.IntN(remapped))
+	}
+	return user(firstUser + rand.IntN(users))
+}
+
+// start makes a container and waits until it waits.
+func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSlow)
+	defer cancel()
+	u := e.newUser()
+	made, err := e.client.ContainerCreate(ctx, &container.Config{
+		Image: e.image, Entrypoint: []string{supervisorPath}, Cmd: []string{supervisorArgument, string(e.level)},
+		User: u.String(), Hostname: "sandbox", WorkingDir: "/", Env: []string{},
+		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true,
+		Labels: map[string]string{labelOurs: "1", labelInstallation: e.cfg.Installation, labelMachine: e.owner.machine, labelOwner: e.owner.process},
+	}, e.hostConfig(s, u), nil, nil, "")
+	if err != nil {
+		return nil, fmt.Errorf("making a container: %w", err)
+	}
+	b = &box{e: e, id: made.ID, shape: s}
+	if err := b.open(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.close())
+	}
+	return b, nil
+}
+
+func (b *box) open(ctx context.Context) (err error) {
+	b.conn, err = b.e.client.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return err
+	}
+	b.said = &demux{r: b.conn.Reader}
+	b.out = bufio.NewReader(b.said)
+	if err := b.e.client.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, b.conn.Close)()
+	_, data, err := b.read(kindReady)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &b.ready)
+}
+
+// read reads a message of one of the kinds, or that the container gives up.
+func (b *box) read(kinds ...byte) (byte, []byte, error) {
+	kind, data, err := readMessage(b.out, append(kinds, kindFailed)...)
+	if err == nil && kind == kindFailed {
+		err = readFailure(data)
+	}
+	return kind, data, err
+}
+
+// run executes a batch. The results before an error are good.
+func (b *box) run(ctx context.Context, batch recheck.Batch) (results []harness.Result, err error) {
+	stop := context.AfterFunc(ctx, func() { b.kill("the batch was called off") })
+	defer stop()
+	sent := make(chan error, 1)
+	go func() {
+		err := b.send(ctx, batch)
+		if err != nil {
+			b.conn.Close() // so that nobody waits for the rest
+		}
+		sent <- err
+	}()
+	results, err = b.receive(batch)
+	if err != nil {
+		b.conn.Close() // so that the sender ends
+	}
+	sendErr := <-sent
+	switch {
+	case ctx.Err() != nil:
+		return results, context.Cause(ctx)
+	case errors.Is(sendErr, errFiles):
+		return results, &recheck.Error{Class: recheck.Broken, Err: sendErr, Hint: "see whether the object store answers"}
+	case err != nil:
+		return results, b.explain(err)
+	}
+	return results, b.explain(sendErr)
+}
+
+// send writes the whole batch; the container takes one shard after the other.
+func (b *box) send(ctx context.Context, batch recheck.Batch) error {
+	w := bufio.NewWriterSize(b.conn.Conn, 64<<10)
+	if err := writeJSON(w, kindJob, job{Digest: batch.Bundle.Digest, Settings: batch.Settings()}); err != nil {
+		return err
+	}
+	if err := writeMessage(w, kindBundle, batch.Bundle.Archive()); err != nil {
+		return err
+	}
+	for _, s := range batch.Shards {
+		if len(s.Files) > 0 {
+			if err := sendFiles(ctx, w, s.Files, batch.Open); err != nil {
+				return err
+			}
+		}
+		if err := writeMessage(w, kindShard, binary.BigEndian.AppendUint64(nil, uint64(s.Number)), s.Input); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return b.conn.CloseWrite()
+}
+
+func (b *box) receive(batch recheck.Batch) ([]harness.Result, error) {
+	limits := batch.Bundle.Manifest.Limits
+	patience := time.Duration(limits.WallSeconds)*time.Second + aroundShard
+	wait := func() error { return b.conn.Conn.SetReadDeadline(time.Now().Add(patience)) }
+	if err := wait(); err != nil {
+		return nil, err
+	}
+	if _, _, err := b.read(kindOpen); err != nil {
+		return nil, fmt.Errorf("opening the function: %w", err)
+	}
+	results := make([]harness.Result, 0, len(batch.Shards))
+	for _, s := range batch.Shards {
+		if err := wait(); err != nil {
+			return results, err
+		}
+		r, err := readResult(b.out, s.Number, limits)
+		if err != nil {
+			return results, fmt.Errorf("shard %d: %w", s.Number, err)
+		}
+		r.Isolation = string(b.e.level)
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// kill ends the container and remembers why: the daemon only tells that
+// something killed it. Closing its stdin would end it as well, in its own time.
+func (b *box) kill(why string) {
+	if !b.killed.CompareAndSwap(nil, &why) {
+		return
+	}
+	b.conn.Close()
+}
+
+// explain finds out why a container said no more.
+func (b *box) explain(err error) error {
+	var up *givenUp
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &up):
+		if isFull(up.message) {
+			return &recheck.Error{Class: recheck.Full, Err: err, Hint: "make room on the Docker daemon's machine"}
+		}
+		return &recheck.Error{Class: recheck.Broken, Err: err}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &recheck.Error{Class: recheck.Slow, Err: fmt.Errorf("%w: %w", errSlow, err), Hint: "see what the Docker daemon's machine is busy with"}
+	case !isLost(err):
+		return classify(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	state, inspectErr := b.e.client.ContainerInspect(ctx, b.id)
+	if inspectErr != nil {
+		return crashed(fmt.Errorf("the container was lost: %w, and the daemon does not say why: %w", err, inspectErr))
+	}
+	return crashed(fmt.Errorf("the container was lost: %w: %s", err, b.ending(state.State)))
+}
+
+// isLost tells whether an error is the end of the stream.
+func isLost(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "closed network connection") ||
+		strings.Contains(err.Error(), "broken pipe") || strings.Contains(err.Error(), "connection reset")
+}
+
+// ending says how a container ended, as the daemon tells and as we know. Exit code 137 alone tells nothing: a signal and a program have it.
+func (b *box) ending(s *container.State) string {
+	text := fmt.Sprintf("it is %s with exit code %d", s.Status, s.ExitCode)
+	if s.OOMKilled {
+		text += ", and the kernel has ended a process of it for lack of memory"
+	}
+	if why := b.killed.Load(); why != nil {
+		text += ", and it was ended from here: " + *why
+	}
+	if s.Error != "" {
+		text += ": " + s.Error
+	}
+	if words := b.said.words(); words != "" {
+		text += ": it said " + words
+	}
+	return text
+}
+
+// close removes the container, whatever it is doing.
+func (b *box) close() error {
+	if b.conn.Conn != nil {
+		b.conn.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	return b.e.remove(ctx, b.id)
+}
+
+// holds tells whether functions of this level may ask for so much.
+func (e *engine) holds(b *bundle.Bundle) error {
+	if !e.level.AtLeast(b.Manifest.MinIsolation) {
+		return &recheck.Error{
+			Class: recheck.Broken, Err: fmt.Errorf("%s asks for isolation %q, and rechecks have only %q", b.Manifest.Name, b.Manifest.MinIsolation, e.level),
+			Hint: "add gVisor (runsc) to the Docker daemon's runtimes",
+		}
+	}
+	return nil
+}

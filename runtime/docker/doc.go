@@ -1,0 +1,24 @@
+// Package docker executes shards again in locked-down containers: the levels
+// `container` and `gvisor`.
+//
+// # Who does what
+//
+//	this process          decides, keeps the batch, records who ended what
+//	└─ Docker Engine      starts one container for each batch
+//	   └─ supervisor      our own program, process 1 of the container: the agents' harness
+//	      └─ zygote …     the interpreter, under the walls of runtime/linux as well
+//
+// The image is made here, from the interpreter that agents have, the few
+// libraries that it needs and this very program: no shell, no package manager,
+// no registry. The same parts make the same bytes, so that the image's digest
+// says all of it.
+//
+// A container has no network, no capability, no file of the host and no
+// variable; its root is read-only; all that can be written are three small
+// tmpfs. What it works on comes over its stdin and results leave over its
+// stdout, which only the supervisor holds. It is started ahead, waits with the
+// interpreter loaded, serves one batch, and is removed.
+//
+// What goes wrong outside of a function (a daemon that is away, a container that
+// is lost) is a [recheck.Error] and never a result.
+package docker

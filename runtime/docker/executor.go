@@ -1,0 +1,229 @@
+//go:build linux
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/client"
+
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/recheck"
+)
+
+const (
+	// MaxWarm is how many containers may wait at most: each holds some 40 MB.
+	MaxWarm = 16
+	// MaxConcurrent is how many batches may be under way at a time.
+	MaxConcurrent = 64
+	// retryAfter is how long nothing is asked of a daemon that was no good.
+	retryAfter = 5 * time.Second
+)
+
+// Config says which daemon to use, and how.
+type Config struct {
+	Host          string      // of the daemon, such as unix:///var/run/docker.sock; empty: what DOCKER_HOST says
+	Image         string      // a pinned image instead of one made here, such as sha256:…
+	Installation  string      // tells our containers and images from those of other installations; letters, digits and dashes
+	Dir           string      // private folder
+	Python        python.Tree // the embedded interpreter
+	Program       string      // the program of the supervisor; empty: this one
+	Warm          int         // how many containers wait, started
+	Concurrent    int         // how many batches are under way at a time
+	RequireGVisor bool        // nothing less will do
+	Hidden        []string    // files and folders that no function may see, for the canary
+	Log           *slog.Logger
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Installation == "":
+		return errors.New("the installation has no name")
+	case c.Python.Dir == "" && c.Image == "":
+		return errors.New("the image is made of the interpreter that this program carries: another one has too many parts")
+	case c.Warm < 0 || c.Warm > MaxWarm:
+		return fmt.Errorf("%d containers that wait: 0 to %d are possible", c.Warm, MaxWarm)
+	case c.Concurrent < 1 || c.Concurrent > MaxConcurrent:
+		return fmt.Errorf("%d batches at a time: 1 to %d are possible", c.Concurrent, MaxConcurrent)
+	}
+	return nil
+}
+
+// Executor executes batches in containers. It implements recheck.Executor. The
+// daemon need not be there when it is made: it is asked when it is needed.
+type Executor struct {
+	cfg    Config
+	client *client.Client
+	slots  chan struct{} // one for each batch that may be under way
+
+	mu     sync.Mutex // held while a daemon is made sure of, so that only one does
+	pool   *pool      // nil until the daemon has been proven
+	failed error      // why it is no good
+	until  time.Time  // nothing is asked again before
+	closed bool
+}
+
+var _ recheck.Executor = (*Executor)(nil)
+
+// New makes an executor. Nothing is asked of the daemon yet.
+func New(cfg Config) (*Executor, error) {
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
+	}
+	var err error
+	if cfg.Program == "" {
+		if cfg.Program, err = ownProgram(); err != nil {
+			return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
+		}
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
+	}
+	c, err := newClient(cfg.Host)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
+	}
+	return &Executor{cfg: cfg, client: c, slots: make(chan struct{}, cfg.Concurrent)}, nil
+}
+
+// engine makes sure of a daemon that was proven.
+func (x *Executor) ready(ctx context.Context) (*pool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed:
+		return nil, errors.New("the executor is closed")
+	case x.pool != nil:
+		return x.pool, nil
+	case time.Now().Before(x.until):
+		return nil, x.failed
+	}
+	e, err := connect(ctx, x.cfg, x.client)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		x.failed, x.until = classify(err), time.Now().Add(retryAfter)
+		return nil, x.failed
+	}
+	x.failed, x.pool = nil, newPool(e, x.cfg.Warm)
+	x.cfg.Log.Info("rechecks run in containers", "sandbox", e.description.String())
+	return x.pool, nil
+}
+
+// Describe implements recheck.Executor. It is empty until a daemon was proven, which Health does.
+func (x *Executor) Describe() recheck.Description {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.pool == nil {
+		return recheck.Description{}
+	}
+	return x.pool.e.description
+}
+
+// Recheck implements recheck.Executor.
+func (x *Executor) Recheck(ctx context.Context, batch recheck.Batch) ([]harness.Result, error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
+	select {
+	case x.slots <- struct{}{}:
+		defer func() { <-x.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, batch.Limit(), &recheck.Error{Class: recheck.Slow, Err: errSlow})
+	defer cancel()
+	results, err := x.execute(limited, batch)
+	if err == nil {
+		return results, nil
+	}
+	if ctx.Err() != nil {
+		return results, context.Cause(ctx)
+	}
+	err = classify(err)
+	x.note(err)
+	return results, err
+}
+
+func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.Result, error) {
+	p, err := x.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.e.holds(batch.Bundle); err != nil {
+		return nil, err
+	}
+	for {
+		b, waited, err := p.take(ctx, shapeOf(batch.Bundle, inputsOf(batch)))
+		if err != nil {
+			return nil, err
+		}
+		results, err := b.run(ctx, batch)
+		p.done(b)
+		if err == nil || !waited || len(results) > 0 || ctx.Err() != nil {
+			return results, err
+		}
+		// It may have died while it waited, with its daemon: a new one says.
+	}
+}
+
+// note has the daemon looked at again when it may not be the one that was proven.
+func (x *Executor) note(err error) {
+	var classified *recheck.Error
+	if !errors.As(err, &classified) || classified.Class != recheck.Unavailable && classified.Class != recheck.Image {
+		return
+	}
+	x.mu.Lock()
+	p := x.pool
+	x.pool = nil
+	x.mu.Unlock()
+	if p != nil {
+		go func() { _ = p.close() }() // what is left of it, the next look removes
+	}
+}
+
+// Health implements recheck.Executor: it asks the daemon, and proves it where that was not done yet.
+func (x *Executor) Health(ctx context.Context) error {
+	p, err := x.ready(ctx)
+	if err != nil {
+		return err
+	}
+	ask, cancel := context.WithTimeoutCause(ctx, askTime, errSlow)
+	defer cancel()
+	if _, err = p.e.client.Ping(ask); err == nil {
+		_, err = p.e.client.ImageInspect(ask, p.e.image)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		err = classify(fmt.Errorf("asking the Docker daemon: %w", err))
+		x.note(err)
+	}
+	return err
+}
+
+// Close implements recheck.Executor. What is under way must have ended: the
+// contexts of batches are the callers'.
+func (x *Executor) Close() error {
+	for range cap(x.slots) {
+		x.slots <- struct{}{}
+	}
+	x.mu.Lock()
+	p := x.pool
+	x.pool, x.closed = nil, true
+	x.mu.Unlock()
+	var err error
+	if p != nil {
+		err = p.close()
+	}
+	return errors.Join(err, x.client.Close())
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package docker
+
+// MaybeSupervise does nothing: containers are made on Linux only.
+func MaybeSupervise() {}

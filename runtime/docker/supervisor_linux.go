@@ -1,0 +1,159 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/runtime/python"
+)
+
+// supervisorArgument is how our program knows that it is process 1 of a
+// container. It is no command for people.
+const supervisorArgument = "__ostraka-recheck"
+
+// treeFile describes the interpreter of an image.
+const treeFile = "/ostraka.json"
+
+// supervisorHeap is what the supervisor's heap may grow to before it is
+// collected whatever it costs: inputs and outputs of 16 MiB pass through it.
+const supervisorHeap = 64 << 20
+
+// MaybeSupervise turns this process into the first one of a container and never
+// returns, if it was started as one; otherwise it does nothing. It must be
+// called in main right after linux.MaybeLaunch.
+func MaybeSupervise() {
+	if len(os.Args) != 3 || os.Args[1] != supervisorArgument {
+		return
+	}
+	debug.SetMemoryLimit(supervisorHeap)
+	// Nobody inside sends it a signal that it heeds: the kernel drops those that
+	// process 1 leaves alone, and Go's own handlers would end it.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE, syscall.SIGABRT)
+	out := bufio.NewWriter(os.Stdout)
+	if err := supervise(bundle.Isolation(os.Args[2]), bufio.NewReader(os.Stdin), out); err != nil {
+		_ = writeJSON(out, kindFailed, failure{Message: err.Error()}) // nobody may be left to hear it
+		_ = out.Flush()
+		os.Exit(1) //nolint:forbidigo // the process is the supervisor: its main must go no further
+	}
+	os.Exit(0) //nolint:forbidigo // as above
+}
+
+// supervise serves one batch.
+func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hiding from functions: %w", err)
+	}
+	tree, err := readTree()
+	if err != nil {
+		return err
+	}
+	runner, err := linux.New(linux.Config{Python: tree, Level: level})
+	if err != nil {
+		return err
+	}
+	if err := say(out, kindReady, ready{Landlock: runner.Landlock()}); err != nil {
+		return err
+	}
+	b, settings, err := readJob(in)
+	if errors.Is(err, io.EOF) {
+		return nil // the batch did not come
+	}
+	if err != nil {
+		return err
+	}
+	ctx := context.Background() // whoever wants it to end ends the container
+	sandbox, err := runner.Open(ctx, b, settings.Settings)
+	if err != nil {
+		return err
+	}
+	err = say(out, kindOpen, struct{}{})
+	for err == nil {
+		err = serve(ctx, sandbox, in, out)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, sandbox.Close())
+}
+
+// serve runs one shard; io.EOF means that there is none any more.
+func serve(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
+	kind, data, err := readMessage(in, kindShard, kindFiles)
+	if err != nil {
+		return err
+	}
+	if kind == kindFiles {
+		if err := takeFiles(ctx, sandbox, data, in); err != nil {
+			return err
+		}
+		if _, data, err = readMessage(in, kindShard); err != nil {
+			return fmt.Errorf("reading the shard of some files: %w", err)
+		}
+	}
+	if len(data) < 8 {
+		return errors.New("a shard came without its number")
+	}
+	result, err := sandbox.Run(ctx, int64(binary.BigEndian.Uint64(data)), data[8:])
+	if err != nil {
+		return err
+	}
+	if err := writeResult(out, result); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func say(out *bufio.Writer, kind byte, message any) error {
+	if err := writeJSON(out, kind, message); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func readTree() (t python.Tree, err error) {
+	data, err := os.ReadFile(treeFile)
+	if err == nil {
+		err = json.Unmarshal(data, &t)
+	}
+	if err != nil {
+		return python.Tree{}, fmt.Errorf("reading what the image says of its interpreter: %w", err)
+	}
+	return t, nil
+}
+
+func readJob(in io.Reader) (*bundle.Bundle, job, error) {
+	_, data, err := readMessage(in, kindJob)
+	if err != nil {
+		return nil, job{}, err
+	}
+	var j job
+	if err := json.Unmarshal(data, &j); err != nil {
+		return nil, job{}, fmt.Errorf("reading a job: %w", err)
+	}
+	_, archive, err := readMessage(in, kindBundle)
+	if err != nil {
+		return nil, job{}, fmt.Errorf("reading a bundle: %w", err)
+	}
+	b, err := bundle.Verify(bytes.NewReader(archive), int64(len(archive)))
+	if err == nil && b.Digest != j.Digest {
+		err = errors.New("it is another one than announced")
+	}
+	if err != nil {
+		return nil, job{}, fmt.Errorf("reading a bundle: %w", err)
+	}
+	return b, j, nil
+}

@@ -1,0 +1,93 @@
+//go:build linux
+
+package linux
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ballast are threads of this process that do nothing but count: in a container
+// the limit of processes is one for the function and for what watches over it,
+// and whatever the latter does not use now the function must not get.
+type ballast struct {
+	release []chan struct{} // one for each thread
+	gone    sync.WaitGroup
+	warm    bool
+}
+
+const (
+	// idleThreads are those that this process makes for itself beforehand: Go
+	// ends a program that cannot start one, and a function may have taken the room.
+	idleThreads = 12
+	// ballastTries is how often the number of tasks is read until it is right;
+	// each takes a few microseconds and changes it by one.
+	ballastTries = 10_000
+)
+
+// fill adds threads until there are so many tasks in all.
+func (b *ballast) fill(want int64, tasks func() (int64, error)) error {
+	b.warmUp()
+	for range ballastTries {
+		n, err := tasks()
+		switch {
+		case err != nil:
+			return fmt.Errorf("counting the container's processes: %w", err)
+		case n == want:
+			return nil
+		case n < want:
+			b.add()
+		case len(b.release) == 0:
+			return fmt.Errorf("the container has room for %d processes beside the function's, and %d are there", want, n)
+		default:
+			b.remove()
+			time.Sleep(50 * time.Microsecond) // until the kernel has taken it off its books
+		}
+	}
+	return fmt.Errorf("the number of the container's processes never came to be %d", want)
+}
+
+func (b *ballast) add() {
+	release, ready := make(chan struct{}), make(chan struct{})
+	b.release = append(b.release, release)
+	b.gone.Go(func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with this function
+		close(ready)
+		<-release
+	})
+	<-ready
+}
+
+func (b *ballast) remove() {
+	last := len(b.release) - 1
+	close(b.release[last])
+	b.release = b.release[:last]
+}
+
+// drop lets all of them go.
+func (b *ballast) drop() {
+	for len(b.release) > 0 {
+		b.remove()
+	}
+	b.gone.Wait()
+}
+
+// warmUp makes Go start threads that it keeps.
+func (b *ballast) warmUp() {
+	if b.warm {
+		return
+	}
+	b.warm = true
+	var all sync.WaitGroup
+	for range idleThreads {
+		all.Go(func() {
+			// A call that blocks holds its thread, so that each needs another one.
+			_ = unix.Nanosleep(&unix.Timespec{Nsec: int64(5 * time.Millisecond)}, nil)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,182 @@
+//go:build linux
+
+package linux
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/inputdir"
+)
+
+// The levels `container` and `gvisor` are made from inside: this process is the
+// first one of a container that has namespaces, a read-only root, limits and a
+// cgroup already, and adds what a container cannot (Landlock, a filter that says
+// ENOSYS, signals that stay within a shard). The container shows the same paths
+// as the root of level `linux` does, so that a function cannot tell one from the
+// other and the messages of its errors are the same.
+
+// shmDir is where the C library keeps named semaphores.
+const shmDir = "/dev/shm"
+
+// oomScore makes the kernel end the function rather than what watches over it.
+const oomScore = 1000
+
+// ContainerTasks are the processes and threads of a container that are not the
+// function's: those of this process and of a launcher, and the interpreter's own.
+const ContainerTasks = 64
+
+// Mounts of a container that the level needs, beside a root that is read-only:
+// each a tmpfs of the container's user with mode 0700.
+type Mounts struct {
+	Bundle    string // the bundle; written once, before there is any user code
+	Inputs    string // the files of a shard
+	Workspace string
+	Shm       string
+	Limits    Quota // of the last two, each
+}
+
+// Quota is the size of a tmpfs.
+type Quota struct{ Bytes, Inodes int64 }
+
+// ContainerMounts are those for a function.
+func ContainerMounts(m bundle.Manifest) Mounts {
+	s := Sandbox{manifest: m}
+	q := s.quota()
+	return Mounts{Bundle: bundleDir, Inputs: inputsDir, Workspace: workDir, Shm: shmDir, Limits: Quota{q.Bytes, q.Inodes}}
+}
+
+// ContainerMemory is what the cgroup of a container must hold for a function,
+// its mounts and the interpreter included, and this program not.
+func ContainerMemory(m bundle.Manifest) int64 {
+	q := ContainerMounts(m).Limits
+	return interpreterBytes + m.Limits.MemoryBytes + 2*q.Bytes + marginBytes
+}
+
+// Paths of a container's image, the same as in the root of level `linux`.
+const (
+	ContainerPython = pythonDir
+	ContainerTmp    = workDir + "/" + tmpName // where /tmp leads
+	ContainerHost   = hostName
+)
+
+func (r *Runner) prepareContained() (err error) {
+	r.root = false
+	if r.binds, r.python, err = visible(r.cfg.Python, true); err != nil {
+		return err
+	}
+	if r.abi, err = landlockABI(); err != nil {
+		r.abi = 0 // the container's own walls stand
+	}
+	h, err := findHierarchy()
+	if err == nil {
+		r.own = &group{h: h}
+		_, err = r.own.Account()
+	}
+	if err == nil {
+		return nil
+	}
+	r.own = nil
+	if r.cfg.Level == bundle.GVisor {
+		return nil // its kernel counts by itself, and shows nothing
+	}
+	return fmt.Errorf("the container's limits cannot be seen, so perhaps there are none: %w", err)
+}
+
+// Landlock is the version of the kernel's ABI that sandboxes are under; 0: none.
+func (r *Runner) Landlock() int { return r.abi }
+
+// furnishContained fills the container's mounts.
+func (s *Sandbox) furnishContained(b *bundle.Bundle) error {
+	entries, err := os.ReadDir(bundleDir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 {
+		return errors.New("this container has served a function already")
+	}
+	s.inputs = inputdir.At(inputsDir)
+	if err := s.inputs.Empty(); err != nil {
+		return err
+	}
+	if err := b.Unpack(bundleDir); err != nil {
+		return err
+	}
+	s.code, err = newCode(b)
+	return err
+}
+
+// unsettleContained makes room for a launcher, and an empty workspace.
+func (s *Sandbox) unsettleContained() error {
+	s.ballast.drop()
+	s.workspace.Store(workDir)
+	return s.refreshContained()
+}
+
+// settleContained takes up the room that the function must not have: the
+// container's limit of processes counts those of this program as well.
+func (s *Sandbox) settleContained() error {
+	if s.runner.own == nil {
+		return nil
+	}
+	most, err := readNumber(s.runner.own.file(pidsController, "pids.max"))
+	if err != nil {
+		return fmt.Errorf("reading the container's limit of processes: %w", err)
+	}
+	return s.ballast.fill(most-s.manifest.Limits.Pids, func() (int64, error) { return readNumber(s.runner.own.file(pidsController, "pids.current")) })
+}
+
+// refreshContained empties the container's mounts.
+func (s *Sandbox) refreshContained() error {
+	if err := unix.Chmod(workDir, 0o700); err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	work, err := os.OpenRoot(workDir)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	defer work.Close()
+	if err := wipe(work); err != nil {
+		return fmt.Errorf("%w: %w", errTangled, err)
+	}
+	return errors.Join(emptyShm(), s.code.restore())
+}
+
+func emptyShm() error {
+	if err := unix.Chmod(shmDir, 0o700); err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	shm, err := os.OpenRoot(shmDir)
+	if err != nil {
+		return fmt.Errorf("opening the workspace: %w", err)
+	}
+	defer shm.Close()
+	entries, err := fs.ReadDir(shm.FS(), ".")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errTangled, err)
+	}
+	for _, e := range entries {
+		if err := removeTree(shm, e.Name(), 0); err != nil {
+			return fmt.Errorf("%w: %w", errTangled, err)
+		}
+	}
+	return nil
+}
+
+// expendable makes this process and all below it the first to go when the
+// container is out of memory.
+func (l *launcher) expendable() error {
+	if !l.order.Contained {
+		return nil
+	}
+	if err := os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0); err != nil {
+		return fmt.Errorf("putting the function before its supervisor: %w", err)
+	}
+	return nil
+}

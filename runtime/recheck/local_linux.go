@@ -1,0 +1,146 @@
+package recheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/runtime/python"
+)
+
+// LocalConfig says how to execute batches without containers.
+type LocalConfig struct {
+	Python     python.Tree
+	Dir        string   // private folder for bundles
+	Concurrent int      // how many batches are under way at a time
+	Hidden     []string // files and folders that no function may see, for the canary
+	Log        *slog.Logger
+}
+
+// Local executes batches in the strongest sandbox that agents have and that this
+// machine's kernel lets us build. As root every sandbox has a user of its own.
+type Local struct {
+	runner *linux.Runner
+	slots  chan struct{}
+	made   Description
+}
+
+var _ Executor = (*Local)(nil)
+
+// NewLocal finds the strongest level that holds a canary.
+func NewLocal(ctx context.Context, cfg LocalConfig) (*Local, error) {
+	if cfg.Concurrent < 1 {
+		return nil, errors.New("preparing rechecks without containers: at least one batch at a time")
+	}
+	runner, err := strongest(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
+	}
+	facts, err := cfg.Python.Facts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
+	}
+	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), made: Description{
+		Level: runner.Level(), Interpreter: facts.Interpreter + " (" + cfg.Python.Label() + ")", Libc: facts.Libc, Platform: platform(),
+	}}, nil
+}
+
+func strongest(ctx context.Context, cfg LocalConfig) (*linux.Runner, error) {
+	var failed error
+	for _, level := range linux.Levels() {
+		runner, err := linux.New(linux.Config{Python: cfg.Python, Dir: cfg.Dir, Level: level})
+		if err == nil {
+			err = runner.Prove(ctx, cfg.Hidden...)
+		}
+		if err == nil {
+			return runner, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failed = errors.Join(failed, err)
+		cfg.Log.Warn("a level of isolation is not to be had for rechecks", "level", string(level), "error", err)
+	}
+	return nil, failed
+}
+
+// platform is what interpreters here say of the machine.
+func platform() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return "linux " + unix.ByteSliceToString(u.Machine[:])
+}
+
+// Describe implements Executor.
+func (l *Local) Describe() Description { return l.made }
+
+// Health implements Executor: it was proven when it was made, and depends on nobody.
+func (l *Local) Health(context.Context) error { return nil }
+
+// Recheck implements Executor.
+func (l *Local) Recheck(ctx context.Context, batch Batch) (results []harness.Result, err error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
+	select {
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, batch.Limit(), &Error{Class: Slow, Err: errors.New("no answer in time")})
+	defer cancel()
+	results, err = l.execute(limited, batch)
+	if err != nil && ctx.Err() != nil {
+		return results, context.Cause(ctx)
+	}
+	return results, l.classify(err)
+}
+
+func (l *Local) execute(ctx context.Context, batch Batch) (results []harness.Result, err error) {
+	s, err := l.runner.Open(ctx, batch.Bundle, batch.Settings())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, shard := range batch.Shards {
+		if len(shard.Files) > 0 {
+			if err := s.Inputs().Replace(ctx, shard.Files, batch.Open); err != nil {
+				return results, err
+			}
+		}
+		r, err := s.Run(ctx, shard.Number, shard.Input)
+		if err != nil {
+			return results, err
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+func (l *Local) classify(err error) error {
+	var done *Error
+	switch {
+	case err == nil, errors.As(err, &done):
+		return err
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EMFILE):
+		return &Error{Class: Full, Err: err, Hint: "make room on the server's machine"}
+	}
+	return &Error{Class: Broken, Err: err}
+}
+
+// Close implements Executor. It waits for what is under way.
+func (l *Local) Close() error {
+	for range cap(l.slots) {
+		l.slots <- struct{}{}
+	}
+	return nil
+}
