@@ -58,7 +58,7 @@ fuzz: ## run each fuzz target for FUZZTIME (10s)
 
 .PHONY: bench
 bench: ## measure the life cycle of shards; the last lines are `name value` pairs
-	scripts/setup.sh demo
+	scripts/setup.sh bench
 	$(MAKE) --no-print-directory build
 	go run ./bench
 

@@ -2,7 +2,8 @@
 # Installs what this machine lacks for one task, and nothing when it lacks nothing.
 #
 #   scripts/setup.sh demo      PostgreSQL's server programs
-#   scripts/setup.sh test      the same, Python, a MinIO server, the test runner, Chromium
+#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium
+#   scripts/setup.sh bench     the same as demo, and Docker's programs
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
 #   scripts/setup.sh modules   the toolchain that builds the WASM modules that ship
@@ -55,6 +56,14 @@ have_python() {
 
 have_chromium() { command -v chromium || command -v google-chrome; } >/dev/null
 
+# Tests start a daemon of their own, so the programs are all that is needed.
+have_docker() {
+    local program
+    for program in dockerd containerd runc; do
+        command -v "$program" >/dev/null || [[ -x /usr/sbin/$program ]] || return
+    done
+}
+
 have_c_compiler() {
     echo '#include <stdlib.h>' | "${CC:-gcc}" -E - >/dev/null 2>&1 # headers too, not the compiler alone
 }
@@ -88,7 +97,17 @@ want_test() {
     want_demo
     # Agents carry their own; a test runs a function on the machine's, as --python does.
     want have_python "Python 3.$python_min_minor or later" python3
+    want_docker
     want have_chromium "Chromium, which opens the web pages in tests" chromium
+}
+
+want_docker() {
+    want have_docker "Docker's daemon (dockerd, containerd, runc), in which shards are executed again" docker.io
+}
+
+want_bench() {
+    want_demo
+    want_docker
 }
 
 want_race() {
@@ -195,8 +214,8 @@ go_tools() {
 }
 
 case "${1:-}" in
-demo | test | race | lint | modules) ;;
-*) die "usage: scripts/setup.sh demo|test|race|lint|modules" ;;
+demo | test | race | bench | lint | modules) ;;
+*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules" ;;
 esac
 
 check_go

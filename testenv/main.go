@@ -1,5 +1,5 @@
 // Package testenv gives tests the real parts: a fresh database on a real
-// Postgres, a bucket on a real MinIO.
+// Postgres, a bucket on a real MinIO, a real Docker daemon.
 //
 // The servers start when the first test of a binary asks for one and are shared
 // by the rest of that binary. TestMain should call Main, which stops them in
@@ -37,6 +37,7 @@ type environment struct {
 
 	postgres postgresServer
 	minio    minioServer
+	docker   dockerServer
 }
 
 // directory is removed when the binary ends, however it ends. The caller holds mu.

@@ -65,7 +65,10 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSlow)
 	defer cancel()
 	u := e.newUser()
-	made, err := e.client.ContainerCreate(ctx, &container.Config{
+	// Whoever hangs up now would never learn which container to remove.
+	whole, done := context.WithTimeout(context.WithoutCancel(ctx), startTime)
+	defer done()
+	made, err := e.client.ContainerCreate(whole, &container.Config{
 		Image: e.image, Entrypoint: []string{supervisorPath}, Cmd: []string{supervisorArgument, string(e.level)},
 		User: u.String(), Hostname: "sandbox", WorkingDir: "/", Env: []string{},
 		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true,

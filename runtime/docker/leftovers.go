@@ -44,11 +44,23 @@ func leftover(c container.Summary, now time.Time) bool {
 	return gone(c.Labels) || c.Labels[labelMachine] != machine() && ended && now.Sub(time.Unix(c.Created, 0)) > foreignAge
 }
 
-// remove ends and removes a container. One that is gone, or going, is as good.
+// removeEvery is how long to wait for a daemon that is at work on a container before it is asked again to remove it.
+const removeEvery = 50 * time.Millisecond
+
+// remove ends and removes a container, and returns when it is gone.
 func (e *engine) remove(ctx context.Context, id string) error {
-	err := e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
-	if err == nil || errdefs.IsNotFound(err) || errdefs.IsConflict(err) {
-		return nil
+	for {
+		err := e.client.ContainerRemove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+		switch {
+		case err == nil || errdefs.IsNotFound(err):
+			return nil
+		case !errdefs.IsConflict(err): // it is being started, or removed already
+			return fmt.Errorf("removing container %.12s: %w", id, err)
+		}
+		select {
+		case <-time.After(removeEvery):
+		case <-ctx.Done():
+			return fmt.Errorf("removing container %.12s: %w", id, err)
+		}
 	}
-	return fmt.Errorf("removing container %.12s: %w", id, err)
 }

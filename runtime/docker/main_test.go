@@ -3,14 +3,14 @@
 package docker
 
 import (
-	"os"
 	"testing"
 
 	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 func TestMain(m *testing.M) {
 	linux.MaybeLaunch()
 	MaybeSupervise()
-	os.Exit(m.Run())
+	testenv.Main(m)
 }

@@ -4,6 +4,7 @@ package linux
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -29,26 +30,27 @@ const (
 	ballastTries = 10_000
 )
 
-// fill adds threads until there are so many tasks in all.
-func (b *ballast) fill(want int64, tasks func() (int64, error)) error {
+// fill adds threads until this process has so many in all.
+func (b *ballast) fill(want int64) error {
 	b.warmUp()
 	for range ballastTries {
-		n, err := tasks()
+		tasks, err := os.ReadDir("/proc/self/task")
+		n := int64(len(tasks))
 		switch {
 		case err != nil:
-			return fmt.Errorf("counting the container's processes: %w", err)
+			return fmt.Errorf("counting the threads of this process: %w", err)
 		case n == want:
 			return nil
 		case n < want:
 			b.add()
 		case len(b.release) == 0:
-			return fmt.Errorf("the container has room for %d processes beside the function's, and %d are there", want, n)
+			return fmt.Errorf("the container has room for %d threads of this process, and there are %d", want, n)
 		default:
 			b.remove()
 			time.Sleep(50 * time.Microsecond) // until the kernel has taken it off its books
 		}
 	}
-	return fmt.Errorf("the number of the container's processes never came to be %d", want)
+	return fmt.Errorf("this process never came to have %d threads", want)
 }
 
 func (b *ballast) add() {

@@ -60,12 +60,14 @@ func (c *code) restore() error {
 	if now, err := look(); err == nil && now == c.seen {
 		return nil
 	}
+	if err := unix.Chmod(bundleDir, 0o700); err != nil {
+		return fmt.Errorf("putting the bundle back: %w", err)
+	}
 	root, err := os.OpenRoot(bundleDir)
 	if err != nil {
 		return fmt.Errorf("putting the bundle back: %w", err)
 	}
 	defer root.Close()
-	err = unix.Chmod(bundleDir, 0o700)
 	if entries, readErr := fs.ReadDir(root.FS(), "."); readErr == nil {
 		for _, e := range entries {
 			err = errors.Join(err, removeTree(root, e.Name(), 0))

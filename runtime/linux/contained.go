@@ -129,7 +129,7 @@ func (s *Sandbox) settleContained() error {
 	if err != nil {
 		return fmt.Errorf("reading the container's limit of processes: %w", err)
 	}
-	return s.ballast.fill(most-s.manifest.Limits.Pids, func() (int64, error) { return readNumber(s.runner.own.file(pidsController, "pids.current")) })
+	return s.ballast.fill(most - s.manifest.Limits.Pids - ownProcesses)
 }
 
 // refreshContained empties the container's mounts.

@@ -1,0 +1,233 @@
+//go:build linux
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"testing"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputdir/inputdirtest"
+	"github.com/ostraka/ostraka/runtime/inputfile"
+	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+func TestBatch(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.Warm = 1 })
+	require.NoError(t, x.Health(t.Context()))
+	require.NotEmpty(t, x.Describe().Image)
+	require.Equal(t, "container", string(x.Describe().Level))
+	double := pack(t, "def handler(x):\n    print(x)\n    return x * 2\n", "")
+	for range 3 {
+		for i, r := range run(t, x, double, repeated(40)...) {
+			require.Equal(t, harness.StatusOK, r.Status)
+			require.Equal(t, strconv.Itoa(2*i), r.Output)
+			require.Equal(t, int64(i), r.Shard)
+			require.Equal(t, x.Describe().Interpreter, r.Interpreter)
+			require.Equal(t, strconv.Itoa(i)+"\n", r.StdoutTail)
+		}
+	}
+}
+
+// One shard that ends badly, in whatever way, harms no other.
+func TestOneShardBreaksOnlyItself(t *testing.T) {
+	x := newExecutor(t)
+	source := `import os, time
+def handler(how):
+    if how == "raise": raise ValueError("no")
+    if how == "exit": os._exit(3)
+    if how == "memory": return len(bytearray(1 << 30))
+    if how == "children":
+        for _ in range(8):
+            if os.fork() == 0:
+                x = bytearray(b"x" * (60 << 20)); time.sleep(1000)
+        time.sleep(1000)
+    if how == "time": time.sleep(1000)
+    if how == "cpu":
+        while True: pass
+    if how == "abort": os.abort()
+    if how == "fill":
+        with open("f", "wb") as f: f.write(b"x" * (8 << 20))
+    if how == "output": return "x" * 2000000
+    if how == "lock":
+        os.chmod("/bundle/main.py", 0); os.chmod("/bundle", 0); os.chmod("/work", 0); os.chmod("/dev/shm", 0)
+    return "fine"
+`
+	b := pack(t, source, "[limits]\nwall_seconds = 3\ncpu_seconds = 1\nmemory_bytes = \"128Mi\"\ndisk_bytes = \"4Mi\"\npids = 16\n")
+	want := []struct{ how, status string }{
+		{"raise", "error"}, {"exit", "error"}, {"memory", "memory"}, {"children", "memory"}, {"time", "timeout"}, {"cpu", "cpu_limit"},
+		{"abort", "killed"}, {"fill", "disk_limit"}, {"output", "output_limit"}, {"lock", "ok"},
+	}
+	var inputs []string
+	for _, w := range want {
+		inputs = append(inputs, strconv.Quote(w.how), `"honest"`)
+	}
+	results := run(t, x, b, inputs...)
+	for i, w := range want {
+		require.Equal(t, w.status, string(results[2*i].Status), "%s: %+v", w.how, results[2*i].Exception)
+		require.Equal(t, `"fine"`, results[2*i+1].Output, "after %s: %+v", w.how, results[2*i+1].Exception)
+	}
+}
+
+// What the container allows is what the agents' level allows, to the thread.
+func TestProcessesAreCountedExactly(t *testing.T) {
+	x := newExecutor(t)
+	source := `import threading
+def handler(x):
+    release, n = threading.Event(), 0
+    try:
+        while n < 100:
+            threading.Thread(target=release.wait).start(); n += 1
+    except RuntimeError: pass
+    release.set()
+    return n
+`
+	for _, r := range run(t, x, pack(t, source, "[limits]\npids = 20\n"), "0", "0", "0") {
+		require.Equal(t, "19", r.Output, "%+v", r)
+	}
+}
+
+func TestInputFiles(t *testing.T) {
+	x := newExecutor(t)
+	source := `import os
+def handler(paths, context):
+    try:
+        open(context.input_path(paths[0]), "w")
+        return "changed"
+    except OSError: pass
+    found = sorted(os.path.relpath(os.path.join(d, f), context.input_dir) for d, _, files in os.walk(context.input_dir) for f in files)
+    return [context.input_dir, found, [open(context.input_path(p)).read() for p in paths]]
+`
+	contents := map[string]string{"a/b.txt": "one", "c": "two"}
+	batch := batchOf(pack(t, source, ""), `["a/b.txt"]`, `["c"]`)
+	files := inputdirtest.Files(contents)
+	batch.Shards[0].Files, batch.Shards[1].Files = files[:1], files[1:]
+	batch.Open = inputdirtest.Open(contents)
+	results, err := x.Recheck(t.Context(), batch)
+	require.NoError(t, err)
+	require.JSONEq(t, `["/input",["a/b.txt"],["one"]]`, results[0].Output, "%+v", results[0].Exception)
+	require.JSONEq(t, `["/input",["c"],["two"]]`, results[1].Output)
+
+	batch.Open = func(context.Context, inputfile.File) (io.ReadCloser, error) { return nil, errors.New("no store") }
+	_, err = x.Recheck(t.Context(), batch)
+	var failed *recheck.Error
+	require.ErrorAs(t, err, &failed)
+	require.ErrorContains(t, err, "no store")
+}
+
+// A batch that is called off ends at once, and its container with it.
+func TestCalledOff(t *testing.T) {
+	x := newExecutor(t)
+	require.NoError(t, x.Health(t.Context()))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("somebody has called it off")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := x.Recheck(ctx, batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(1000)\n", ""), "0"))
+		ended <- err
+	}()
+	testenv.Eventually(t, func() bool { return len(containersOf(t, x.cfg.Installation)) == 1 }, "the container starts")
+	cancel(gone)
+	require.ErrorIs(t, <-ended, gone)
+	testenv.Eventually(t, func() bool { return len(containersOf(t, x.cfg.Installation)) == 0 }, "the container goes")
+}
+
+// A container that is lost is an error, and what it had answered before is good.
+func TestLostContainer(t *testing.T) {
+	x := newExecutor(t)
+	require.NoError(t, x.Health(t.Context()))
+	type outcome struct {
+		results []harness.Result
+		err     error
+	}
+	ended := make(chan outcome, 1)
+	go func() {
+		results, err := x.Recheck(t.Context(), batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(x)\n    return x\n", ""), "0", "1000"))
+		ended <- outcome{results, err}
+	}()
+	var id string
+	testenv.Eventually(t, func() bool {
+		for _, c := range containersOf(t, x.cfg.Installation) {
+			id = c.ID
+			return c.State == container.StateRunning
+		}
+		return false
+	}, "the container runs")
+	require.NoError(t, x.client.ContainerKill(t.Context(), id, "KILL"))
+	got := <-ended
+	var failed *recheck.Error
+	require.ErrorAs(t, got.err, &failed)
+	require.Equal(t, recheck.Crashed, failed.Class, "%v", got.err)
+	require.ErrorContains(t, got.err, "137")
+	require.LessOrEqual(t, len(got.results), 1)
+}
+
+// A container serves one batch, whoever asks.
+func TestContainersAreUsedOnce(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.Warm = 2 })
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	mark := pack(t, `import os
+def handler(x):
+    found = os.path.exists("/dev/shm/mark") or os.path.exists("/work/import/mark") or os.path.exists("/bundle/mark")
+    for folder in ("/dev/shm", "/work/tmp", "/work/home"): open(folder + "/mark", "w").close()
+    return found
+`, "")
+	for range 6 {
+		testenv.Eventually(t, func() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.idle) == 2 && p.coming == 0 }, "two containers wait")
+		require.LessOrEqual(t, len(running(t, x)), 3)
+		p.mu.Lock()
+		next := p.idle[len(p.idle)-1].id
+		p.mu.Unlock()
+		require.False(t, seen[next])
+		seen[next] = true
+		require.Equal(t, "false", run(t, x, mark, "0")[0].Output)
+		testenv.Eventually(t, func() bool {
+			for _, c := range containersOf(t, x.cfg.Installation) {
+				if c.ID == next {
+					return false
+				}
+			}
+			return true
+		}, "the container that has served goes")
+	}
+	// What waits follows what is asked for.
+	run(t, x, pack(t, "def handler(x): return x\n", "[limits]\nmemory_bytes = \"64Mi\"\n"), "0")
+	testenv.Eventually(t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.idle) == 2 && p.idle[1].shape != defaultShape()
+	}, "a container of the other shape waits")
+}
+
+func running(t *testing.T, x *Executor) (ids []string) {
+	t.Helper()
+	for _, c := range containersOf(t, x.cfg.Installation) {
+		if c.State == container.StateRunning {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// The hash seed is the batch's, and the job's ID is part of the seeds.
+func TestSettings(t *testing.T) {
+	x := newExecutor(t)
+	b := pack(t, "def handler(x, context):\n    return [hash('x') % 1000, context.seed]\n", "")
+	first := run(t, x, b, "0")[0].Output
+	require.Equal(t, first, run(t, x, b, "0")[0].Output)
+	batch := batchOf(b, "0")
+	batch.HashSeed = 7
+	other, err := x.Recheck(t.Context(), batch)
+	require.NoError(t, err)
+	require.NotEqual(t, first, other[0].Output)
+	require.Contains(t, first, strconv.FormatUint(harness.Seed(b.Digest, batch.Job.String(), 0), 10))
+}
