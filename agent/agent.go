@@ -103,8 +103,8 @@ func (a *agent) run(ctx context.Context) error {
 	if err := a.equip(ctx); err != nil {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
-	if a.options.Liar != nil {
-		a.log.Warn("THIS AGENT LIES: it gives wrong answers on purpose, for demonstrations and tests", "probability", a.options.Liar.Probability)
+	if a.options.Cheat != nil {
+		a.log.Warn("THIS AGENT CHEATS, for demonstrations and tests: " + a.options.Cheat.Does)
 	}
 	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
 		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")
@@ -142,6 +142,9 @@ func newAgent(o Options) (*agent, error) {
 	server, err := newRemote(o.URL, o.Version)
 	if err != nil {
 		return nil, err
+	}
+	if o.Cheat != nil && o.Cheat.Requests != nil {
+		server.client.Client = o.Cheat.Requests(server.client.Client)
 	}
 	server.watchClock(o.Log, o.Now)
 	dir, err := openDataDir(o.DataDir)
@@ -191,8 +194,8 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 			return nil, err
 		}
 	}
-	if o.Liar != nil {
-		sandbox = lyingSandbox{sandbox, o.Liar, o.Log}
+	if o.Cheat != nil && o.Cheat.Sandbox != nil {
+		sandbox = o.Cheat.Sandbox(sandbox)
 	}
 	return sandbox, nil
 }

@@ -293,36 +293,15 @@ func TestWhatTheMachineDoesNotAcceptIsReturned(t *testing.T) {
 	require.Empty(t, f.results)
 }
 
-func TestLiarLiesAboutItsShare(t *testing.T) {
-	f, s := newFakeServer(t, 60)
-	o := testOptions(t, s)
-	o.Liar = &Liar{Probability: 0.5, Seed: 7}
-	stop := start(t, o)
-	f.untilResults(60)
-	require.NoError(t, stop())
-	wrong := 0
-	for shard, r := range f.results {
-		require.Equal(t, canonical.Digest([]byte(r.Output)), r.OutputDigest, "a lie is well formed")
-		_, lies := o.Liar.lie(f.bundle.Digest, shard)
-		require.Equal(t, lies, r.Output != fmt.Sprint(2*shard), "shard %d", shard)
-		if lies {
-			wrong++
-		}
-	}
-	require.InDelta(t, 30, wrong, 15)
-}
-
 func TestOptionsAreChecked(t *testing.T) {
 	_, s := newFakeServer(t, 0)
 	for says, spoil := range map[string]func(*Options){
-		"workers":               func(o *Options) { o.Workers = MaxWorkers + 1 },
-		"-1 workers":            func(o *Options) { o.Workers = -1 },
-		"of work":               func(o *Options) { o.LeaseWork = -1 },
-		"cache":                 func(o *Options) { o.CacheBytes = bundle.MaxArchiveBytes - 1 },
-		"1 to 200 characters":   func(o *Options) { o.Name = strings.Repeat("n", MaxNameLength+1) },
-		"an agent's name":       func(o *Options) { o.Name = " " },
-		"lie with probability":  func(o *Options) { o.Liar = &Liar{Probability: 1.1} },
-		"lie with probability ": func(o *Options) { o.Liar = &Liar{Probability: -0.1} },
+		"workers":             func(o *Options) { o.Workers = MaxWorkers + 1 },
+		"-1 workers":          func(o *Options) { o.Workers = -1 },
+		"of work":             func(o *Options) { o.LeaseWork = -1 },
+		"cache":               func(o *Options) { o.CacheBytes = bundle.MaxArchiveBytes - 1 },
+		"1 to 200 characters": func(o *Options) { o.Name = strings.Repeat("n", MaxNameLength+1) },
+		"an agent's name":     func(o *Options) { o.Name = " " },
 	} {
 		o := testOptions(t, s)
 		spoil(&o)

@@ -36,7 +36,7 @@ type box struct {
 	started time.Time
 	shard   atomic.Int64 // the one that runs now; -1: none
 	unwatch func()
-	told    bool         // a heartbeat has named it; of the book, under its lock
+	told    bool // a heartbeat has named it; of the book, under its lock
 
 	mu     sync.Mutex
 	reason string // why it is to end; "": it may go on

@@ -41,8 +41,8 @@ type Options struct {
 	CacheBytes int64
 	// AllowUnsigned lets the agent execute functions that their project's owner has not signed.
 	AllowUnsigned bool
-	// Liar makes the agent give wrong answers, for demonstrations and tests; nil: it is honest.
-	Liar *Liar
+	// Cheat makes the agent misbehave, for demonstrations and tests; nil: it is honest.
+	Cheat *Cheat
 	// SpoolBytes is how much disk finished results that wait for the server may take; 0: spool.DefaultBytes.
 	SpoolBytes int64
 	// Now is the clock on the wall, which schedules are about; nil: the machine's.
@@ -98,9 +98,6 @@ func (o *Options) complete() error {
 	}
 	if err := o.Thresholds.Check(); err != nil {
 		return fmt.Errorf("the thresholds for sandboxes: %w", err)
-	}
-	if o.Liar != nil {
-		return o.Liar.check()
 	}
 	return nil
 }

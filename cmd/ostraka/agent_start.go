@@ -12,11 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/liar"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // defaultLieProbability is how often a liar lies: often enough to be caught in the first minute, seldom enough to look honest.
 const defaultLieProbability = 0.3
+
+const (
+	liarKindUsage  = "how to cheat: patient (honest at first), constant (always the same), colluding (as others do), random, lazy (without computing) or replay (old submissions again)"
+	liarAfterUsage = "for how many results to be honest first (default 50 for a patient liar, 0 for others)"
+)
 
 // agentStartOptions are the flags of `ostraka agent start`.
 type agentStartOptions struct {
@@ -28,8 +34,7 @@ type agentStartOptions struct {
 	maxDisk     string
 	cacheSize   string
 	liar        bool
-	liarChance  float64
-	liarSeed    uint64
+	lies        liar.Options
 	seedIsGiven bool
 	logLevel    string
 	isolation   string
@@ -80,8 +85,10 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.StringVar(&o.cacheSize, "cache", bundle.FormatBytes(agent.DefaultCacheBytes), "how much disk to keep functions on")
 	f.BoolVar(&o.options.AllowUnsigned, "allow-unsigned", false, "execute functions that their project's owner has not signed: then whoever controls the server decides what runs here")
 	f.BoolVar(&o.liar, "liar", false, "give wrong answers, for demonstrations and tests")
-	f.Float64Var(&o.liarChance, "liar-probability", defaultLieProbability, "how often to lie")
-	f.Uint64Var(&o.liarSeed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
+	f.StringVar((*string)(&o.lies.Kind), "liar-kind", string(liar.Random), liarKindUsage)
+	f.Float64Var(&o.lies.Probability, "liar-probability", defaultLieProbability, "how often to lie")
+	f.Int64Var(&o.lies.After, "liar-after", 0, liarAfterUsage)
+	f.Uint64Var(&o.lies.Seed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
 	o.alerts.register(f)
 	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
 	return cmd
@@ -139,7 +146,10 @@ func (o *agentStartOptions) complete() (err error) {
 		}
 	}
 	if o.liar {
-		o.options.Liar = &agent.Liar{Probability: o.liarChance, Seed: o.seed()}
+		o.lies.Seed, o.lies.Log = o.seed(), o.options.Log
+		if o.options.Cheat, err = liar.New(o.lies); err != nil {
+			return usageError("--liar: %w", err)
+		}
 	}
 	return nil
 }
@@ -208,7 +218,7 @@ func agentDataDir(named string) (string, error) {
 // seed decides what to lie about. Liars with different names do not agree on a wrong answer unless they are told to.
 func (o *agentStartOptions) seed() uint64 {
 	if o.seedIsGiven {
-		return o.liarSeed
+		return o.lies.Seed
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(o.options.Name)) // cannot fail

@@ -84,9 +84,9 @@ func (r *demoReport) judge(known []devAgent, found []client.ProjectAgent) {
 	for _, a := range known {
 		i := slices.IndexFunc(found, func(f client.ProjectAgent) bool { return f.Name == a.name })
 		switch {
-		case a.liar && i < 0:
+		case a.liar != "" && i < 0:
 			r.liars = append(r.liars, suspect{name: a.name})
-		case a.liar:
+		case a.liar != "":
 			r.liars = append(r.liars, suspect{name: a.name, wrong: found[i].Failed, caught: found[i].CaughtAt != nil})
 		case i >= 0 && found[i].CaughtAt != nil:
 			r.wronged = append(r.wronged, a.name)

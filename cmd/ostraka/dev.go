@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent/liar"
 )
 
 const defaultListen = "127.0.0.1:8470"
@@ -31,7 +33,8 @@ It is the same program as in production, with throw-away keys.
 A line "ready URL" on stdout says that work can be submitted. DIR/dev.json holds the
 URL and the keys for programs, DIR/dev.env the same for a shell.`,
 		Example: `  ostraka dev --data ./dev-data
-  ostraka dev --agents 4 --liars 1      # one agent lies; watch it being caught`,
+  ostraka dev --agents 4 --liars 1      # one agent lies; watch it being caught
+  ostraka dev --agents 6 --liars 2 --liar-kind patient --liar-after 100`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -40,6 +43,8 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.StringVar(&o.config.Listen, "listen", defaultListen, "loopback address to serve on; port 0 takes one that is free")
 	f.IntVar(&o.config.Agents, "agents", 2, "how many agents to run")
 	f.IntVar(&o.config.Liars, "liars", 0, "how many of them lie, to see them caught")
+	f.StringSliceVar(&o.config.LiarKinds, "liar-kind", []string{string(liar.Random)}, liarKindUsage+"; several, with commas, take turns")
+	f.Int64Var(&o.config.LieAfter, "liar-after", 0, liarAfterUsage)
 	f.Float64Var(&o.config.LieProbability, "liar-probability", defaultLieProbability, "how often a liar lies")
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of `ostraka server`, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
@@ -85,6 +90,11 @@ func (o *devOptions) complete() (err error) {
 		return usageError("--liars is %d: it is 0 to the number of agents, %d", c.Liars, c.Agents)
 	case c.LieProbability < 0 || c.LieProbability > 1:
 		return usageError("--liar-probability is %v: it is 0 to 1", c.LieProbability)
+	}
+	for _, kind := range c.LiarKinds {
+		if _, err := liar.New(liar.Options{Kind: liar.Kind(kind), After: c.LieAfter}); err != nil {
+			return usageError("--liar-kind: %w", err)
+		}
 	}
 	if err := loopback(c.Listen); err != nil {
 		return err

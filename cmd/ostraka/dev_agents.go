@@ -10,22 +10,27 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ostraka/ostraka/agent/liar"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
 
 // devAgent is one of the agents that run beside the server.
 type devAgent struct {
 	name string
-	liar bool
+	liar liar.Kind // "": it is honest
 }
 
-// devAgents names the agents; the last ones lie.
-func devAgents(agents, liars int) []devAgent {
+// devAgents names the agents; the last ones lie, in ways that take turns.
+func devAgents(agents, liars int, kinds []string) []devAgent {
 	all := make([]devAgent, agents)
 	for i := range all {
 		all[i].name = "agent-" + strconv.Itoa(i+1)
-		if all[i].liar = i >= agents-liars; all[i].liar {
-			all[i].name += "-liar"
+		if i < agents-liars {
+			continue
+		}
+		all[i].name, all[i].liar = all[i].name+"-liar", liar.Random
+		if len(kinds) > 0 {
+			all[i].liar = liar.Kind(kinds[(i-agents+liars)%len(kinds)])
 		}
 	}
 	return all
@@ -50,7 +55,7 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 			}
 			cmd := exec.Command(program, a.arguments(dir, info, config)...)
 			cmd.Args[0] = "ostraka"
-			cmd.Env = childEnvironment("OSTRAKA_TOKEN=" + info.EnrolmentToken)
+			cmd.Env = childEnvironment("OSTRAKA_TOKEN=" + info.AgentTokens[a.name])
 			cmd.Stdout, cmd.Stderr = out, out
 			return cmd, nil
 		},
@@ -66,8 +71,9 @@ func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []strin
 	if !config.Sign {
 		args = append(args, "--allow-unsigned") // the owner of the machine, the project and the server are one
 	}
-	if a.liar {
-		args = append(args, "--liar", "--liar-probability", strconv.FormatFloat(config.LieProbability, 'g', -1, 64))
+	if a.liar != "" {
+		args = append(args, "--liar", "--liar-kind", string(a.liar), "--liar-probability", strconv.FormatFloat(config.LieProbability, 'g', -1, 64),
+			"--liar-after", strconv.FormatInt(config.LieAfter, 10))
 	}
 	if config.PythonDir != "" {
 		args = append(args, "--python-dir", config.PythonDir)

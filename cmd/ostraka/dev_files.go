@@ -25,6 +25,9 @@ type devInfo struct {
 	OperatorKey    string `json:"operator_key"`
 	EnrolmentToken string `json:"enrolment_token"`
 	DatabaseURL    string `json:"database_url"`
+	// AgentTokens are those of the agents that run here, by their names: each has an owner of its own, because replicas of one shard never
+	// go to one owner.
+	AgentTokens map[string]string `json:"agent_tokens,omitempty"`
 }
 
 // devDir is where `ostraka dev` keeps everything, held against a second one.

@@ -34,7 +34,9 @@ type devConfig struct {
 	Listen         string
 	Agents         int
 	Liars          int
+	LiarKinds      []string // of the liars, in turn; none: random
 	LieProbability float64
+	LieAfter       int64
 	DatabaseURL    string // "": the embedded Postgres
 	Objects        objectConfig
 	FollowupsOff   bool
@@ -93,6 +95,10 @@ func (d *dev) start(ctx context.Context) error {
 		if err := d.makeSigner(ctx); err != nil {
 			return fmt.Errorf("making the signing key: %w", err)
 		}
+	}
+	d.agents = devAgents(d.config.Agents, d.config.Liars, d.config.LiarKinds)
+	if err := d.ensureAgentTokens(ctx); err != nil {
+		return fmt.Errorf("making the agents' tokens: %w", err)
 	}
 	if err := d.dir.writeInfo(d.info); err != nil {
 		return err
@@ -202,7 +208,34 @@ func (d *dev) makeProject(ctx context.Context, service *functions.Service, opera
 	if err != nil {
 		return err
 	}
-	d.info.Project, d.info.OwnerKey, d.info.EnrolmentToken = project.String(), ownerKey, token
+	d.info.Project, d.info.OwnerKey, d.info.EnrolmentToken, d.info.AgentTokens = project.String(), ownerKey, token, nil
+	return nil
+}
+
+// ensureAgentTokens makes a token for each agent that has none from an earlier run.
+func (d *dev) ensureAgentTokens(ctx context.Context) error {
+	service := d.server.service
+	operator, err := service.Authenticate(ctx, d.info.OperatorKey)
+	if err != nil {
+		return err
+	}
+	project, err := uuid.Parse(d.info.Project)
+	if err != nil {
+		return fmt.Errorf("reading the project's ID: %w", err)
+	}
+	if d.info.AgentTokens == nil {
+		d.info.AgentTokens = map[string]string{}
+	}
+	for _, a := range d.agents {
+		if d.info.AgentTokens[a.name] != "" {
+			continue
+		}
+		_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev "+a.name, a.name, nil, functions.Idempotency{})
+		if err != nil {
+			return err
+		}
+		d.info.AgentTokens[a.name] = token
+	}
 	return nil
 }
 
@@ -254,7 +287,7 @@ func (d *dev) unpackPython(ctx context.Context) error {
 }
 
 func (d *dev) startAgents(ctx context.Context) {
-	d.agents = devAgents(d.config.Agents, d.config.Liars)
+	d.agents = devAgents(d.config.Agents, d.config.Liars, d.config.LiarKinds)
 	children := make([]*child, len(d.agents))
 	for i, a := range d.agents {
 		children[i] = a.child(d.dir, d.info, d.config)

@@ -70,10 +70,11 @@ func startScriptAgents(ts *testscript.TestScript, neg bool, args []string) {
 	config.PythonDir = ts.Getenv(pythonDirVariable)
 	ctx := context.Background()
 	var children []*child
-	for _, a := range devAgents(count, 0) {
-		info := p.info
-		info.EnrolmentToken, err = p.token(ctx, a.name, "the owner of "+a.name)
+	for _, a := range devAgents(count, 0, nil) {
+		token, err := p.token(ctx, a.name, "the owner of "+a.name)
 		ts.Check(err)
+		info := p.info
+		info.AgentTokens = map[string]string{a.name: token}
 		children = append(children, a.child(dir, info, config))
 	}
 	stop := keepAll(ctx, children)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/agent/liar"
 	"github.com/ostraka/ostraka/client"
 )
 
@@ -76,20 +77,22 @@ func TestAgentsGetNoKeys(t *testing.T) {
 	env := childEnvironment("OSTRAKA_TOKEN=t")
 	require.Contains(t, env, "OSTRAKA_TOKEN=t")
 	require.NotContains(t, strings.Join(env, "\n"), "secret")
-	args := devAgent{name: "a", liar: true}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", EnrolmentToken: "t0ken"}, devConfig{LieProbability: 0.5})
+	args := devAgent{name: "a", liar: liar.Lazy}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", AgentTokens: map[string]string{"a": "t0ken"}}, devConfig{LieProbability: 0.5, LieAfter: 7})
 	require.NotContains(t, args, "t0ken", "others can see command lines")
 	require.Contains(t, args, "--liar")
+	require.Contains(t, strings.Join(args, " "), "--liar-kind lazy --liar-probability 0.5 --liar-after 7")
 }
 
 func TestDevAgentsNames(t *testing.T) {
-	require.Equal(t, []devAgent{{"agent-1", false}, {"agent-2", false}, {"agent-3-liar", true}}, devAgents(3, 1))
-	require.Empty(t, devAgents(0, 0))
+	require.Equal(t, []devAgent{{"agent-1", ""}, {"agent-2", ""}, {"agent-3-liar", liar.Random}}, devAgents(3, 1, nil))
+	require.Equal(t, []devAgent{{"agent-1-liar", liar.Lazy}, {"agent-2-liar", liar.Replay}, {"agent-3-liar", liar.Lazy}}, devAgents(3, 3, []string{"lazy", "replay"}), "kinds take turns")
+	require.Empty(t, devAgents(0, 0, nil))
 }
 
 // Two liars do not tell the same lie by themselves: together they would make a quorum of it.
 func TestLiarsDoNotAgree(t *testing.T) {
 	seed := func(name string, given bool, value uint64) uint64 {
-		o := &agentStartOptions{liarSeed: value, seedIsGiven: given}
+		o := &agentStartOptions{lies: liar.Options{Seed: value}, seedIsGiven: given}
 		o.options.Name = name
 		return o.seed()
 	}

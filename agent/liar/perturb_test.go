@@ -1,4 +1,4 @@
-package agent
+package liar
 
 import (
 	"encoding/json"
