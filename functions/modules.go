@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -130,7 +131,7 @@ func (s *Service) chooseAggregator(ctx context.Context, project uuid.UUID, want 
 		if err != nil {
 			return nil, Invalid("bad_params", err.Error(), "docs/modules.md lists what the built-in modules take")
 		}
-		return &AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, nil
+		return &AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, s.keepBuiltin(ctx, project, module)
 	}
 	digest, err := s.pinModule(ctx, project, wasm.KindAggregator, name, params)
 	if err != nil {
@@ -193,6 +194,27 @@ func checkParams(params json.RawMessage) error {
 	}
 	if bytes.TrimSpace(params)[0] != '{' {
 		return Invalid("bad_params", "the parameters are not a JSON object", hint)
+	}
+	return nil
+}
+
+// keepBuiltin stores a built-in module among the project's objects: what a job has pinned is still there when another version of this
+// program, which ships other bytes, goes on with the job.
+func (s *Service) keepBuiltin(ctx context.Context, project uuid.UUID, m wasm.Module) error {
+	_, err := s.blobs.Stat(ctx, project, m.Digest)
+	if err == nil {
+		return nil
+	}
+	if !errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("looking for the built-in module %s: %w", m.Digest, err)
+	}
+	r, err := m.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("reading a built-in module: %w", err)
+	}
+	defer func() { _ = r.Close() }() // it is memory
+	if _, err := s.blobs.PutDigest(ctx, project, m.Digest, r, precheck.MaxModuleBytes); err != nil {
+		return fmt.Errorf("storing the built-in module %s: %w", m.Digest, err)
 	}
 	return nil
 }

@@ -108,3 +108,29 @@ func TestModulesPushedAtOnceAreNumbered(t *testing.T) {
 	all.Wait()
 	require.ElementsMatch(t, []int{1, 2, 3, 4}, versions)
 }
+
+// TestAJobFindsTheBuiltInModuleThatItPinned goes on with the bytes that the server shipped when the job was submitted.
+func TestAJobFindsTheBuiltInModuleThatItPinned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(4, func(j *functions.NewJob) { j.Quorum = 1 })
+	kept, _, err := w.OpenObject(t.Context(), w.project, job.Aggregator.Digest)
+	require.NoError(t, err, "the module that the job pins is among the project's objects")
+	module, err := io.ReadAll(kept)
+	require.NoError(t, err)
+	require.NoError(t, kept.Close())
+
+	// As if an older version of this program had shipped it: the same module with a section of its own.
+	object, err := w.PutObject(t.Context(), w.project, "", io.MultiReader(bytes.NewReader(module), bytes.NewReader([]byte{0, 6, 5, 'o', 'l', 'd', 'e', 'r'})))
+	require.NoError(t, err)
+	_, shipped := builtin.ByDigest(object.Digest)
+	require.False(t, shipped)
+	w.exec(`update aggregations set aggregator = jsonb_set(aggregator, '{digest}', to_jsonb($2::text)) where job_id = $1`, job.ID, object.Digest)
+	w.settleAll()
+	w.agent(honest).do(4)
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, object.Digest, done.Aggregator.Digest)
+	requireTruth(t, done, truth(rangeOf(4)))
+}

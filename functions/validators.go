@@ -40,7 +40,7 @@ func (s *Service) chooseModule(ctx context.Context, project uuid.UUID, kind wasm
 		return "", err
 	}
 	if module, found := builtin.Find(kind, name); found {
-		return module.Digest, nil
+		return module.Digest, s.keepBuiltin(ctx, project, module)
 	}
 	if builtin.Taken(name) {
 		return "", Invalid("bad_kind", fmt.Sprintf("the built-in module %q is of another kind", name), fmt.Sprintf("name a module of the kind %s", kind))

@@ -202,4 +202,18 @@ func TestUploadCheckAcceptsIt(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("%+v", info)
 	require.Less(t, info.Size, 256<<10, "it is meant to stay small")
+	about := info.Description
+	require.Equal(t, "aggregate", about.Name)
+	require.True(t, *about.Associative)
+	for params, taken := range map[string]bool{
+		"": true, `{}`: true, `{"op":"count"}`: true, `{"op":"sum","as":"integer_string"}`: true, `{"op":"concat","limit":0}`: true,
+		`{"op":"merge","fields":{"a":"sum","b":{"op":"concat","limit":3}},"default":{"op":"max"}}`: true, `{"op":"merge","default":"max"}`: true,
+		`{"op":"nonsense"}`: false, `{"limit":3}`: false, `{"op":"sum","more":1}`: false, `{"op":"concat","limit":-1}`: false, `{"op":"sum","as":"text"}`: false,
+	} {
+		if err := about.CheckParams(json.RawMessage(params)); taken {
+			require.NoError(t, err, params)
+		} else {
+			require.Error(t, err, params)
+		}
+	}
 }

@@ -28,6 +28,22 @@ const EXIT_BAD_INPUT: i32 = 65;
 /// How much of stdin is read at once.
 const BUFFER: usize = 64 << 10;
 
+/// What `describe` answers. What an operation may be is written out only once, at the
+/// top: those of `merge` and its `fields` are checked when the parameters are read.
+const DESCRIPTION: &str = concat!(
+    r#"{"t":"describe","name":"aggregate","version":"1.0.0","kinds":["aggregator"],"associative":true,"#,
+    r#""summary":"counts, sums, extremes, collections and merges of results, exact and in any shape of merges","#,
+    r#""params":{"type":"object","additionalProperties":false,"properties":{"#,
+    r#""op":{"enum":["count","count_true","sum","min","max","concat","same","merge"],"description":"what is made of the results; count, if there are no parameters"},"#,
+    r#""as":{"const":"integer_string","description":"of sum, min and max: the numbers are strings of digits"},"#,
+    r#""limit":{"type":"integer","minimum":0,"description":"of concat: how many values are kept, the first ones"},"#,
+    r#""fields":{"type":"object","additionalProperties":{"type":["string","object"]},"description":"of merge: an operation for each field, by name or as parameters like these"},"#,
+    r#""default":{"type":["string","object"],"description":"of merge: the operation for all other fields"}},"#,
+    r#""dependentRequired":{"as":["op"],"limit":["op"],"fields":["op"],"default":["op"]},"#,
+    r#""examples":[{"op":"count"},{"op":"sum"},{"op":"concat","limit":100},{"op":"merge","fields":{"passed":"sum"},"default":"max"}]}}"#,
+    "\n"
+);
+
 fn fail(code: i32, message: &str) -> ! {
     eprintln!("{}", message);
     std::process::exit(code)
@@ -39,8 +55,15 @@ fn main() {
     if !read_line(&mut input, &mut line) {
         fail(EXIT_BAD_INPUT, "there is no header");
     }
+    let root =
+        json::parse(&line).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &format!("header: {}", e)));
+    if root.get("kind").and_then(|v| v.text()).as_deref() == Some("aggregator")
+        && root.get("phase").and_then(|v| v.text()).as_deref() == Some("describe")
+    {
+        return print(DESCRIPTION); // before the parameters, which may be missing
+    }
     let header =
-        Header::parse(&line).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &format!("header: {}", e)));
+        Header::parse(&root).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &format!("header: {}", e)));
     if header.kind != "aggregator" {
         fail(EXIT_UNSUPPORTED, "this module is an aggregator");
     }
@@ -73,9 +96,13 @@ fn main() {
             header.max_line
         );
     }
+    print(&answer)
+}
+
+fn print(text: &str) {
     let mut out = io::stdout();
     if out
-        .write_all(answer.as_bytes())
+        .write_all(text.as_bytes())
         .and_then(|_| out.flush())
         .is_err()
     {
@@ -104,8 +131,7 @@ struct Header {
 }
 
 impl Header {
-    fn parse(line: &[u8]) -> Result<Header, String> {
-        let root = json::parse(line)?;
+    fn parse(root: &Node) -> Result<Header, String> {
         let text = |name: &str| {
             root.get(name)
                 .and_then(|v| v.text())
