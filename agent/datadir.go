@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ostraka/ostraka/agent/filelock"
 )
@@ -57,12 +58,24 @@ func checkPrivate(path string) error {
 	return nil
 }
 
+// lockTries and lockPause are how often, and how far apart, a lock that is held is asked for again: `ostraka agent status`, which looks
+// whether an agent runs, holds it for a moment.
+const (
+	lockTries = 20
+	lockPause = 50 * time.Millisecond
+)
+
 func holdLock(path string) (*os.File, error) {
-	f, err := filelock.Try(path)
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, ErrInUse
+	pause := time.NewTicker(lockPause)
+	defer pause.Stop()
+	for range lockTries {
+		f, err := filelock.Try(path)
+		if !errors.Is(err, filelock.ErrHeld) {
+			return f, err
+		}
+		<-pause.C
 	}
-	return f, err
+	return nil, ErrInUse
 }
 
 // clearWork empties the scratch directory: the lock is ours, so whatever lies there is left over from an agent that was killed.

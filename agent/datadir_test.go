@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +31,27 @@ func TestTwoAgentsDoNotShareADataDir(t *testing.T) {
 	second, err := openDataDir(path)
 	require.NoError(t, err, "the first is gone")
 	second.close()
+}
+
+// TestAnAgentStartsWhileItIsLookedFor has `ostraka agent status` ask without end while an agent starts.
+func TestAnAgentStartsWhileItIsLookedFor(t *testing.T) {
+	path := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := ReadStatus(path); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 10 {
+		d, err := openDataDir(path)
+		require.NoError(t, err)
+		d.close()
+	}
+	cancel()
+	looking.Wait()
 }
 
 func TestDataDirThatOthersMayWriteIsRefused(t *testing.T) {

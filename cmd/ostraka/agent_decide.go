@@ -149,11 +149,7 @@ func newAgentRemove(t *terminal, server *serverFlags) *cobra.Command {
 "agent approve" does. What it has posted stays and counts as before. Other projects are not concerned.`,
 		Args: arguments(1), ValidArgsFunction: server.complete(agentIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("agent", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("agent", args[0])
 			if err != nil {
 				return err
 			}

@@ -59,11 +59,7 @@ func (o *agentDoctorOptions) print(report agent.Examination) error {
 	o.terminal.put("\n")
 	levels := newTable(o.terminal.out, "ISOLATION", "HOLDS", "WHY NOT")
 	for _, l := range report.Levels {
-		holds := "yes"
-		if !l.Holds {
-			holds = "no"
-		}
-		levels.row(string(l.Level), holds, firstOf(l.Why, "-"))
+		levels.row(string(l.Level), yes(l.Holds), firstOf(l.Why, "-"))
 	}
 	if err := levels.flush(); err != nil {
 		return err

@@ -84,14 +84,14 @@ func requiredEULA(ctx context.Context, server *serverFlags) (eula.Document, erro
 
 func newAgentEULAShow(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
-	var dataDir string
+	var data dataFlag
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show the agreement that the server asks for, and whether it is accepted here", Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			dir, err := agentDataDir(dataDir)
+			dir, err := data.dir()
 			if err != nil {
 				return err
 			}
@@ -121,12 +121,12 @@ func newAgentEULAShow(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	output.register(cmd.Flags())
-	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	data.register(cmd.Flags())
 	return cmd
 }
 
 func newAgentEULAAccept(t *terminal, server *serverFlags) *cobra.Command {
-	var dataDir string
+	var data dataFlag
 	cmd := &cobra.Command{
 		Use: "accept [VERSION]", Short: "Accept the agreement that the server asks for",
 		Long: `Accept the agreement that the server asks for. Without a version the text is shown and you are asked.
@@ -134,7 +134,7 @@ An agent that runs in the folder notices it within seconds and goes on.`,
 		Example: "  ostraka agent eula accept 2026-11 --url https://ostraka.example.org --data ~/ostraka-agent",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := agentDataDir(dataDir)
+			dir, err := data.dir()
 			if err != nil {
 				return err
 			}
@@ -160,6 +160,6 @@ An agent that runs in the folder notices it within seconds and goes on.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	data.register(cmd.Flags())
 	return cmd
 }

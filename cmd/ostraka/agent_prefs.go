@@ -18,7 +18,7 @@ import (
 type agentPrefsOptions struct {
 	outputFlag
 	terminal *terminal
-	dataDir  string
+	data     dataFlag
 }
 
 func newAgentPrefs(t *terminal) *cobra.Command {
@@ -44,7 +44,7 @@ finishes the shards that it is executing, returns the rest and says why it is id
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().StringVar(&o.dataDir, "data", "", "the agent's folder, as agent start has it")
+	o.data.register(cmd.Flags())
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (o *agentPrefsOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	dir, err := agentDataDir(o.dataDir)
+	dir, err := o.data.dir()
 	if err != nil {
 		return err
 	}

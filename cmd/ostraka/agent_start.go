@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -201,18 +200,6 @@ func (o *agentStartOptions) completeNames() error {
 	var err error
 	o.options.DataDir, err = agentDataDir(o.options.DataDir)
 	return err
-}
-
-// agentDataDir is the agent's folder: the one that is named, or the usual one of the user.
-func agentDataDir(named string) (string, error) {
-	if named != "" {
-		return named, nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", usageError("there is no folder for the agent's data (%v): give one with --data", err)
-	}
-	return filepath.Join(home, ".local", "share", "ostraka", "agent"), nil
 }
 
 // seed decides what to lie about. Liars with different names do not agree on a wrong answer unless they are told to.

@@ -15,7 +15,7 @@ import (
 type agentStatusOptions struct {
 	outputFlag
 	terminal *terminal
-	dataDir  string
+	data     dataFlag
 }
 
 func newAgentStatus(t *terminal) *cobra.Command {
@@ -46,7 +46,7 @@ The state is one of:
 		RunE: func(*cobra.Command, []string) error { return o.run() },
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().StringVar(&o.dataDir, "data", "", "the agent's folder, as agent start has it")
+	o.data.register(cmd.Flags())
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func (o *agentStatusOptions) run() error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	dir, err := agentDataDir(o.dataDir)
+	dir, err := o.data.dir()
 	if err != nil {
 		return err
 	}
@@ -65,13 +65,7 @@ func (o *agentStatusOptions) run() error {
 	if o.json() {
 		return writeValue(o.terminal.out, s)
 	}
-	table := &table{w: newFields(o.terminal.out)}
-	for _, f := range statusFields(s) {
-		if f[1] != "" {
-			table.row(f[0], f[1])
-		}
-	}
-	return table.flush()
+	return printFields(o.terminal, statusFields(s))
 }
 
 func statusFields(s agent.Status) [][2]string {
@@ -124,14 +118,15 @@ func statusFields(s agent.Status) [][2]string {
 }
 
 func newAgentPause(t *terminal) *cobra.Command {
-	var dataDir, reason string
+	var data dataFlag
+	var reason string
 	cmd := &cobra.Command{
 		Use: "pause", Short: "Have the agent on this machine take no work until it is resumed",
 		Long: `Have the agent on this machine take no work until it is resumed: it finishes the shards that it is
 executing and returns the rest. It stays paused when it is started again.`,
 		Args: arguments(0),
 		RunE: func(*cobra.Command, []string) error {
-			dir, err := agentDataDir(dataDir)
+			dir, err := data.dir()
 			if err != nil {
 				return err
 			}
@@ -142,13 +137,13 @@ executing and returns the rest. It stays paused when it is started again.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	data.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "shown in the status")
 	return cmd
 }
 
 func newAgentResume(t *terminal, server *serverFlags) *cobra.Command {
-	var dataDir string
+	var data dataFlag
 	cmd := newAgentDecision(t, server, resumeDecision())
 	byOperator := cmd.RunE
 	cmd.Use, cmd.Args = "resume [AGENT]", cobra.MaximumNArgs(1)
@@ -159,7 +154,7 @@ to an agent that was drained or quarantined.`
 		if len(args) == 1 {
 			return byOperator(cmd, args)
 		}
-		dir, err := agentDataDir(dataDir)
+		dir, err := data.dir()
 		if err != nil {
 			return err
 		}
@@ -174,6 +169,6 @@ to an agent that was drained or quarantined.`
 		t.say("resumed")
 		return nil
 	}
-	cmd.Flags().StringVar(&dataDir, "data", "", "the agent's folder, as agent start has it")
+	data.register(cmd.Flags())
 	return cmd
 }

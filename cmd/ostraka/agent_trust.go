@@ -18,7 +18,7 @@ import (
 type agentTrustOptions struct {
 	outputFlag
 	terminal *terminal
-	dataDir  string
+	data     dataFlag
 	forget   bool
 }
 
@@ -38,7 +38,7 @@ that this protects from. An agent that runs need not be restarted.
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(args) },
 	}
 	o.register(cmd.Flags())
-	cmd.Flags().StringVar(&o.dataDir, "data", "", "the agent's folder, as agent start has it")
+	o.data.register(cmd.Flags())
 	cmd.Flags().BoolVar(&o.forget, "forget", false, "trust no key of the project any more")
 	return cmd
 }
@@ -47,7 +47,7 @@ func (o *agentTrustOptions) run(args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	dir, err := agentDataDir(o.dataDir)
+	dir, err := o.data.dir()
 	if err != nil {
 		return err
 	}

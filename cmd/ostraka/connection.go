@@ -57,6 +57,16 @@ func (f *serverFlags) connectProject() (*connection, error) {
 	return c, f.choose(c)
 }
 
+// connectAbout is connectProject for a command about one thing of the project, which text names.
+func (f *serverFlags) connectAbout(what, text string) (*connection, uuid.UUID, error) {
+	id, err := parseID(what, text)
+	if err != nil {
+		return nil, id, err
+	}
+	c, err := f.connectProject()
+	return c, id, err
+}
+
 // choose finds the project.
 func (f *serverFlags) choose(c *connection) (err error) {
 	text := firstOf(f.project, f.terminal.env("OSTRAKA_PROJECT"))

@@ -111,11 +111,7 @@ func newEnrolmentTokenRevoke(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke TOKEN", Short: "Revoke a token; agents that joined with it stay", Args: arguments(1), ValidArgsFunction: server.complete(tokenIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("enrolment token", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("enrolment token", args[0])
 			if err != nil {
 				return err
 			}

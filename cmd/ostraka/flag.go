@@ -104,17 +104,3 @@ func (o *flagListOptions) run(ctx context.Context) error {
 			return c.ListFlags(ctx, c.project, &page)
 		})
 }
-
-func idText(id *uuid.UUID) string {
-	if id == nil {
-		return "-"
-	}
-	return id.String()
-}
-
-func numberText(n *int64) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.FormatInt(*n, 10)
-}

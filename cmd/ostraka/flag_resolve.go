@@ -57,11 +57,7 @@ func (o *flagResolveOptions) run(ctx context.Context, flag string) error {
 	if err != nil {
 		return err
 	}
-	id, err := parseID("flag", flag)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout("flag", flag)
 	if err != nil {
 		return err
 	}

@@ -29,11 +29,7 @@ func newFlagShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			id, err := parseID("flag", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("flag", args[0])
 			if err != nil {
 				return err
 			}

@@ -46,11 +46,7 @@ func (o *artifactsOptions) run(ctx context.Context, job string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout("job", job)
 	if err != nil {
 		return err
 	}

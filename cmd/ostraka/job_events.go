@@ -41,11 +41,7 @@ func (o *jobEventsOptions) run(ctx context.Context, job string) error {
 	if o.since < 0 {
 		return usageError("--since is %d: events count from 1", o.since)
 	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout("job", job)
 	if err != nil {
 		return err
 	}

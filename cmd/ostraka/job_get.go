@@ -26,11 +26,7 @@ func newJobCommand(o *jobOptions, use, short, long string, run func(context.Cont
 			if err := o.check(); err != nil {
 				return err
 			}
-			id, err := parseID("job", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := o.server.connectProject()
+			c, id, err := o.server.connectAbout("job", args[0])
 			if err != nil {
 				return err
 			}

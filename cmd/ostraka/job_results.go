@@ -30,11 +30,7 @@ func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
 is not in its line: ostraka object get fetches it by its output_digest.`,
 		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("job", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("job", args[0])
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 )
-
-// maxShownInput is how much of an input or output a table shows, in bytes; -o json shows all.
-const maxShownInput = 60
 
 // jobShardsOptions are the flags of `ostraka job shards`.
 type jobShardsOptions struct {
@@ -38,11 +34,7 @@ func (o *jobShardsOptions) run(ctx context.Context, job string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout("job", job)
 	if err != nil {
 		return err
 	}
@@ -61,25 +53,6 @@ func (o *jobShardsOptions) run(ctx context.Context, job string) error {
 			params.Cursor, params.Limit = cursor, size
 			return c.ListShards(ctx, c.project, id, &params)
 		})
-}
-
-func yes(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
-// cut shortens text for a table, and says that it did.
-func cut(text string) string {
-	if len(text) <= maxShownInput {
-		return text
-	}
-	end := maxShownInput
-	for end > 0 && text[end]&0xC0 == 0x80 { // inside a character
-		end--
-	}
-	return fmt.Sprintf("%s… (%d bytes)", text[:end], len(text))
 }
 
 func reasonsText(reasons []client.VerdictReason) string {

@@ -99,11 +99,7 @@ func newKeyRevoke(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke KEY", Short: "Revoke a key", Args: arguments(1), ValidArgsFunction: server.complete(keyIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("key", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("key", args[0])
 			if err != nil {
 				return err
 			}

@@ -234,7 +234,7 @@ minute has confirmed. -o json also names the agents that have not.`,
 			return show(t, &listFlags{outputFlag: output}, "reading the killswitch", []string{"WHAT", "SILENT", "CONFIRMED", "MISSING", "AWAY", "LEASES", "SANDBOXES", "SINCE", "REASON"},
 				func(k client.KillStatus) []string {
 					return []string{
-						switchName(k), yesNo(k.Silent), fmt.Sprintf("%d of %d", k.Confirmed, k.Agents), strconv.FormatInt(k.Unconfirmed, 10), strconv.FormatInt(k.Offline, 10),
+						switchName(k), yes(k.Silent), fmt.Sprintf("%d of %d", k.Confirmed, k.Agents), strconv.FormatInt(k.Unconfirmed, 10), strconv.FormatInt(k.Offline, 10),
 						strconv.FormatInt(k.Leases, 10), strconv.FormatInt(k.Sandboxes, 10), shortTime(k.OnAt), k.Reason,
 					}
 				},
@@ -268,13 +268,6 @@ func switchName(k client.KillStatus) string {
 	return name
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
 func switchFields(k client.KillStatus) [][2]string {
 	fields := [][2]string{
 		{"killswitch", k.ID.String()},
@@ -282,7 +275,7 @@ func switchFields(k client.KillStatus) [][2]string {
 		{"since", shortTime(k.OnAt)},
 		{"by", k.OnBy},
 		{"reason", k.Reason},
-		{"silent", yesNo(k.Silent)},
+		{"silent", yes(k.Silent)},
 		{"agents", fmt.Sprintf("%d of %d confirmed, %d missing, %d away", k.Confirmed, k.Agents, k.Unconfirmed, k.Offline)},
 		{"leases", strconv.FormatInt(k.Leases, 10)},
 	}

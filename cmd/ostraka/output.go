@@ -47,6 +47,11 @@ func printOne(t *terminal, o *outputFlag, raw []byte, fields [][2]string) error 
 	if o.json() {
 		return writeJSON(t.out, raw)
 	}
+	return printFields(t, fields)
+}
+
+// printFields prints names and values below each other, without those that are empty.
+func printFields(t *terminal, fields [][2]string) error {
 	table := &table{w: newFields(t.out)}
 	for _, f := range fields {
 		if f[1] != "" {

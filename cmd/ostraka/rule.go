@@ -135,11 +135,7 @@ func newRuleGet(t *terminal, server *serverFlags) *cobra.Command {
 			if err := output.check(); err != nil {
 				return err
 			}
-			id, err := parseID("rule", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("rule", args[0])
 			if err != nil {
 				return err
 			}
@@ -158,11 +154,7 @@ func newRuleDelete(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete RULE", Short: "Delete a rule; jobs that it started stay", Args: arguments(1), ValidArgsFunction: server.complete(ruleIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := parseID("rule", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
+			c, id, err := server.connectAbout("rule", args[0])
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -120,7 +119,7 @@ lives for less than two seconds may never be reported.`,
 			return o.show(cmd.Context(), "listing sandboxes", []string{"SANDBOX", "STATE", "AGENT", "FUNCTION", "JOB", "SHARD", "LEVEL", "STARTED", "ALERTS"},
 				func(b client.Sandbox) []string {
 					return []string{
-						b.ID.String(), string(b.State), b.AgentName, functionOf(b), b.Job.String(), shardOf(b), b.Level, shortTime(b.StartedAt), alertsOf(b.Alerts),
+						b.ID.String(), string(b.State), b.AgentName, functionOf(b), b.Job.String(), numberText(b.Shard), b.Level, shortTime(b.StartedAt), alertsOf(b.Alerts),
 					}
 				})
 		},
@@ -261,7 +260,7 @@ func sandboxFields(b client.Sandbox) [][2]string {
 		{"project", b.Project.String()},
 		{"job", b.Job.String()},
 		{"lease", b.Lease.String()},
-		{"shard", shardOf(b)},
+		{"shard", numberText(b.Shard)},
 		{"isolation", b.Level},
 		{"started", shortTime(b.StartedAt)},
 		{"last heard of", shortTime(b.SeenAt)},
@@ -299,29 +298,7 @@ func networkOf(carried int64, kind string) string {
 	return kind
 }
 
-// sizeOf is a number of bytes for people, in three digits or so.
-func sizeOf(n int64) string {
-	value, unit := float64(n), "B"
-	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
-		if value < 1024 {
-			break
-		}
-		value, unit = value/1024, next
-	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", value, unit)
-}
-
 func functionOf(b client.Sandbox) string { return fmt.Sprintf("%s@%d", b.Function, b.Version) }
-
-func shardOf(b client.Sandbox) string {
-	if b.Shard == nil {
-		return "-"
-	}
-	return strconv.FormatInt(*b.Shard, 10)
-}
 
 // alertsOf counts what people should look at.
 func alertsOf(alerts []client.Alert) string {
@@ -339,12 +316,4 @@ func alertsOf(alerts []client.Alert) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d critical, %d warning", criticals, warnings)
-}
-
-// sinceNow is how long ago something was.
-func sinceNow(at *time.Time) string {
-	if at == nil {
-		return "never"
-	}
-	return time.Since(*at).Round(time.Second).String() + " ago"
 }

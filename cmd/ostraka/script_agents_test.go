@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -93,4 +94,21 @@ func startScriptAgents(ts *testscript.TestScript, neg bool, args []string) {
 	}) {
 		ts.Fatalf("%d agents have not joined", count)
 	}
+}
+
+// joined waits until the agent with that folder has joined, and puts its ID into the environment: joined VARIABLE FOLDER
+func joined(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: joined VARIABLE FOLDER")
+	}
+	dir := ts.MkAbs(args[1])
+	if !testenv.Holds(func() bool {
+		status, err := agent.ReadStatus(dir)
+		return err == nil && status.Agent != uuid.Nil
+	}) {
+		ts.Fatalf("the agent in %s has not joined", dir)
+	}
+	status, err := agent.ReadStatus(dir)
+	ts.Check(err)
+	ts.Setenv(args[0], status.Agent.String())
 }

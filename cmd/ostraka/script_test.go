@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"agents": startScriptAgents, "exits": exits, "eventually": eventually, "keep": keep,
+			"agents": startScriptAgents, "joined": joined, "exits": exits, "eventually": eventually, "keep": keep,
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent/secretfile"
+	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/signing"
 )
 
@@ -43,16 +44,20 @@ project's work until their owners run: ostraka agent trust PROJECT FINGERPRINT`,
 	return cmd
 }
 
+// known connects to the project and finds where its key is on this machine, and which keys the server knows.
+func (o *signingKeyOptions) known(ctx context.Context) (c *connection, path string, keys []client.SigningKey, err error) {
+	if c, err = o.server.connectProject(); err != nil {
+		return nil, "", nil, err
+	}
+	if path, _, err = o.file(o.terminal, c.project); err != nil {
+		return nil, "", nil, err
+	}
+	keys, _, err = signingKeysOf(ctx, c)
+	return c, path, keys, err
+}
+
 func (o *signingKeyOptions) create(ctx context.Context) error {
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
-	}
-	path, _, err := o.file(o.terminal, c.project)
-	if err != nil {
-		return err
-	}
-	keys, _, err := signingKeysOf(ctx, c)
+	c, path, keys, err := o.known(ctx)
 	if err != nil {
 		return err
 	}

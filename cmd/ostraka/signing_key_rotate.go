@@ -35,21 +35,13 @@ one's place in the file; the old one is kept beside it as FILE.old.`,
 
 // rotate may be broken off anywhere and run again: the new key lies in FILE.new until the server knows it and it takes its place.
 func (o *signingKeyOptions) rotate(ctx context.Context) error {
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
-	}
-	path, _, err := o.file(o.terminal, c.project)
+	c, path, keys, err := o.known(ctx)
 	if err != nil {
 		return err
 	}
 	old, err := secretfile.ReadKey(path)
 	if err != nil {
 		return noSigningKey(err)
-	}
-	keys, _, err := signingKeysOf(ctx, c)
-	if err != nil {
-		return err
 	}
 	next, err := o.readOrMake(path + ".new")
 	if err != nil {

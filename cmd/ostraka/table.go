@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode"
 )
 
@@ -41,35 +40,4 @@ func plain(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// shortTime is a time as a list shows it.
-func shortTime(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
-}
-
-func shortTimePtr(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return shortTime(*t)
-}
-
-// shortDigest is the start of a digest, enough to recognise it.
-func shortDigest(d string) string {
-	if len(d) <= 12 {
-		return d
-	}
-	return d[:12]
-}
-
-// count is a number of things, in words.
-func count(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
