@@ -86,6 +86,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.moduleRunOperations()
 	s.objectOperations()
 	s.fileOperations()
+	s.uploadOperations()
 	s.jobOperations()
 	s.aggregationOperations()
 	s.shardOperations()

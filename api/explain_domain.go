@@ -30,6 +30,7 @@ func domainProblems() []explanation {
 	return []explanation{
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
 		{"input_lost", http.StatusNotFound, "The object store does not have a file that a shard reads.", "Store the file again, or cancel the job."},
+		{"upload_missing", http.StatusConflict, "Nothing was uploaded to the URL that was granted, or it was removed since.", "Upload the bytes, or ask for another upload."},
 		{"bad_file_name", http.StatusUnprocessableEntity, "The name is not one that a file may have: every system must read it alike.", correct},
 		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
 		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},

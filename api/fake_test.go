@@ -514,6 +514,20 @@ func (f *fake) LeaseFile(_ context.Context, _, _ uuid.UUID, shard int64, digest 
 	return f.open()
 }
 
+func (f *fake) CreateUpload(_ context.Context, _ functions.Principal, _ uuid.UUID, digest string, size int64, idem functions.Idempotency) (functions.Upload, bool, error) {
+	f.digest, f.idem = digest, idem
+	return functions.Upload{ID: thingID, Digest: digest, Size: size, Method: "PUT", URL: "https://objects.example/x"}, f.replayed, f.begin()
+}
+
+func (f *fake) ReceiveUpload(_ context.Context, _, _ uuid.UUID, r io.Reader) (functions.Object, error) {
+	err := f.store(r)
+	return functions.Object{Size: int64(len(f.stored))}, err
+}
+
+func (f *fake) CompleteUpload(context.Context, uuid.UUID, uuid.UUID) (functions.Object, error) {
+	return functions.Object{Digest: strings.Repeat("ab", 32)}, f.begin()
+}
+
 func (f *fake) PutFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, r io.Reader, when functions.FileCondition) (functions.NamedFile, error) {
 	f.name, f.digest, f.when = name, digest, when
 	err := f.store(r)

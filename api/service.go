@@ -81,6 +81,9 @@ type Service interface {
 	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.
 	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
 
+	CreateUpload(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, size int64, idem functions.Idempotency) (u functions.Upload, replayed bool, err error)
+	ReceiveUpload(ctx context.Context, project, id uuid.UUID, r io.Reader) (functions.Object, error)
+	CompleteUpload(ctx context.Context, project, id uuid.UUID) (functions.Object, error)
 	PutFile(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, r io.Reader, when functions.FileCondition) (functions.NamedFile, error)
 	NameObject(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, when functions.FileCondition) (functions.NamedFile, error)
 	GetFile(ctx context.Context, project uuid.UUID, name string) (functions.NamedFile, error)

@@ -3128,6 +3128,40 @@ type TrialStats struct {
 	WallNs   int64  `json:"wall_ns"`
 }
 
+// Upload defines model for Upload.
+type Upload struct {
+	Digest string `json:"digest"`
+
+	// ExpiresAt By when the upload must have begun.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Headers Headers to send exactly so, beside Content-Length.
+	Headers map[string]string  `json:"headers,omitempty"`
+	ID      openapi_types.UUID `json:"id"`
+
+	// Method PUT.
+	Method string `json:"method,omitempty"`
+
+	// NeedsKey The URL is on this server, which keeps the objects itself: send your key as with every request.
+	NeedsKey bool  `json:"needs_key,omitempty"`
+	Size     int64 `json:"size"`
+
+	// Stored The project has this object already: there is nothing to upload or to complete.
+	Stored bool `json:"stored"`
+
+	// URL Where to send the bytes. Whoever has an absolute URL may upload with it until it expires: treat it as a secret. One without a host is on this server.
+	URL string `json:"url,omitempty"`
+}
+
+// UploadRequest defines model for UploadRequest.
+type UploadRequest struct {
+	// Digest SHA-256 of the bytes, in hexadecimal.
+	Digest string `json:"digest"`
+
+	// Size How many bytes, exactly.
+	Size int64 `json:"size"`
+}
+
 // Validator defines model for Validator.
 type Validator struct {
 	Certificate bool            `json:"certificate,omitempty"`
@@ -3765,6 +3799,18 @@ type RegisterSigningKeyParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CreateUploadParams defines parameters for CreateUpload.
+type CreateUploadParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CompleteUploadParams defines parameters for CompleteUpload.
+type CompleteUploadParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListSandboxesParams defines parameters for ListSandboxes.
 type ListSandboxesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -3890,6 +3936,9 @@ type TerminateProjectSandboxJSONRequestBody = Termination
 
 // RegisterSigningKeyJSONRequestBody defines body for RegisterSigningKey for application/json ContentType.
 type RegisterSigningKeyJSONRequestBody = NewSigningKey
+
+// CreateUploadJSONRequestBody defines body for CreateUpload for application/json ContentType.
+type CreateUploadJSONRequestBody = UploadRequest
 
 // TerminateSandboxJSONRequestBody defines body for TerminateSandbox for application/json ContentType.
 type TerminateSandboxJSONRequestBody = Termination
@@ -5126,6 +5175,48 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
 	RegisterSigningKey(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUploadWithBody Ask for an upload past the server
+	//
+	// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+	CreateUploadWithBody(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUpload Ask for an upload past the server
+	//
+	// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+	CreateUpload(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, body CreateUploadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompleteUpload Complete an upload
+	//
+	// Checks the size and the SHA-256 of what was uploaded; from then on it is an object of the project.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads/{upload}/complete (the `CompleteUpload` operationId).
+	CompleteUpload(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, params *CompleteUploadParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutUploadWithBody Upload to the server itself
+	//
+	// Where the server keeps the objects itself, the URL of an upload leads here.
+	//
+	// The body has at most 5368709120 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/uploads/{upload}/content (the `PutUpload` operationId).
+	PutUploadWithBody(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSandboxes List sandboxes of all agents
 	//
@@ -7570,6 +7661,88 @@ func (c *Client) RegisterSigningKeyWithBody(ctx context.Context, project openapi
 // Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
 func (c *Client) RegisterSigningKey(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRegisterSigningKeyRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUploadWithBody Ask for an upload past the server
+//
+// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+func (c *Client) CreateUploadWithBody(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUploadRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateUpload Ask for an upload past the server
+//
+// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+func (c *Client) CreateUpload(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, body CreateUploadJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUploadRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CompleteUpload Complete an upload
+//
+// Checks the size and the SHA-256 of what was uploaded; from then on it is an object of the project.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/uploads/{upload}/complete (the `CompleteUpload` operationId).
+func (c *Client) CompleteUpload(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, params *CompleteUploadParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteUploadRequest(c.Server, project, upload, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutUploadWithBody Upload to the server itself
+//
+// Where the server keeps the objects itself, the URL of an upload leads here.
+//
+// The body has at most 5368709120 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/uploads/{upload}/content (the `PutUpload` operationId).
+func (c *Client) PutUploadWithBody(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutUploadRequestWithBody(c.Server, project, upload, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13635,6 +13808,167 @@ func NewRegisterSigningKeyRequestWithBody(server string, project openapi_types.U
 	return req, nil
 }
 
+// NewCreateUploadRequest calls the generic CreateUpload builder with application/json body
+func NewCreateUploadRequest(server string, project openapi_types.UUID, params *CreateUploadParams, body CreateUploadJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateUploadRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewCreateUploadRequestWithBody constructs an http.Request for the CreateUpload method, with any body, and a specified content type
+func NewCreateUploadRequestWithBody(server string, project openapi_types.UUID, params *CreateUploadParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/uploads", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewCompleteUploadRequest constructs an http.Request for the CompleteUpload method
+func NewCompleteUploadRequest(server string, project openapi_types.UUID, upload openapi_types.UUID, params *CompleteUploadParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "upload", upload, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/uploads/%s/complete", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPutUploadRequestWithBody constructs an http.Request for the PutUpload method, with any body, and a specified content type
+func NewPutUploadRequestWithBody(server string, project openapi_types.UUID, upload openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "upload", upload, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/uploads/%s/content", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListSandboxesRequest constructs an http.Request for the ListSandboxes method
 func NewListSandboxesRequest(server string, params *ListSandboxesParams) (*http.Request, error) {
 	var err error
@@ -15222,6 +15556,50 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/signing-keys (the `RegisterSigningKey` operationId).
 	RegisterSigningKeyWithResponse(ctx context.Context, project openapi_types.UUID, params *RegisterSigningKeyParams, body RegisterSigningKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterSigningKeyResponse, error)
+
+	// CreateUploadWithBodyWithResponse Ask for an upload past the server
+	//
+	// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+	CreateUploadWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUploadResponse, error)
+
+	// CreateUploadWithResponse Ask for an upload past the server
+	//
+	// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+	CreateUploadWithResponse(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, body CreateUploadJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUploadResponse, error)
+
+	// CompleteUploadWithResponse Complete an upload
+	//
+	// Checks the size and the SHA-256 of what was uploaded; from then on it is an object of the project.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/uploads/{upload}/complete (the `CompleteUpload` operationId).
+	CompleteUploadWithResponse(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, params *CompleteUploadParams, reqEditors ...RequestEditorFn) (*CompleteUploadResponse, error)
+
+	// PutUploadWithBodyWithResponse Upload to the server itself
+	//
+	// Where the server keeps the objects itself, the URL of an upload leads here.
+	//
+	// The body has at most 5368709120 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/uploads/{upload}/content (the `PutUpload` operationId).
+	PutUploadWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutUploadResponse, error)
 
 	// ListSandboxesWithResponse List sandboxes of all agents
 	//
@@ -19975,6 +20353,164 @@ func (r RegisterSigningKeyResponse) ContentType() string {
 	return ""
 }
 
+// CreateUploadResponse201Headers the declared response headers of an HTTP 201 response for CreateUpload
+type CreateUploadResponse201Headers struct {
+	IdempotencyReplayed *string
+}
+
+type CreateUploadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Upload
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Upload
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateUploadResponse201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateUploadResponse) GetJSON200() *Upload {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateUploadResponse) GetJSON201() *Upload {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateUploadResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateUploadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateUploadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateUploadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateUploadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CompleteUploadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Object
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CompleteUploadResponse) GetJSON200() *Object {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CompleteUploadResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CompleteUploadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CompleteUploadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompleteUploadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CompleteUploadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PutUploadResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Object
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutUploadResponse) GetJSON200() *Object {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PutUploadResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PutUploadResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutUploadResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutUploadResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutUploadResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListSandboxesResponse200Headers the declared response headers of an HTTP 200 response for ListSandboxes
 type ListSandboxesResponse200Headers struct {
 	Link *string
@@ -22195,6 +22731,74 @@ func (c *ClientWithResponses) RegisterSigningKeyWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseRegisterSigningKeyResponse(rsp)
+}
+
+// CreateUploadWithBodyWithResponse Ask for an upload past the server
+//
+// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+func (c *ClientWithResponses) CreateUploadWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUploadResponse, error) {
+	rsp, err := c.CreateUploadWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUploadResponse(rsp)
+}
+
+// CreateUploadWithResponse Ask for an upload past the server
+//
+// The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/uploads (the `CreateUpload` operationId).
+func (c *ClientWithResponses) CreateUploadWithResponse(ctx context.Context, project openapi_types.UUID, params *CreateUploadParams, body CreateUploadJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUploadResponse, error) {
+	rsp, err := c.CreateUpload(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUploadResponse(rsp)
+}
+
+// CompleteUploadWithResponse Complete an upload
+//
+// Checks the size and the SHA-256 of what was uploaded; from then on it is an object of the project.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/uploads/{upload}/complete (the `CompleteUpload` operationId).
+func (c *ClientWithResponses) CompleteUploadWithResponse(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, params *CompleteUploadParams, reqEditors ...RequestEditorFn) (*CompleteUploadResponse, error) {
+	rsp, err := c.CompleteUpload(ctx, project, upload, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteUploadResponse(rsp)
+}
+
+// PutUploadWithBodyWithResponse Upload to the server itself
+//
+// Where the server keeps the objects itself, the URL of an upload leads here.
+//
+// The body has at most 5368709120 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/uploads/{upload}/content (the `PutUpload` operationId).
+func (c *ClientWithResponses) PutUploadWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, upload openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutUploadResponse, error) {
+	rsp, err := c.PutUploadWithBody(ctx, project, upload, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutUploadResponse(rsp)
 }
 
 // ListSandboxesWithResponse List sandboxes of all agents
@@ -25840,6 +26444,125 @@ func ParseRegisterSigningKeyResponse(rsp *http.Response) (*RegisterSigningKeyRes
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateUploadResponse parses an HTTP response from a CreateUploadWithResponse call
+func ParseCreateUploadResponse(rsp *http.Response) (*CreateUploadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateUploadResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Upload
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Upload
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateUploadResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCompleteUploadResponse parses an HTTP response from a CompleteUploadWithResponse call
+func ParseCompleteUploadResponse(rsp *http.Response) (*CompleteUploadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompleteUploadResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Object
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePutUploadResponse parses an HTTP response from a PutUploadWithResponse call
+func ParsePutUploadResponse(rsp *http.Response) (*PutUploadResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutUploadResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Object
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

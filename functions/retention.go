@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,7 +23,7 @@ const endedLeaseTTL = 24 * time.Hour
 // pendingTTL is how long an agent that nobody approves is remembered after it was heard of last.
 const pendingTTL = 7 * 24 * time.Hour
 
-// Retain forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// Retain drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, and makes old samples coarser.
 func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	err := s.control(ctx, func(tx pgx.Tx) error {
@@ -47,5 +48,5 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return s.rollUp(ctx)
+	return errors.Join(s.dropUploads(ctx), s.rollUp(ctx))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/wasm"
@@ -32,6 +33,10 @@ type Blobs interface {
 	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
 	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
 	Stat(ctx context.Context, project uuid.UUID, digest string) (int64, error)
+	// GrantUpload, Adopt and DropUpload are for uploads past the server; a store that takes none says blob.ErrNoDirectUpload.
+	GrantUpload(ctx context.Context, project, upload uuid.UUID, digest string, size int64, valid time.Duration) (blob.Grant, error)
+	Adopt(ctx context.Context, project, upload uuid.UUID, digest string, size int64) error
+	DropUpload(ctx context.Context, project, upload uuid.UUID) error
 	Ping(ctx context.Context) error
 }
 

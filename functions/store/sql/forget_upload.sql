@@ -1,0 +1,1 @@
+delete from uploads where id = $1
