@@ -20,11 +20,13 @@ const MaxInlineBytes = 4 << 20
 func (r JobRequest) job() (functions.NewJob, error) {
 	job := functions.NewJob{Function: r.Function, Version: r.Version}
 	if r.Policy != nil {
-		if r.Policy.None == (r.Policy.Quorum > 0) {
-			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum and none is to be given",
-				`write {"quorum": 2} or {"none": true}, or leave policy out`)
+		p := r.Policy
+		if p.ways() != 1 {
+			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum, none, target_error and recheck is to be given",
+				`write {"target_error": 0.001}, {"quorum": 2}, {"recheck": "all"} or {"none": true}, or leave policy out`)
 		}
-		job.Quorum, job.None = r.Policy.Quorum, r.Policy.None
+		job.Quorum, job.None, job.TargetError, job.AssumeHostile = p.Quorum, p.None, p.TargetError, p.AssumeHostile
+		job.Recheck, job.MaxAttempts = p.Recheck, p.MaxAttempts
 	}
 	if v := r.Validator; v != nil {
 		job.Validator = &functions.ValidatorUse{Module: v.Module, Params: v.Params, Certificate: v.Certificate}
@@ -35,6 +37,16 @@ func (r JobRequest) job() (functions.NewJob, error) {
 	var err error
 	job.Partition, job.Items, err = readPartition(r.Partition)
 	return job, err
+}
+
+// ways counts how many ways to verify are asked for.
+func (p *PolicyRequest) ways() (n int) {
+	for _, asked := range []bool{p.Quorum != 0, p.None, p.TargetError != 0, p.Recheck != ""} {
+		if asked {
+			n++
+		}
+	}
+	return n
 }
 
 // readPartition reads a partition; the values of inline items come back as JSON lines.

@@ -25,8 +25,12 @@ type JobRequest struct {
 
 // PolicyRequest says how much agreement a shard's result needs.
 type PolicyRequest struct {
-	Quorum int  `json:"quorum,omitempty" minimum:"1" maximum:"16" doc:"How many different agents must give the same answer."`
-	None   bool `json:"none,omitempty" doc:"Believe the first answer."`
+	Quorum        int     `json:"quorum,omitempty" minimum:"1" maximum:"16" doc:"How many different agents must give the same answer."`
+	None          bool    `json:"none,omitempty" doc:"Believe the first answer."`
+	TargetError   float64 `json:"target_error,omitempty" minimum:"0.000001" maximum:"0.5" doc:"The share of accepted results that may be wrong: results are audited until it holds." example:"0.001"`
+	AssumeHostile float64 `json:"assume_hostile,omitempty" minimum:"0.001" maximum:"0.49" doc:"Beside target_error: the share of agents that are taken for hostile; 0.1 when left out."`
+	Recheck       string  `json:"recheck,omitempty" enum:"all" doc:"Have the server execute every shard as well."`
+	MaxAttempts   int     `json:"max_attempts,omitempty" minimum:"1" maximum:"32" doc:"How many attempts a shard gets before a person is asked."`
 }
 
 // AggregatorRequest names what folds a job's results.

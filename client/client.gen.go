@@ -570,6 +570,21 @@ func (e PartitionKind) Valid() bool {
 	}
 }
 
+// Defines values for PolicyRequestRecheck.
+const (
+	PolicyRequestRecheckAll PolicyRequestRecheck = "all"
+)
+
+// Valid indicates whether the value is a known member of the PolicyRequestRecheck enum.
+func (e PolicyRequestRecheck) Valid() bool {
+	switch e {
+	case PolicyRequestRecheckAll:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProjectAgentState.
 const (
 	ProjectAgentStateActive      ProjectAgentState = "active"
@@ -2463,12 +2478,29 @@ type Policy struct {
 
 // PolicyRequest defines model for PolicyRequest.
 type PolicyRequest struct {
+	// AssumeHostile Beside target_error: the share of agents that are taken for hostile; 0.1 when left out.
+	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+
+	// MaxAttempts How many attempts a shard gets before a person is asked.
+	MaxAttempts int64 `json:"max_attempts,omitempty"`
+
 	// None Believe the first answer.
 	None bool `json:"none,omitempty"`
 
 	// Quorum How many different agents must give the same answer.
 	Quorum int64 `json:"quorum,omitempty"`
+
+	// Recheck Have the server execute every shard as well.
+	Recheck PolicyRequestRecheck `json:"recheck,omitempty"`
+
+	// TargetError The share of accepted results that may be wrong: results are audited until it holds.
+	//
+	// Examples: 0.001
+	TargetError float64 `json:"target_error,omitempty"`
 }
+
+// PolicyRequestRecheck Have the server execute every shard as well.
+type PolicyRequestRecheck string
 
 // Preview defines model for Preview.
 type Preview struct {
@@ -2950,8 +2982,11 @@ type ShardCounts struct {
 	Cancelled int64 `json:"cancelled"`
 	Failed    int64 `json:"failed"`
 	Open      int64 `json:"open"`
-	Review    int64 `json:"review"`
-	Total     int64 `json:"total"`
+
+	// Provisional How many of the accepted are not final yet: audits of their agents' results are outstanding.
+	Provisional int64 `json:"provisional"`
+	Review      int64 `json:"review"`
+	Total       int64 `json:"total"`
 }
 
 // ShardDetail defines model for ShardDetail.
@@ -3202,10 +3237,13 @@ type VerdictReason struct {
 
 // Verification defines model for Verification.
 type Verification struct {
-	MaxAttempts int64      `json:"max_attempts,omitempty"`
-	None        bool       `json:"none,omitempty"`
-	Quorum      int64      `json:"quorum,omitempty"`
-	Validator   *Validator `json:"validator,omitempty"`
+	AssumeHostile float64    `json:"assume_hostile,omitempty"`
+	MaxAttempts   int64      `json:"max_attempts,omitempty"`
+	None          bool       `json:"none,omitempty"`
+	Quorum        int64      `json:"quorum,omitempty"`
+	Recheck       string     `json:"recheck,omitempty"`
+	TargetError   float64    `json:"target_error,omitempty"`
+	Validator     *Validator `json:"validator,omitempty"`
 }
 
 // GetDirectivesParams defines parameters for GetDirectives.

@@ -105,34 +105,41 @@ func (c *classes) apply(attempts []attemptRow) error {
 	if c == nil {
 		return nil
 	}
-	if len(c.uncompared(attempts)) > 0 {
-		return errCompareFirst
-	}
+	missing := len(c.uncompared(attempts)) > 0
 	for i := range attempts {
-		a := &attempts[i]
-		row, known := c.known[answerKey{a.Shard, string(a.Outcome)}]
-		if known && a.Status == verify.OK {
-			a.Founder = bytes.Equal(row.Representative, a.Outcome)
-			a.Outcome = row.Representative
-		}
+		c.replace(&attempts[i])
+	}
+	if missing {
+		return errCompareFirst
 	}
 	return nil
 }
 
+// replace puts the representative of an answer's class in its place.
+func (c *classes) replace(a *attemptRow) {
+	if c == nil || a.Status != verify.OK {
+		return
+	}
+	if row, known := c.known[answerKey{a.Shard, string(a.Outcome)}]; known {
+		a.Founder = bytes.Equal(row.Representative, a.Outcome)
+		a.Outcome = row.Representative
+	}
+}
+
 // canonicalAgent is the agent whose output counts: the one that founded the class, if it agrees, since every other answer was compared with
 // that one. Without a validator all outputs of a class are equal, and it is any.
-func canonicalAgent(v verify.Verdict, attempts []attemptRow, agents map[string]uuid.UUID) uuid.UUID {
+func canonicalAgent(v verify.Verdict, attempts []attemptRow) uuid.UUID {
 	for _, a := range attempts {
 		if !a.Founder {
 			continue
 		}
 		for _, vote := range v.Agree {
-			if agents[vote.Agent] == a.AgentID {
+			if vote.Agent == a.AgentID.String() {
 				return a.AgentID
 			}
 		}
 	}
-	return agents[v.Canonical]
+	return uuid.MustParse(v.Agree[0].Agent)
 }
 
 // review sends shards to a person whose answers the validator has failed to compare, unless enough of them are equal byte by byte.

@@ -27,6 +27,7 @@ const (
 	EventReaggregated      = "reaggregated"       // its answer stands, after the job had ended
 	EventReopened          = "reopened"           // an accepted shard is lent again
 	EventFlagResolved      = "flag_resolved"      // a person has decided about a flag
+	EventIncident          = "incident"           // it keeps final results of an agent that was caught later
 	EventEnded             = "ended"              // the last one, but for follow-ups
 	EventFollowUp          = "follow_up"
 	EventSkipped           = "follow_up_skipped"

@@ -171,6 +171,16 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Cancel)
 	case functions.RevokeArgs{}.Kind():
 		return run(ctx, s, w.Revoke)
+	case functions.RecheckArgs{}.Kind():
+		return run(ctx, s, w.Recheck)
+	case functions.CloseWindowArgs{}.Kind():
+		return run(ctx, s, w.CloseWindow)
+	case functions.TailArgs{}.Kind():
+		return run(ctx, s, w.Tail)
+	case functions.FinaliseArgs{}.Kind():
+		return run(ctx, s, w.Finalise)
+	case functions.TaintArgs{}.Kind():
+		return run(ctx, s, w.Taint)
 	default:
 		return fmt.Errorf("there is no step %q", s.Kind)
 	}

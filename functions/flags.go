@@ -33,7 +33,7 @@ const (
 func FlagKinds() []string {
 	return []string{
 		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature,
-		FlagFinding, FlagValidator, FlagDivergence, FlagUnsteady,
+		FlagFinding, FlagValidator, FlagDivergence, FlagUnsteady, FlagIncident,
 	}
 }
 

@@ -24,6 +24,7 @@ type jobRow struct {
 	PagesTotal       int64
 	Open             int64
 	Accepted         int64
+	Provisional      int64
 	Review           int64
 	Failed           int64
 	Cancelled        int64
@@ -49,7 +50,7 @@ func (r jobRow) job() Job {
 	j := Job{
 		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator,
 		State: r.State, Error: r.Error, Attempts: r.Attempts,
-		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
+		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, Root: r.RootJob, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
 		Run: r.Run, AggregationError: r.AggregationError,
@@ -155,6 +156,7 @@ type attemptListRow struct {
 	Diagnostics  []byte
 	Accepted     bool
 	ReportedAt   time.Time
+	Outcome      []byte
 }
 
 func (r attemptListRow) attempt() Attempt {

@@ -50,12 +50,25 @@ func (s *Service) Merge(ctx context.Context, args MergeArgs) error {
 	if args.Level > 0 {
 		err = s.mergeNode(ctx, args, f, node{args.Level, args.Number})
 	} else if f.PagesFolded == f.PagesTotal {
+		if provisional, err := s.provisional(ctx, args); err != nil || provisional { // the answer is made when all results are final
+			return err
+		}
 		err = s.makeAnswer(ctx, args, f)
 	}
 	if err != nil {
 		return s.moduleFailed(ctx, args.Project, args.Job, f, err)
 	}
 	return nil
+}
+
+// provisional says whether some result of the job is not final yet.
+func (s *Service) provisional(ctx context.Context, args MergeArgs) (some bool, err error) {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		left, _, err := store.One[drainRow](ctx, tx, store.JobDrain, args.Job)
+		some = left.Provisional > 0
+		return err
+	})
+	return some, err
 }
 
 // afterPartial returns the merge that a stored partial completes, if it does. The caller holds the job's lock, so that of two
@@ -204,6 +217,9 @@ func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, 
 		now, on, err := lockFolding(ctx, tx, args.Job, f.Run)
 		if err != nil || !on || now.PagesFolded != now.PagesTotal {
 			return err
+		}
+		if row, _, err := store.One[drainRow](ctx, tx, store.JobDrain, args.Job); err != nil || row.Provisional > 0 {
+			return err // a shard was opened again meanwhile; the answer comes again when all are final
 		}
 		var count *int64
 		if f.Aggregator != nil {

@@ -370,6 +370,13 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 
 // insertAttempts writes all results with one statement.
 func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []checkedResult, stated []int64, signature []byte) error {
+	values := append([]any{submission, lease, job, agent, signature}, attemptColumns(results)...)
+	_, err := store.Exec(ctx, tx, store.AddAttempts, append(values, stated)...)
+	return err
+}
+
+// attemptColumns are the results, a list for each column.
+func attemptColumns(results []checkedResult) []any {
 	n := len(results)
 	shards, status := shardNumbers(results), make([]string, n)
 	outputs, digests, outcomes, rest := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([]*string, n)
@@ -382,9 +389,7 @@ func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, l
 			rest[i] = &text
 		}
 	}
-	_, err := store.Exec(ctx, tx, store.AddAttempts, submission, lease, job, agent, signature,
-		shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest, stated)
-	return err
+	return []any{shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest}
 }
 
 // finishRecord closes the lease when all of it is reported, and has the submission verified.

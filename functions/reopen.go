@@ -3,6 +3,8 @@ package functions
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -26,31 +28,69 @@ func mayReopen(ctx context.Context, tx *store.Tx, job uuid.UUID, c shardChange) 
 	return nil
 }
 
-// reopen takes back what the merge trees of a job hold of a shard that was accepted: its page and the nodes above it, nothing else.
-// The page's row is locked already, the job's comes next, as everywhere.
-func reopen(ctx context.Context, tx *store.Tx, job uuid.UUID, shard int64, why string) error {
-	page := partition.PageOf(shard)
-	if _, err := store.Exec(ctx, tx, store.ReopenPage, job, page); err != nil {
-		return err
+// takeBackFolds takes back what the merge trees of a job hold of shards whose results do not stand any more: their pages and the nodes
+// above them, nothing else. The pages' rows are locked already, the job's comes next, as everywhere. Pages that are settled all the same,
+// with another result, are folded again.
+func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted counted) (steps []Step, err error) {
+	changed := map[int64][]int64{}
+	for _, c := range d.changes {
+		if c.refolds() {
+			page := partition.PageOf(c.number)
+			changed[page] = append(changed[page], c.number)
+		}
 	}
-	state, _, err := store.Value[JobState](ctx, tx, store.LockJob, job)
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	pages := slices.Sorted(maps.Keys(changed))
+	for _, page := range pages {
+		if _, err := store.Exec(ctx, tx, store.ReopenPage, d.job, page); err != nil {
+			return nil, err
+		}
+	}
+	state, _, err := store.Value[JobState](ctx, tx, store.LockJob, d.job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if state.Ended() {
-		return ErrJobEnded.with("job %s has ended meanwhile: shard %d cannot be lent again", job, shard)
+		return nil, endedRefold(d)
 	}
-	f, _, err := store.One[foldingRow](ctx, tx, store.GetFolding, job, 0)
+	f, _, err := store.One[foldingRow](ctx, tx, store.GetFolding, d.job, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	for _, page := range pages {
+		if err := dropFolds(ctx, tx, d.job, f.PagesTotal, page); err != nil {
+			return nil, err
+		}
+		if counted.rows[page].settled() {
+			steps = append(steps, AggregateArgs{Project: d.project, Job: d.job, Page: page})
+		}
+		detail := map[string]any{"shard": changed[page][0], "shards": len(changed[page]), "page": page, "reason": d.reopened}
+		if err := addEvent(ctx, tx, d.job, EventReopened, detail); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
+}
+
+// endedRefold is nil where all that changes is taken back from a job that has ended: its answer, if it has one, stands as it is.
+func endedRefold(d settlement) error {
+	for _, c := range d.changes {
+		if c.refolds() && c.state != ShardCancelled {
+			return ErrJobEnded.with("job %s has ended meanwhile: shard %d cannot be lent again", d.job, c.number)
+		}
+	}
+	return nil
+}
+
+// dropFolds drops the fold of a page, and the merges above it.
+func dropFolds(ctx context.Context, tx *store.Tx, job uuid.UUID, pages, page int64) error {
 	var levels []int32
 	var numbers []int64
-	for _, n := range pathOf(f.PagesTotal, page) {
+	for _, n := range pathOf(pages, page) {
 		levels, numbers = append(levels, int32(n.level)), append(numbers, n.number)
 	}
-	if _, err := store.Exec(ctx, tx, store.DropPartials, job, levels, numbers); err != nil {
-		return err
-	}
-	return addEvent(ctx, tx, job, EventReopened, map[string]any{"shard": shard, "reason": why})
+	_, err := store.Exec(ctx, tx, store.DropPartials, job, levels, numbers)
+	return err
 }

@@ -78,6 +78,7 @@ func resolveShards(ctx context.Context, tx *store.Tx, project uuid.UUID, by Prin
 		if err != nil {
 			return nil, err
 		}
+		change.agentWas, change.unfinal = row.AgentID, row.Awaits != nil
 		if change.was != ShardReview {
 			if err := mayReopen(ctx, tx, job, change); err != nil {
 				return nil, err
@@ -100,12 +101,16 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	if c.was == ShardAccepted {
-		if err := reopen(ctx, tx, job, c.number, r.Decision+": "+r.Reason); err != nil {
-			return nil, err
-		}
+	d := settlement{project: project, job: job, weighed: weighed{changes: changes}, reopened: r.Decision + ": " + r.Reason}
+	steps, err := takeBackFolds(ctx, tx, d, counted)
+	if err != nil {
+		return nil, err
 	}
 	if err := placeJob(ctx, tx, job); err != nil {
+		return nil, err
+	}
+	more, err := drain(ctx, tx, project, job)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, numbers, by.Actor(), r.Decision, r.Digest, r.Reason, flag); err != nil {
@@ -114,7 +119,7 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err := notify(ctx, tx, channelWork, project); err != nil {
 		return nil, err
 	}
-	return counted.settled, nil
+	return slices.Concat(counted.settled, steps, more), nil
 }
 
 // changeFor is the change of one shard that a decision makes.

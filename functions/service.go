@@ -58,6 +58,8 @@ type Options struct {
 	TokensOnly bool
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
+	// Rechecker executes shards on the server; nil: other servers do, or none.
+	Rechecker Rechecker
 }
 
 // Observer counts what the steps do. Its methods must be cheap and safe to call at once.
@@ -84,6 +86,7 @@ type Service struct {
 	tokensOnly   bool
 	observe      Observer
 	refused      refusedCounts
+	rechecker    Rechecker
 }
 
 // New makes a Service.
@@ -100,6 +103,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
+		rechecker: o.Rechecker,
 	}
 }
 

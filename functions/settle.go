@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,53 +11,87 @@ import (
 
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// settle writes what was decided about a submission: shards, pages, evidence, flags and events, and enqueues what follows. Rows are
-// locked in one order by all steps, so that none waits for another in a circle: a lease, shards, pages, agents' trust, each by number
-// or ID, and the job last (every event locks it).
-func (s *Service) settle(ctx context.Context, tx *store.Tx, project uuid.UUID, sub submissionRow, w weighed) error {
-	if err := writeShards(ctx, tx, sub.JobID, w.changes); err != nil {
-		return err
-	}
-	counted, err := countPages(ctx, tx, project, sub.JobID, pageDeltas(w.changes, true))
-	if err != nil {
-		return err
-	}
-	caught, err := addEvidence(ctx, tx, w.deltas)
-	if err != nil {
-		return err
-	}
-	if err := reportUnusual(ctx, tx, sub.JobID, w); err != nil {
-		return err
-	}
-	steps := counted.settled
-	for _, c := range caught {
-		if err := reportCaught(ctx, tx, sub.JobID, c); err != nil {
-			return err
-		}
-		steps = append(steps, RevokeArgs{Project: project, Agent: c.AgentID})
-	}
-	if counted.drained {
-		if err := placeJob(ctx, tx, sub.JobID); err != nil {
-			return err
-		}
-	}
-	if wantsMore(w.changes) {
-		if err := notify(ctx, tx, channelWork, project); err != nil {
-			return err
-		}
-	}
-	return s.enqueue(ctx, tx, steps...)
+// settlement is how Verify, Recheck and Taint write what they have decided.
+type settlement struct {
+	project uuid.UUID
+	job     uuid.UUID
+	weighed
+	next     []Step // besides those that follow
+	reported bool   // every change comes with an attempt that an agent has reported
+	reopened string // why shards that were accepted are opened again
 }
 
-func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []shardChange) error {
+// settle writes what was decided about some shards of a job, which the caller has locked: evidence, audits, shards, pages, flags and
+// events, and enqueues what follows. Rows are locked in one order by all steps, so that none waits for another in a circle: a lease,
+// shards, agents' trust, pages, each by number or ID, the job (every event locks it), and flags last.
+func (s *Service) settle(ctx context.Context, tx *store.Tx, d settlement) error {
+	judged, err := s.addEvidence(ctx, tx, d)
+	if err != nil {
+		return err
+	}
+	if err := writeShards(ctx, tx, d.job, d.changes, d.reported); err != nil {
+		return err
+	}
+	counted, err := countPages(ctx, tx, d.project, d.job, pageDeltas(d.changes, d.reported))
+	if err != nil {
+		return err
+	}
+	steps := slices.Concat(d.next, counted.settled, judged.steps)
+	refold, err := takeBackFolds(ctx, tx, d, counted)
+	if err != nil {
+		return err
+	}
+	steps = append(steps, refold...)
+	if counted.drained || len(refold) > 0 || d.changesDrain() {
+		if err := placeJob(ctx, tx, d.job); err != nil {
+			return err
+		}
+		if d.terms != nil || !d.reported { // otherwise every result is final
+			more, err := drain(ctx, tx, d.project, d.job)
+			if err != nil {
+				return err
+			}
+			steps = append(steps, more...)
+		}
+	}
+	if err := reportUnusual(ctx, tx, d.job, d.weighed); err != nil {
+		return err
+	}
+	for _, c := range judged.caught {
+		if err := reportCaught(ctx, tx, d.job, c); err != nil {
+			return err
+		}
+	}
+	if wantsMore(d.changes) {
+		if err := notify(ctx, tx, channelWork, d.project); err != nil {
+			return err
+		}
+	}
+	more, err := askRechecks(ctx, tx, d)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(ctx, tx, append(steps, more...)...)
+}
+
+// changesDrain says whether the shards of a job with a bound may have come closer to their end without being closed: a job whose
+// shards are all accepted waits for those that are not final.
+func (d settlement) changesDrain() bool {
+	return !d.reported && slices.ContainsFunc(d.changes, func(c shardChange) bool { return c.unfinal || c.was == ShardOpen })
+}
+
+func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []shardChange, reported bool) error {
+	if len(changes) == 0 {
+		return nil
+	}
 	n := len(changes)
 	numbers, states, wanted := make([]int64, n), make([]string, n), make([]int32, n)
-	agents, reasons := make([]*uuid.UUID, n), make([]*string, n)
+	agents, reasons, awaits, support := make([]*uuid.UUID, n), make([]*string, n), make([]*int64, n), make([]int32, n)
 	for i, c := range changes {
 		numbers[i], states[i], wanted[i], agents[i] = c.number, string(c.state), int32(c.wanted), c.agent
+		awaits[i], support[i] = c.awaits, int32(c.support)
 		if len(c.reasons) > 0 {
 			text, err := json.Marshal(c.reasons)
 			if err != nil {
@@ -68,14 +101,19 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []sha
 			*reasons[i] = string(text)
 		}
 	}
-	_, err := store.Exec(ctx, tx, store.SettleShards, job, numbers, states, wanted, agents, reasons)
+	back := 0
+	if reported {
+		back = 1
+	}
+	_, err := store.Exec(ctx, tx, store.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support)
 	return err
 }
 
 // pageDelta is how the counts of a page change.
 type pageDelta struct {
-	counts   map[ShardState]int
-	attempts int
+	counts      map[ShardState]int
+	attempts    int
+	provisional int
 }
 
 // pageDeltas counts changes by page. Every change of a submission is also one attempt.
@@ -89,6 +127,12 @@ func pageDeltas(changes []shardChange, attempts bool) map[int64]pageDelta {
 		}
 		d.counts[c.was]--
 		d.counts[c.state]++
+		if c.unfinal {
+			d.provisional--
+		}
+		if c.provisional {
+			d.provisional++
+		}
 		if attempts {
 			d.attempts++
 		}
@@ -98,34 +142,40 @@ func pageDeltas(changes []shardChange, attempts bool) map[int64]pageDelta {
 }
 
 type pageRow struct {
-	Number int64
-	Open   int
-	Review int
+	Number      int64
+	Open        int
+	Review      int
+	Provisional int
 }
+
+func (r pageRow) settled() bool { return r.Open == 0 && r.Review == 0 }
 
 // counted is what followed from the counts of pages.
 type counted struct {
 	settled []Step // that fold the pages which are settled by it
 	drained bool   // some page has no open shard any more
+	rows    map[int64]pageRow
 }
 
 // countPages moves the counts of pages, in the order of their numbers.
 func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[int64]pageDelta) (c counted, err error) {
+	c.rows = make(map[int64]pageRow, len(deltas))
 	for _, page := range slices.Sorted(maps.Keys(deltas)) {
 		d := deltas[page]
 		row, found, err := store.One[pageRow](ctx, tx, store.CountPage, job, page, d.counts[ShardOpen], d.counts[ShardAccepted],
-			d.counts[ShardReview], d.counts[ShardFailed], d.counts[ShardCancelled], d.attempts)
+			d.counts[ShardReview], d.counts[ShardFailed], d.counts[ShardCancelled], d.attempts, d.provisional)
 		if err != nil {
 			return c, err
 		}
 		if !found {
 			return c, fmt.Errorf("job %s has shards but no page %d", job, page)
 		}
+		c.rows[page] = row
 		if d.counts[ShardOpen] == 0 && d.counts[ShardReview] == 0 {
 			continue
 		}
 		c.drained = c.drained || row.Open == 0
-		if row.Open == 0 && row.Review == 0 {
+		if row.settled() {
 			c.settled = append(c.settled, AggregateArgs{Project: project, Job: job, Page: page})
 		}
 	}
@@ -149,33 +199,6 @@ func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	default:
 		return nil
 	}
-}
-
-// caughtAgent is an agent whom the evidence has just spoken against.
-type caughtAgent struct {
-	trustRow
-	reason string
-}
-
-// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they are lent nothing
-// any more. Their leases are taken back by the revoke step.
-func addEvidence(ctx context.Context, tx *store.Tx, deltas map[uuid.UUID]verify.Delta) (caught []caughtAgent, err error) {
-	agents := slices.SortedFunc(maps.Keys(deltas), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-	for _, agent := range agents {
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, deltas[agent].Passed, deltas[agent].Failed)
-		if err != nil {
-			return nil, err
-		}
-		standing, reason := verify.StandingOf(verify.Evidence{Passed: row.Passed, Failed: row.Failed})
-		if row.Caught || standing != verify.Caught {
-			continue
-		}
-		if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
-			return nil, err
-		}
-		caught = append(caught, caughtAgent{trustRow: row, reason: reason})
-	}
-	return caught, nil
 }
 
 func reportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c caughtAgent) error {

@@ -109,17 +109,17 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 }
 
 func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
-	policy := verify.Policy{Quorum: m.Verification.Quorum, None: m.Verification.None, MaxAttempts: m.Verification.MaxAttempts}
-	switch {
-	case want.None && want.Quorum != 0:
-		return policy, Invalid("bad_policy", "both a quorum and no verification are asked for", "choose one of the two")
-	case want.None:
-		policy = verify.Policy{None: true}
-	case want.Quorum != 0:
-		policy = verify.Policy{Quorum: want.Quorum}
+	policy := verify.Policy{
+		Quorum: want.Quorum, None: want.None, TargetError: want.TargetError, AssumeHostile: want.AssumeHostile, Recheck: want.Recheck, MaxAttempts: want.MaxAttempts,
+	}
+	if policy == (verify.Policy{}) {
+		v := m.Verification
+		policy = verify.Policy{
+			Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
+		}
 	}
 	if err := policy.Validate(); err != nil {
-		return policy, Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, or none", verify.MaxQuorum))
+		return policy, Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, a target error, recheck all, or none", verify.MaxQuorum))
 	}
 	return policy, nil
 }

@@ -191,12 +191,14 @@ type ValidatorRef struct {
 
 // ShardCounts counts a job's shards by state.
 type ShardCounts struct {
-	Total     int64 `json:"total"`
-	Open      int64 `json:"open"`
-	Accepted  int64 `json:"accepted"`
-	Review    int64 `json:"review"`
-	Failed    int64 `json:"failed"`
-	Cancelled int64 `json:"cancelled"`
+	Total    int64 `json:"total"`
+	Open     int64 `json:"open"`
+	Accepted int64 `json:"accepted"`
+	// Provisional are among the accepted.
+	Provisional int64 `json:"provisional" doc:"How many of the accepted are not final yet: audits of their agents' results are outstanding."`
+	Review      int64 `json:"review"`
+	Failed      int64 `json:"failed"`
+	Cancelled   int64 `json:"cancelled"`
 }
 
 // Aggregate is a job's folded answer.
@@ -241,15 +243,20 @@ type Job struct {
 
 // NewJob asks for a job. Zero fields take the function's manifest, then the defaults.
 type NewJob struct {
-	Function   string          // name
-	Version    int             // 0: the newest
-	Partition  partition.Spec  //
-	Items      []byte          // JSON lines, for a partition of kind items that names no object
-	Quorum     int             // 0: the manifest's policy
-	None       bool            // believe the first result
-	Aggregator string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
-	Params     json.RawMessage // of the aggregator
-	Validator  *ValidatorUse   // nil: the manifest's
+	Function  string         // name
+	Version   int            // 0: the newest
+	Partition partition.Spec //
+	Items     []byte         // JSON lines, for a partition of kind items that names no object
+	// The policy, as verify.Policy has it; all of them zero: the manifest's.
+	Quorum        int
+	None          bool
+	TargetError   float64
+	AssumeHostile float64
+	Recheck       string
+	MaxAttempts   int
+	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
+	Params        json.RawMessage // of the aggregator
+	Validator     *ValidatorUse   // nil: the manifest's
 }
 
 // ValidatorUse asks for a validator.

@@ -36,14 +36,14 @@ func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) 
 			Detail: map[string]any{"shard": a.Shard, "agent": a.AgentID, "outcome": hex.EncodeToString(a.Outcome)},
 		})
 	}
-	return raiseFlags(ctx, tx, marks...)
+	return raiseFlags(ctx, tx, append(marks, w.marks...)...)
 }
 
 // marks are what the change of a shard says by itself.
 func (c shardChange) marks(job uuid.UUID) (marks []Mark) {
 	detail := map[string]any{"shard": c.number, "reasons": c.reasons}
 	switch {
-	case c.was == c.state:
+	case c.was == c.state && !c.refolds():
 	case c.state == ShardReview:
 		marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
 	case c.state == ShardFailed:

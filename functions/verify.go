@@ -35,7 +35,10 @@ type shardRow struct {
 	Number  int64
 	State   ShardState
 	Lent    int
+	Wanted  int
 	AgentID *uuid.UUID
+	Awaits  *int64 // of a result that is not final: its window
+	Support int
 }
 
 type attemptRow struct {
@@ -44,33 +47,58 @@ type attemptRow struct {
 	Status  verify.Status
 	Outcome []byte
 	Founder bool `db:"-"` // the others of its class were compared with this one
+	Void    bool // it was taken back
+	output  []byte
 }
 
 type trustRow struct {
-	AgentID uuid.UUID
-	Passed  int64
-	Failed  int64
-	Caught  bool
+	AgentID      uuid.UUID
+	Passed       int64
+	Failed       int64
+	Caught       bool
+	AuditsPassed int64
+	AuditsFailed int64
+	SinceFailure int64
+}
+
+func (r trustRow) evidence() verify.Evidence {
+	return verify.Evidence{Passed: r.Passed, Failed: r.Failed, Caught: r.Caught, SinceFailure: r.SinceFailure}
+}
+
+// unchanged leaves the shard as it is.
+func (r shardRow) unchanged() shardChange {
+	return shardChange{
+		number: r.Number, was: r.State, state: r.State, wanted: r.Wanted, agent: r.AgentID, agentWas: r.AgentID,
+		awaits: r.Awaits, unfinal: r.Awaits != nil, provisional: r.Awaits != nil, support: r.Support,
+	}
 }
 
 // Verify decides what becomes of the shards of a submission. The shards' rows are locked in the order of their numbers, so that two
 // submissions with a shard in common are weighed one after the other; a submission that was weighed already is left alone.
 func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 	var w weighed
-	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+	weigh := func(tx *store.Tx) error {
 		w = weighed{}
 		sub, found, err := store.One[submissionRow](ctx, tx, store.TakeSubmission, args.Submission)
 		if err != nil || !found {
 			return err
 		}
-		if w, err = weigh(ctx, tx, args.Submission, sub); err != nil {
+		terms, err := s.auditTerms(ctx, tx, args.Project, sub.Policy)
+		if err != nil {
+			return err
+		}
+		if w, err = weighSubmission(ctx, tx, args.Submission, sub, terms); err != nil {
 			return err
 		}
 		if err := w.tellExceptions(ctx, tx, sub.JobID); err != nil {
 			return err
 		}
-		return s.settle(ctx, tx, args.Project, sub, w)
-	})
+		return s.settle(ctx, tx, settlement{project: args.Project, job: sub.JobID, weighed: w, reported: true})
+	}
+	err := s.project(ctx, args.Project, weigh)
+	if errors.Is(err, errCaughtMeanwhile) { // which its evidence says now
+		err = s.project(ctx, args.Project, weigh)
+	}
 	if errors.Is(err, errCompareFirst) {
 		return s.compareFirst(ctx, args)
 	}
@@ -85,64 +113,133 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 	return nil
 }
 
-// weighed is what Verify has decided: pure data, so that writing it is one place.
+// weighed is what a step has decided about shards: pure data, so that writing it is one place.
 type weighed struct {
-	changes []shardChange
-	deltas  map[uuid.UUID]verify.Delta
-	late    []attemptRow // results that contradict what was accepted before they came
+	changes  []shardChange
+	counts   map[uuid.UUID]*count
+	late     []attemptRow   // results that contradict what was accepted before they came
+	draws    []openAudit    // results that are audited
+	verdicts []auditVerdict // audits that have ended
+	rechecks []int64        // shards that the server is to execute
+	marks    []Mark         // flags besides those that follow from the changes
+	terms    *auditTerms    // nil: the policy has no bound
 
 	agent    uuid.UUID // whose submission it is
 	attempts map[int64][]attemptRow
 }
 
 type shardChange struct {
-	number  int64
-	was     ShardState
-	state   ShardState
-	wanted  int
-	agent   *uuid.UUID
-	reasons []verify.Reason
-	verdict verify.Decision
+	number      int64
+	was         ShardState
+	state       ShardState
+	wanted      int
+	support     int
+	agent       *uuid.UUID
+	agentWas    *uuid.UUID
+	reasons     []verify.Reason
+	verdict     verify.Decision
+	unfinal     bool   // it was accepted provisionally
+	provisional bool   // it is
+	gathered    bool   // into its agent's window, whose number is not known yet
+	awaits      *int64 // of one that is provisional: its window
 
 	disagree []uuid.UUID // agents with another answer than the accepted one
 }
 
-func weigh(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow) (weighed, error) {
-	shards, err := store.Many[shardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards)
+// refolds says whether what was folded of the shard does not hold any more.
+func (c shardChange) refolds() bool {
+	return c.was == ShardAccepted && (c.state != ShardAccepted || c.agentWas != nil && c.agent != nil && *c.agentWas != *c.agent)
+}
+
+func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms) (weighed, error) {
+	b, err := readBench(ctx, tx, sub, submission, terms)
 	if err != nil {
 		return weighed{}, err
+	}
+	if b.uncompared {
+		return weighed{}, errCompareFirst
+	}
+	w := weighed{counts: map[uuid.UUID]*count{}, terms: terms, agent: sub.AgentID, attempts: b.attempts}
+	for _, shard := range b.shards {
+		if shard.State == ShardOpen {
+			shard.Lent-- // this submission's own is in attempts by now
+			w.decide(b, shard)
+		} else {
+			w.judgeLate(sub, shard, b.attempts[shard.Number], b.evidence)
+		}
+	}
+	b.classes.review(w.changes)
+	return w, nil
+}
+
+// bench is all that shards of a job are judged by. Their rows are locked.
+type bench struct {
+	job      uuid.UUID
+	policy   verify.Policy
+	terms    *auditTerms
+	shards   []shardRow
+	attempts map[int64][]attemptRow
+	audits   map[int64][]openAudit
+	evidence map[string]verify.Evidence
+	lenders  map[uuid.UUID]lenderRow
+	classes  *classes
+	// uncompared says that some answers have no class yet, which the job's validator is to give them.
+	uncompared bool
+}
+
+// lenderRow is what kind of machine an agent was when it was lent shards of the job.
+type lenderRow struct {
+	AgentID uuid.UUID
+	Owner   string
+	Block   string
+	Class   string
+}
+
+func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission uuid.UUID, terms *auditTerms) (b bench, err error) {
+	b = bench{job: sub.JobID, policy: sub.Policy, terms: terms, attempts: map[int64][]attemptRow{}, audits: map[int64][]openAudit{}, lenders: map[uuid.UUID]lenderRow{}}
+	if b.shards, err = store.Many[shardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
+		return b, err
 	}
 	attempts, err := store.Many[attemptRow](ctx, tx, store.WeighableAttempts, sub.JobID, sub.Shards, submission)
 	if err != nil {
-		return weighed{}, err
+		return b, err
 	}
-	classes, err := loadClasses(ctx, tx, sub)
-	if err != nil {
-		return weighed{}, err
+	if b.classes, err = loadClasses(ctx, tx, sub); err != nil {
+		return b, err
 	}
-	if err := classes.apply(attempts); err != nil {
-		return weighed{}, err
+	if err := b.classes.apply(attempts); err != nil {
+		b.uncompared = true
 	}
-	byShard := map[int64][]attemptRow{}
 	agents := map[uuid.UUID]bool{}
 	for _, a := range attempts {
-		byShard[a.Shard] = append(byShard[a.Shard], a)
-		agents[a.AgentID] = true
-	}
-	evidence, err := loadEvidence(ctx, tx, agents)
-	if err != nil {
-		return weighed{}, err
-	}
-	w := weighed{deltas: map[uuid.UUID]verify.Delta{}, agent: sub.AgentID, attempts: byShard}
-	for _, shard := range shards {
-		if shard.State == ShardOpen {
-			w.decide(sub.Policy, shard, byShard[shard.Number], evidence)
-		} else {
-			w.judgeLate(sub, shard, byShard[shard.Number], evidence)
+		b.attempts[a.Shard] = append(b.attempts[a.Shard], a)
+		if a.AgentID != ServerAgent {
+			agents[a.AgentID] = true
 		}
 	}
-	classes.review(w.changes)
-	return w, nil
+	if b.evidence, err = loadEvidence(ctx, tx, agents); err != nil {
+		return b, err
+	}
+	return b, b.readAudits(ctx, tx, sub.Shards, inOrder(agents))
+}
+
+// readAudits reads what only policies need with which the server may execute shards.
+func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64, agents []uuid.UUID) error {
+	if b.terms == nil {
+		return nil
+	}
+	audits, err := store.Many[openAudit](ctx, tx, store.OpenAudits, b.job, numbers)
+	if err != nil {
+		return err
+	}
+	for _, a := range audits {
+		b.audits[a.Shard] = append(b.audits[a.Shard], a)
+	}
+	lenders, err := store.Many[lenderRow](ctx, tx, store.LendersOfJob, b.job, agents)
+	for _, l := range lenders {
+		b.lenders[l.AgentID] = l
+	}
+	return err
 }
 
 func loadEvidence(ctx context.Context, tx *store.Tx, agents map[uuid.UUID]bool) (map[string]verify.Evidence, error) {
@@ -156,66 +253,122 @@ func loadEvidence(ctx context.Context, tx *store.Tx, agents map[uuid.UUID]bool) 
 	}
 	evidence := make(map[string]verify.Evidence, len(rows))
 	for _, r := range rows {
-		evidence[r.AgentID.String()] = verify.Evidence{Passed: r.Passed, Failed: r.Failed, Caught: r.Caught}
+		evidence[r.AgentID.String()] = r.evidence()
 	}
 	return evidence, nil
 }
 
-// decide asks the verdict engine. lent counts the attempts that are out and those in submissions that are not weighed yet; this
-// submission's own is in attempts by now.
-func (w *weighed) decide(policy verify.Policy, shard shardRow, attempts []attemptRow, evidence map[string]verify.Evidence) {
-	inputs := make([]verify.Attempt, 0, len(attempts)+shard.Lent)
-	agents := make(map[string]uuid.UUID, len(attempts))
-	for _, a := range attempts {
-		inputs = append(inputs, a.input())
-		agents[a.AgentID.String()] = a.AgentID
+// decide asks the verdict engine about a shard that is open, or accepted and audited. lent counts the attempts that are out and those in
+// submissions that are not weighed yet.
+func (w *weighed) decide(b bench, shard shardRow) {
+	verdict := b.ask(shard)
+	change := shardChange{
+		number: shard.Number, was: shard.State, agentWas: shard.AgentID, unfinal: shard.Awaits != nil, state: ShardOpen, wanted: verdict.Wanted,
+		support: shard.Support, verdict: verdict.Decision, reasons: verdict.Reasons,
 	}
-	for i := range max(shard.Lent-1, 0) {
-		inputs = append(inputs, verify.Attempt{ID: fmt.Sprintf("out-%d", i), State: verify.Leased})
-	}
-	verdict := verify.Decide(policy, inputs, evidence, verify.Means{})
-	change := shardChange{number: shard.Number, was: ShardOpen, state: ShardOpen, wanted: verdict.Wanted, verdict: verdict.Decision}
 	switch verdict.Decision {
 	case verify.Accept:
-		agent := canonicalAgent(verdict, attempts, agents)
-		change.state, change.agent = ShardAccepted, &agent
-	case verify.Review:
-		change.state, change.reasons = ShardReview, verdict.Reasons
-	case verify.Fail:
-		change.state, change.reasons = ShardFailed, verdict.Reasons
-	default:
-		change.reasons = verdict.Reasons
-	}
-	if verdict.Decision == verify.Accept && len(verdict.Disagree) > 0 {
-		change.reasons = verdict.Reasons
-		for _, vote := range verdict.Disagree {
-			change.disagree = append(change.disagree, agents[vote.Agent])
+		change.state, change.support = ShardAccepted, 0
+		change.agent = b.accepted(shard, verdict)
+		if len(verdict.Disagree) == 0 {
+			change.reasons = nil
 		}
+		if verdict.Proven {
+			change.reasons = verdict.Reasons
+		}
+	case verify.Review:
+		change.state = ShardReview
+	case verify.Fail:
+		change.state = ShardFailed
+	case verify.Recheck:
+		w.rechecks = append(w.rechecks, shard.Number)
+	case verify.Replicate, verify.Wait: // as it was
+	}
+	if verdict.Decision == verify.Accept {
+		for _, vote := range verdict.Disagree {
+			change.disagree = append(change.disagree, uuid.MustParse(vote.Agent))
+		}
+	}
+	if w.endAudits(b, shard, verdict); verdict.Provisional {
+		w.provisional(b, shard, &change)
+	}
+	if verdict.Divergence != "" {
+		w.marks = append(w.marks, b.divergence(shard, verdict))
 	}
 	w.changes = append(w.changes, change)
 	for _, d := range verdict.Deltas() {
-		w.add(agents[d.Agent], d)
+		if id := uuid.MustParse(d.Agent); id != ServerAgent {
+			w.add(id, d)
+		}
 	}
+}
+
+// ask asks the verdict engine.
+func (b bench) ask(shard shardRow) verify.Verdict {
+	attempts := b.attempts[shard.Number]
+	inputs := make([]verify.Attempt, 0, len(attempts)+max(shard.Lent, 0))
+	for i, a := range attempts {
+		inputs = append(inputs, b.input(a, i))
+	}
+	for i := range max(shard.Lent, 0) {
+		inputs = append(inputs, verify.Attempt{ID: fmt.Sprintf("out-%d", i), State: verify.Leased})
+	}
+	return verify.Decide(b.policy, inputs, b.evidence, b.terms.means(shard.Support))
+}
+
+func (b bench) input(a attemptRow, nth int) verify.Attempt {
+	in := a.input()
+	if a.AgentID == ServerAgent {
+		in.ID, in.Agent, in.Server = fmt.Sprintf("%s-%d", a.AgentID, nth), "", true
+	}
+	if l, found := b.lenders[a.AgentID]; found {
+		in.Owner, in.Block, in.Class = l.Owner, l.Block, l.Class
+	}
+	return in
+}
+
+// accepted is the agent whose result is taken: the one whose result was taken before, where it gave the same answer, so that nothing is
+// folded again for nothing.
+func (b bench) accepted(shard shardRow, v verify.Verdict) *uuid.UUID {
+	if shard.State == ShardAccepted && shard.AgentID != nil {
+		for _, a := range b.attempts[shard.Number] {
+			if a.AgentID == *shard.AgentID && a.Status == v.Status && hex.EncodeToString(a.Outcome) == v.Digest {
+				return shard.AgentID
+			}
+		}
+	}
+	agent := ServerAgent
+	if len(v.Agree) > 0 {
+		agent = canonicalAgent(v, b.attempts[shard.Number])
+	}
+	return &agent
 }
 
 func (a attemptRow) input() verify.Attempt {
 	return verify.Attempt{
 		// An agent has one attempt of a shard, so that its ID names the attempt as well.
 		ID: a.AgentID.String(), Agent: a.AgentID.String(),
-		State: verify.Reported, Status: a.Status, Digest: hex.EncodeToString(a.Outcome),
+		State: verify.Reported, Status: a.Status, Digest: hex.EncodeToString(a.Outcome), Void: a.Void,
 	}
 }
 
 func (w *weighed) add(agent uuid.UUID, d verify.Delta) {
-	sum := w.deltas[agent]
+	sum := w.of(agent)
 	sum.Passed += d.Passed
 	sum.Failed += d.Failed
-	w.deltas[agent] = sum
+}
+
+// of is how the agent's row of trust changes.
+func (w *weighed) of(agent uuid.UUID) *count {
+	if w.counts[agent] == nil {
+		w.counts[agent] = &count{}
+	}
+	return w.counts[agent]
 }
 
 // judgeLate draws evidence from a result that came after its shard was settled. The support of caught agents counts for nothing.
 func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemptRow, evidence map[string]verify.Evidence) {
-	w.changes = append(w.changes, shardChange{number: shard.Number, was: shard.State, state: shard.State, agent: shard.AgentID})
+	w.changes = append(w.changes, shard.unchanged())
 	if shard.State != ShardAccepted || shard.AgentID == nil {
 		return
 	}
@@ -244,5 +397,8 @@ func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemp
 	}
 	if contradiction {
 		w.late = append(w.late, *own)
+	}
+	if contradiction && w.terms != nil && w.terms.rechecks { // the server decides
+		w.rechecks = append(w.rechecks, shard.Number)
 	}
 }

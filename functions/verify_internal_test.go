@@ -38,11 +38,11 @@ func TestJudgeLate(t *testing.T) {
 		if c.state == ShardAccepted {
 			shard.AgentID = &first
 		}
-		w := weighed{deltas: map[uuid.UUID]verify.Delta{}}
+		w := weighed{counts: map[uuid.UUID]*count{}}
 		w.judgeLate(submissionRow{AgentID: late}, shard, c.attempts, evidence)
-		require.Equal(t, c.delta, w.deltas[late], name)
+		require.Equal(t, c.delta, w.of(late).Delta, name)
 		require.Equal(t, c.flagged, len(w.late) == 1, name)
-		require.Equal(t, []shardChange{{number: 7, was: c.state, state: c.state, agent: shard.AgentID}}, w.changes, "%s: the shard stays as it is", name)
-		require.LessOrEqual(t, len(w.deltas), 1, "%s: nobody else is judged", name)
+		require.Equal(t, []shardChange{{number: 7, was: c.state, state: c.state, agent: shard.AgentID, agentWas: shard.AgentID}}, w.changes, "%s: the shard stays as it is", name)
+		require.LessOrEqual(t, len(w.counts), 1, "%s: nobody else is judged", name)
 	}
 }

@@ -23,10 +23,11 @@ const (
 	QueueControl   = "control"   // split, finish, follow up, cancel and the periodic steps
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
+	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
 )
 
 // All lists the queues.
-func All() []string { return []string{QueueControl, QueueVerify, QueueAggregate} }
+func All() []string { return []string{QueueControl, QueueVerify, QueueAggregate, QueueRecheck} }
 
 // maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
 // step that keeps failing stays where operators see it.
@@ -67,6 +68,8 @@ func queueOf(step functions.Step) string {
 		return QueueVerify
 	case functions.CompareArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
 		return QueueAggregate
+	case functions.RecheckArgs:
+		return QueueRecheck
 	default:
 		return QueueControl
 	}

@@ -65,6 +65,22 @@ func (r *recorder) count(args any) (n int) {
 	return n
 }
 
+func (r *recorder) Recheck(ctx context.Context, a functions.RecheckArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) CloseWindow(ctx context.Context, a functions.CloseWindowArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) Tail(ctx context.Context, a functions.TailArgs) error { return r.call(ctx, a) }
+
+func (r *recorder) Finalise(ctx context.Context, a functions.FinaliseArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) Taint(ctx context.Context, a functions.TaintArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Verify(ctx context.Context, a functions.VerifyArgs) error { return r.call(ctx, a) }

@@ -26,6 +26,11 @@ type Steps interface {
 	Preview(ctx context.Context, args functions.PreviewArgs) error
 	Refold(ctx context.Context, args functions.RefoldArgs) error
 	Finish(ctx context.Context, args functions.FinishArgs) error
+	Recheck(ctx context.Context, args functions.RecheckArgs) error
+	CloseWindow(ctx context.Context, args functions.CloseWindowArgs) error
+	Tail(ctx context.Context, args functions.TailArgs) error
+	Finalise(ctx context.Context, args functions.FinaliseArgs) error
+	Taint(ctx context.Context, args functions.TaintArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
@@ -40,6 +45,7 @@ const (
 	// How long a step may take. A step that is cut off goes on where it was when it is tried again.
 	shortStep = time.Minute
 	longStep  = 15 * time.Minute
+	noLimit   = -1 // whoever executes shards has limits of its own
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
@@ -52,7 +58,7 @@ func workers(queue string) int {
 	switch queue {
 	case QueueVerify:
 		return 8
-	case QueueAggregate:
+	case QueueAggregate, QueueRecheck:
 		return 4
 	default:
 		return 8
@@ -116,7 +122,12 @@ type worker[A river.JobArgs] struct {
 // Work calls the step.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	defer w.working.begin(job.ID)()
-	return w.step(ctx, job.Args)
+	err := w.step(ctx, job.Args)
+	var later *functions.Snooze
+	if errors.As(err, &later) {
+		return river.JobSnooze(later.For)
+	}
+	return err
 }
 
 // Timeout is how long the step may take.
@@ -136,6 +147,11 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Preview, longStep)
 	add(w, working, steps.Refold, shortStep)
 	add(w, working, steps.Finish, shortStep)
+	add(w, working, steps.Recheck, noLimit)
+	add(w, working, steps.CloseWindow, shortStep)
+	add(w, working, steps.Tail, shortStep)
+	add(w, working, steps.Finalise, longStep)
+	add(w, working, steps.Taint, longStep)
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Revoke, shortStep)

@@ -71,10 +71,9 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 }
 
 func verificationText(v client.Verification) string {
-	if v.None {
-		return "none: the first answer is believed"
-	}
-	text := fmt.Sprintf("quorum of %d", v.Quorum)
+	text := policyText(client.Policy{
+		Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck,
+	})
 	if v.Validator != nil {
 		text += ", compared by " + v.Validator.Module
 	}

@@ -21,15 +21,14 @@ type jobRunOptions struct {
 	function       string
 	version        int64
 	input          inputFlags
-	quorum         int64
-	noVerify       bool
+	policy         policyFlags
 	aggregator     string
 	params         string
 	validator      validatorFlags
 	wait           bool
 	timeout        time.Duration
 	idempotencyKey string
-	zeroIsGiven    bool // --quorum 0 or --version 0 was written, which is not leaving it out
+	zeroIsGiven    bool // --version 0 was written, which is not leaving it out
 }
 
 func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
@@ -45,6 +44,7 @@ With --wait the command ends when the job does, and its exit code says how: 0 wh
 answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waiting, not the job.`,
 		Example: `  ostraka job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait
   ostraka job run resize --items photos.jsonl --quorum 3
+  ostraka job run bpsw --range 0:10^9 --shard-size 5000 --target-error 0.0001 --assume-hostile 0.2
   ostraka job run grep --lines access.log.gz --shard-size 1000 --aggregator concat
   ostraka job run train --grid 'alpha=[0.1,0.5]' --grid 'seed=[1,2,3]'
   ostraka job run words --objects-prefix texts/2024/ --per-shard 10
@@ -52,15 +52,14 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.function = args[0]
-			o.zeroIsGiven = cmd.Flags().Changed("quorum") && o.quorum == 0 || cmd.Flags().Changed("version") && o.version == 0
+			o.zeroIsGiven = cmd.Flags().Changed("version") && o.version == 0
 			return o.run(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
 	o.register(f)
 	o.input.register(f)
-	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer; left out: what the function says")
-	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
+	o.policy.register(f)
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
 	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
 	o.validator.register(f)
@@ -107,9 +106,7 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, err
 	}
 	switch {
-	case o.noVerify && o.quorum != 0:
-		return r, usageError("--no-verify and --quorum exclude one another")
-	case o.quorum < 0 || o.version < 0 || o.zeroIsGiven:
+	case o.version < 0 || o.zeroIsGiven:
 		return r, usageError("--quorum and --version count from 1")
 	case o.timeout < 0 || o.timeout > 0 && !o.wait:
 		return r, usageError("--timeout is how long to --wait")
@@ -117,8 +114,8 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, usageError("--params are for the --aggregator: name it")
 	}
 	r = client.JobRequest{Function: o.function, Version: o.version}
-	if o.quorum > 0 || o.noVerify {
-		r.Policy = &client.PolicyRequest{Quorum: o.quorum, None: o.noVerify}
+	if r.Policy, err = o.policy.request(); err != nil {
+		return r, err
 	}
 	if r.Validator, err = o.validator.request(); err != nil {
 		return r, err

@@ -95,13 +95,6 @@ func gridText(axes []client.Axis) string {
 	return "every combination of " + strings.Join(sizes, ", ")
 }
 
-func policyText(p client.Policy) string {
-	if p.None {
-		return "none: the first answer is believed"
-	}
-	return fmt.Sprintf("quorum of %d", p.Quorum)
-}
-
 func tookText(j client.Job) string {
 	if j.FinishedAt == nil {
 		return ""

@@ -26,6 +26,14 @@ const (
 	DefaultQuorum = 2
 	// MaxMaxAttempts is the most attempts of one shard that a function may allow.
 	MaxMaxAttempts = 32
+	// MinTargetError and MaxTargetError bound the share of accepted results that
+	// may be wrong.
+	MinTargetError, MaxTargetError = 1e-6, 0.5
+	// MinAssumeHostile and MaxAssumeHostile bound the share of agents that are
+	// taken for hostile.
+	MinAssumeHostile, MaxAssumeHostile = 0.001, 0.49
+	// RecheckAll has the server execute every shard as well.
+	RecheckAll = "all"
 )
 
 // Manifest is what function.toml says, with defaults filled in and checked.
@@ -47,9 +55,12 @@ type Manifest struct {
 // Verification is how results of the function are checked, unless a job says
 // otherwise.
 type Verification struct {
-	Quorum      int  `json:"quorum,omitempty"` // equal results that a shard needs; 0 when None
-	None        bool `json:"none,omitempty"`   // accept the first result unchecked
-	MaxAttempts int  `json:"max_attempts,omitempty"`
+	Quorum        int     `json:"quorum,omitempty"`         // equal results that a shard needs
+	None          bool    `json:"none,omitempty"`           // accept the first result unchecked
+	TargetError   float64 `json:"target_error,omitempty"`   // share of accepted results that may be wrong
+	AssumeHostile float64 `json:"assume_hostile,omitempty"` // share of agents that are taken for hostile; 0: the default
+	Recheck       string  `json:"recheck,omitempty"`        // "all": the server executes every shard as well
+	MaxAttempts   int     `json:"max_attempts,omitempty"`
 	// Validator compares answers that differ; without one only equal bytes are equal.
 	Validator *Validator `json:"validator,omitempty"`
 }
@@ -118,16 +129,34 @@ func (m *Manifest) checkEntry() error {
 
 func (v *Verification) check() error {
 	switch {
-	case v.None && v.Quorum != 0:
-		return fmt.Errorf("verification: none and quorum exclude one another")
-	case !v.None && (v.Quorum < 1 || v.Quorum > MaxQuorum):
+	case v.ways() != 1:
+		return fmt.Errorf("verification: exactly one of quorum (1 to %d), none, target_error and recheck is to be given", MaxQuorum)
+	case v.Quorum < 0 || v.Quorum > MaxQuorum:
 		return fmt.Errorf("verification.quorum = %d: a quorum is 1 to %d", v.Quorum, MaxQuorum)
+	case v.TargetError != 0 && !(v.TargetError >= MinTargetError && v.TargetError <= MaxTargetError):
+		return fmt.Errorf("verification.target_error = %v: the share of wrong results is %v to %v", v.TargetError, MinTargetError, MaxTargetError)
+	case v.AssumeHostile != 0 && !(v.AssumeHostile >= MinAssumeHostile && v.AssumeHostile <= MaxAssumeHostile):
+		return fmt.Errorf("verification.assume_hostile = %v: the share of hostile agents is %v to %v", v.AssumeHostile, MinAssumeHostile, MaxAssumeHostile)
+	case v.AssumeHostile != 0 && v.TargetError == 0:
+		return fmt.Errorf("verification.assume_hostile is part of a target_error: give that, too")
+	case v.Recheck != "" && v.Recheck != RecheckAll:
+		return fmt.Errorf("verification.recheck = %q: write %q, or leave it out", v.Recheck, RecheckAll)
 	case v.MaxAttempts < 0 || v.MaxAttempts > MaxMaxAttempts:
 		return fmt.Errorf("verification.max_attempts = %d: at most %d", v.MaxAttempts, MaxMaxAttempts)
 	case v.MaxAttempts != 0 && v.MaxAttempts < v.Quorum:
 		return fmt.Errorf("verification.max_attempts = %d is below the quorum of %d, which could never be met", v.MaxAttempts, v.Quorum)
 	}
 	return nil
+}
+
+// ways counts how many ways to verify are asked for.
+func (v *Verification) ways() (n int) {
+	for _, asked := range []bool{v.Quorum != 0, v.None, v.TargetError != 0, v.Recheck != ""} {
+		if asked {
+			n++
+		}
+	}
+	return n
 }
 
 // Module and Callable split the entrypoint.

@@ -76,6 +76,12 @@ func TestManifestDefaults(t *testing.T) {
 	require.Empty(t, m.Entrypoint)
 	require.Equal(t, []string{"run.py"}, m.EntryFiles())
 	require.Equal(t, Verification{None: true}, m.Verification)
+	m, err = ParseManifest([]byte(minimal + "[verification]\ntarget_error = 1e-6\nassume_hostile = 0.49"))
+	require.NoError(t, err)
+	require.Equal(t, Verification{TargetError: 1e-6, AssumeHostile: 0.49}, m.Verification)
+	m, err = ParseManifest([]byte(minimal + "[verification]\nrecheck = \"all\"\nmax_attempts = 3"))
+	require.NoError(t, err)
+	require.Equal(t, Verification{Recheck: RecheckAll, MaxAttempts: 3}, m.Verification)
 }
 
 func TestManifestRefuses(t *testing.T) {
@@ -103,7 +109,17 @@ func TestManifestRefuses(t *testing.T) {
 		{"seconds as size", minimal + "[limits]\ncpu_seconds = \"1Ki\"", "whole number"},
 		{"quorum zero", minimal + "[verification]\nquorum = 0", "1 to 16"},
 		{"quorum past", minimal + "[verification]\nquorum = 17", "1 to 16"},
-		{"none and quorum", minimal + "[verification]\nquorum = 1\nnone = true", "exclude one another"},
+		{"none and quorum", minimal + "[verification]\nquorum = 1\nnone = true", "exactly one"},
+		{"target and quorum", minimal + "[verification]\nquorum = 2\ntarget_error = 0.01", "exactly one"},
+		{"target and recheck", minimal + "[verification]\nrecheck = \"all\"\ntarget_error = 0.01", "exactly one"},
+		{"target zero", minimal + "[verification]\ntarget_error = 0.0", "exactly one"},
+		{"target below", minimal + "[verification]\ntarget_error = 0.0000009", "1e-06 to 0.5"},
+		{"target past", minimal + "[verification]\ntarget_error = 0.51", "1e-06 to 0.5"},
+		{"target no number", minimal + "[verification]\ntarget_error = nan", "1e-06 to 0.5"},
+		{"hostile below", minimal + "[verification]\ntarget_error = 0.01\nassume_hostile = 0.0009", "0.001 to 0.49"},
+		{"hostile past", minimal + "[verification]\ntarget_error = 0.01\nassume_hostile = 0.5", "0.001 to 0.49"},
+		{"hostile alone", minimal + "[verification]\nassume_hostile = 0.2", "part of a target_error"},
+		{"recheck some", minimal + "[verification]\nrecheck = \"some\"", "leave it out"},
 		{"attempts below quorum", minimal + "[verification]\nquorum = 4\nmax_attempts = 3", "never be met"},
 		{"attempts past", minimal + "[verification]\nmax_attempts = 33", "at most 32"},
 		{"validator without module", minimal + "[verification.validator]\n", "verification.validator.module"},

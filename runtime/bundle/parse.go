@@ -52,9 +52,12 @@ func (l *limitsFile) values() []any {
 }
 
 type verifyFile struct {
-	Quorum      *int `toml:"quorum"`
-	None        bool `toml:"none"`
-	MaxAttempts int  `toml:"max_attempts"`
+	Quorum        *int     `toml:"quorum"`
+	None          bool     `toml:"none"`
+	TargetError   *float64 `toml:"target_error"`
+	AssumeHostile float64  `toml:"assume_hostile"`
+	Recheck       string   `toml:"recheck"`
+	MaxAttempts   int      `toml:"max_attempts"`
 
 	Validator *validatorFile `toml:"validator"`
 }
@@ -185,11 +188,14 @@ func (v *verifyFile) verification() (Verification, error) {
 	if v == nil {
 		return Verification{Quorum: DefaultQuorum}, nil
 	}
-	out := Verification{None: v.None, MaxAttempts: v.MaxAttempts}
+	out := Verification{None: v.None, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts}
+	if v.TargetError != nil {
+		out.TargetError = *v.TargetError
+	}
 	switch {
 	case v.Quorum != nil:
 		out.Quorum = *v.Quorum
-	case !v.None:
+	case !v.None && v.TargetError == nil && v.Recheck == "":
 		out.Quorum = DefaultQuorum
 	}
 	if v.Validator == nil {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// policyFlags say how a job's results are verified.
+type policyFlags struct {
+	quorum        int64
+	noVerify      bool
+	targetError   float64
+	assumeHostile float64
+	recheck       string
+	set           *pflag.FlagSet
+}
+
+func (o *policyFlags) register(f *pflag.FlagSet) {
+	o.set = f
+	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer; left out: what the function says")
+	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
+	f.Float64Var(&o.targetError, "target-error", 0, "the share of accepted results that may be wrong, such as 0.001: results are audited until it holds")
+	f.Float64Var(&o.assumeHostile, "assume-hostile", 0, "beside --target-error: the share of agents that are taken for hostile (default 0.1)")
+	f.StringVar(&o.recheck, "recheck", "", "all: the server executes every shard as well")
+}
+
+// request is what the flags ask for; nil: what the function says.
+func (o *policyFlags) request() (*client.PolicyRequest, error) {
+	var ways []string
+	for _, name := range []string{"quorum", "no-verify", "target-error", "recheck"} {
+		if o.set.Changed(name) {
+			ways = append(ways, "--"+name)
+		}
+	}
+	switch {
+	case len(ways) > 1:
+		return nil, usageError("%s exclude one another", strings.Join(ways, " and "))
+	case o.set.Changed("quorum") && o.quorum < 1:
+		return nil, usageError("--quorum and --version count from 1")
+	case o.set.Changed("assume-hostile") && !o.set.Changed("target-error"):
+		return nil, usageError("--assume-hostile is part of a --target-error: give that, too")
+	case o.set.Changed("target-error") && !(o.targetError >= 1e-6 && o.targetError <= 0.5):
+		return nil, usageError("--target-error is %v: the share of wrong results is 0.000001 to 0.5", o.targetError)
+	case o.set.Changed("assume-hostile") && !(o.assumeHostile >= 0.001 && o.assumeHostile <= 0.49):
+		return nil, usageError("--assume-hostile is %v: the share of hostile agents is 0.001 to 0.49", o.assumeHostile)
+	case o.set.Changed("recheck") && o.recheck != "all":
+		return nil, usageError("--recheck is %q: there is only --recheck all", o.recheck)
+	case len(ways) == 0 || ways[0] == "--no-verify" && !o.noVerify:
+		return nil, nil
+	}
+	return &client.PolicyRequest{
+		Quorum: o.quorum, None: o.noVerify, TargetError: o.targetError, AssumeHostile: o.assumeHostile, Recheck: client.PolicyRequestRecheck(o.recheck),
+	}, nil
+}
+
+// policyText says in a line how results are verified.
+func policyText(p client.Policy) string {
+	switch {
+	case p.None:
+		return "none: the first answer is believed"
+	case p.Recheck != "":
+		return "every shard is executed by the server as well"
+	case p.TargetError > 0:
+		text := fmt.Sprintf("at most %g of the accepted results are wrong", p.TargetError)
+		if p.AssumeHostile > 0 {
+			text += fmt.Sprintf(", with %g of the agents hostile", p.AssumeHostile)
+		}
+		return text
+	default:
+		return fmt.Sprintf("quorum of %d", p.Quorum)
+	}
+}

@@ -1,0 +1,39 @@
+package functions
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// drainRow is how much a job has left to do.
+type drainRow struct {
+	State       JobState
+	PagesTotal  int64
+	Open        int64 // open shards, and pages that are not made yet
+	Provisional int64
+	Run         int
+	PagesFolded int64
+	Aggregation AggregationState
+}
+
+// drain finds what a job needs that has no open shard any more: audits for results that are not final, or, where all are, the answer.
+// It locks the job, so that of two transactions which make the last results final the second one sees both.
+func drain(ctx context.Context, tx *store.Tx, project, job uuid.UUID) ([]Step, error) {
+	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
+		return nil, err
+	}
+	left, found, err := store.One[drainRow](ctx, tx, store.JobDrain, job)
+	switch {
+	case err != nil || !found || left.State.Ended() || left.Open > 0:
+		return nil, err
+	case left.Provisional > 0:
+		return []Step{TailArgs{Project: project, Job: job}}, nil
+	case left.PagesFolded == left.PagesTotal && left.Aggregation == AggregationFolding:
+		return []Step{MergeArgs{Project: project, Job: job, Run: left.Run}}, nil
+	default:
+		return nil, nil
+	}
+}

@@ -1,0 +1,170 @@
+package functions
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// RecheckerGone is how long ago a server that rechecks was seen at most for audits to wait for it. Without one, further agents are
+// asked in its place. It is long: a host that restarts must not have a job pay for replicas.
+const RecheckerGone = 10 * time.Minute
+
+// auditTerms are what results are weighed with where the server may execute shards.
+type auditTerms struct {
+	secret   []byte
+	rechecks bool // some server can
+	bound    verify.Bound
+}
+
+// auditTerms reads them; nil: the policy asks for nothing but agents. The secret stands where the project's role cannot read it.
+func (s *Service) auditTerms(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (*auditTerms, error) {
+	if policy.TargetError == 0 && policy.Recheck == "" {
+		return nil, nil
+	}
+	type row struct {
+		Secret   []byte
+		Rechecks bool
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, found, err := store.One[row](ctx, server, store.AuditTerms, project, RecheckerGone)
+	if err != nil || !found {
+		return nil, orNotFound(err, "project", project)
+	}
+	if err := tx.AsProject(ctx); err != nil {
+		return nil, err
+	}
+	t := &auditTerms{secret: r.Secret, rechecks: r.Rechecks}
+	if policy.TargetError > 0 {
+		t.bound = verify.Derive(policy)
+	}
+	return t, nil
+}
+
+// means is what can be done for a shard that needs so many independent agents.
+func (t *auditTerms) means(support int) verify.Means {
+	return verify.Means{Recheck: t != nil && t.rechecks, Support: support}
+}
+
+// provisional draws whether a result that was accepted provisionally is audited at once. It is gathered in its agent's window otherwise.
+// One that a further agent has audited is final.
+func (w *weighed) provisional(b bench, shard shardRow, c *shardChange) {
+	agent := *c.agent
+	if shard.Support > 1 { // as many as were asked for agree
+		return
+	}
+	rate := b.terms.bound.Rate(b.evidence[agent.String()], b.terms.means(0))
+	if !verify.Draw(b.terms.secret, b.job.String(), shard.Number, agent.String(), rate) {
+		c.provisional, c.gathered = true, true
+		w.of(agent).provisional++
+		return
+	}
+	w.draws = append(w.draws, openAudit{Shard: shard.Number, AgentID: agent})
+	w.of(agent).audited = true
+	if b.terms.rechecks {
+		c.provisional, c.awaits = true, new(int64)
+		w.rechecks = append(w.rechecks, shard.Number)
+		return
+	}
+	c.state, c.agent, c.support, c.wanted, c.verdict = ShardOpen, nil, auditVoices, max(0, 1-shard.Lent), verify.Replicate
+}
+
+// auditVoices is how many independent agents give an answer that is audited by a further agent.
+const auditVoices = 2
+
+// endAudits says how the audits of a shard have ended that was decided for good, or by as many agents as were asked for.
+func (w *weighed) endAudits(b bench, shard shardRow, v verify.Verdict) {
+	audits := b.audits[shard.Number]
+	if len(audits) == 0 || v.Provisional && shard.Support < auditVoices {
+		return
+	}
+	switch v.Decision {
+	case verify.Replicate, verify.Wait, verify.Recheck:
+		return
+	case verify.Accept, verify.Fail, verify.Review:
+	}
+	for _, a := range audits {
+		finding := verify.Void
+		for _, given := range b.attempts[shard.Number] {
+			if given.AgentID == a.AgentID && v.Decision != verify.Review {
+				finding = found(given, v)
+			}
+		}
+		w.endAudit(a, finding, v)
+	}
+}
+
+// found compares an audited result with what was decided.
+func found(given attemptRow, v verify.Verdict) verify.Finding {
+	switch {
+	case given.Status == v.Status && hex.EncodeToString(given.Outcome) == v.Digest:
+		return verify.Passed
+	case v.Digest == "":
+		return verify.Void
+	default:
+		return verify.Failed
+	}
+}
+
+func (w *weighed) endAudit(a openAudit, finding verify.Finding, v verify.Verdict) {
+	end := auditVerdict{openAudit: a, state: string(finding)}
+	if len(v.Reasons) > 0 {
+		end.reason = v.Reasons[len(v.Reasons)-1].Text
+	}
+	w.verdicts = append(w.verdicts, end)
+	c := w.of(a.AgentID)
+	switch finding {
+	case verify.Passed:
+		c.auditsPassed++
+	case verify.Failed:
+		taint := verify.Tainted(finding, v.Divergence)
+		if taint.Charge {
+			c.auditsFailed++
+		}
+		if taint.Reopen {
+			c.taint = fmt.Sprintf("an audit of shard %d has failed: %s", a.Shard, end.reason)
+		}
+	case verify.Void:
+	}
+}
+
+// divergence is a flag for the function's owner: answers differ without anybody being to blame.
+func (b bench) divergence(shard shardRow, v verify.Verdict) Mark {
+	kind := FlagDivergence
+	if v.Divergence == verify.Unstable {
+		kind = FlagUnsteady
+	}
+	answers := []map[string]any{}
+	for _, a := range b.attempts[shard.Number] {
+		who := "agent " + a.AgentID.String()
+		if a.AgentID == ServerAgent {
+			who = "the server"
+		}
+		answers = append(answers, map[string]any{
+			"from": who, "status": a.Status, "outcome": hex.EncodeToString(a.Outcome), "platform": b.lenders[a.AgentID].Class, "output": shown(a.output),
+		})
+	}
+	return Mark{
+		Kind: kind, Rule: string(v.Divergence), Job: b.job, Shard: &shard.Number, Decision: string(v.Decision),
+		Detail: map[string]any{"shard": shard.Number, "answers": answers, "reasons": v.Reasons},
+	}
+}
+
+// maxShownOutput is how much of an answer a flag shows, in bytes.
+const maxShownOutput = 1 << 10
+
+func shown(output []byte) string {
+	if len(output) > maxShownOutput {
+		return string(output[:maxShownOutput]) + "…"
+	}
+	return string(output)
+}

@@ -1,0 +1,179 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// errCaughtMeanwhile says that an agent was caught while its results were being weighed: they must be weighed again.
+var errCaughtMeanwhile = errors.New("the agent was caught meanwhile")
+
+// count is how an agent's row of trust changes.
+type count struct {
+	verify.Delta
+	auditsPassed int64
+	auditsFailed int64
+	// provisional is how many results of the agent are accepted into its window. Nothing may be known against it by then.
+	provisional int64
+	audited     bool   // some result of the agent is accepted and audited at once
+	taint       string // why its results that are not final are opened again; empty: they are not
+}
+
+// caughtAgent is an agent whom the evidence has just spoken against.
+type caughtAgent struct {
+	trustRow
+	reason string
+}
+
+// judged is what followed from the evidence.
+type judged struct {
+	caught []caughtAgent
+	steps  []Step
+}
+
+func inOrder[V any](agents map[uuid.UUID]V) []uuid.UUID {
+	return slices.SortedFunc(maps.Keys(agents), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+}
+
+// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they are lent nothing any
+// more. Their leases are taken back by the revoke step, their results that are not final by the taint step. Then it gathers results that
+// were accepted provisionally in the agents' windows, and writes audits that were drawn or have ended.
+func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (j judged, err error) {
+	agents := inOrder(d.counts)
+	for _, agent := range agents {
+		c := d.counts[agent]
+		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed)
+		if err != nil {
+			return j, err
+		}
+		if row.Caught && (c.provisional > 0 || c.audited) {
+			return j, errCaughtMeanwhile
+		}
+		standing, reason := verify.StandingOf(row.evidence())
+		if standing == verify.Caught && !row.Caught {
+			if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
+				return j, err
+			}
+			j.caught = append(j.caught, caughtAgent{trustRow: row, reason: reason})
+			j.steps = append(j.steps, RevokeArgs{Project: d.project, Agent: agent})
+			c.taint = reason
+		}
+		if c.taint != "" {
+			j.steps = append(j.steps, TaintArgs{Project: d.project, Agent: agent, Reason: c.taint})
+		}
+	}
+	for _, agent := range agents {
+		step, err := d.enterWindow(ctx, tx, agent)
+		if err != nil {
+			return j, err
+		}
+		j.steps = append(j.steps, step...)
+	}
+	if err := d.drawAudits(ctx, tx); err != nil {
+		return j, err
+	}
+	steps, err := d.endAudits(ctx, tx)
+	j.steps = append(j.steps, steps...)
+	return j, err
+}
+
+// enterWindow gathers the agent's results that were accepted provisionally.
+func (d settlement) enterWindow(ctx context.Context, tx *store.Tx, agent uuid.UUID) ([]Step, error) {
+	n := d.counts[agent].provisional
+	if n == 0 {
+		return nil, nil
+	}
+	type window struct {
+		Number int64
+		State  string
+	}
+	var w window
+	for found := false; !found; {
+		var err error
+		if w, found, err = store.One[window](ctx, tx, store.EnterWindow, d.job, agent, n, d.terms.bound.Window); err != nil {
+			return nil, err
+		}
+	}
+	for i := range d.changes {
+		if c := &d.changes[i]; c.gathered && *c.agent == agent {
+			c.awaits = &w.Number
+		}
+	}
+	if w.State != windowClosing {
+		return nil, nil
+	}
+	return []Step{CloseWindowArgs{Project: d.project, Job: d.job, Agent: agent, Window: w.Number}}, nil
+}
+
+// openAudit is an audit that was drawn and has not ended.
+type openAudit struct {
+	Shard   int64
+	AgentID uuid.UUID
+	Number  int64 // of its window; 0: it was drawn at once
+}
+
+// auditVerdict is how an audit ended.
+type auditVerdict struct {
+	openAudit
+	state  string
+	reason string
+}
+
+// The ends of an audit.
+const (
+	AuditPassed = "passed"
+	AuditFailed = "failed"
+	AuditVoid   = "void" // nothing was found out
+)
+
+func (d settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
+	n := len(d.draws)
+	if n == 0 {
+		return nil
+	}
+	agents, shards, numbers := make([]uuid.UUID, n), make([]int64, n), make([]int64, n)
+	for i, a := range d.draws {
+		agents[i], shards[i], numbers[i] = a.AgentID, a.Shard, a.Number
+	}
+	_, err := store.Exec(ctx, tx, store.DrawAudits, d.job, agents, shards, numbers)
+	return err
+}
+
+// endAudits writes how audits ended, and finds what follows for their windows.
+func (d settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []Step, err error) {
+	n := len(d.verdicts)
+	if n == 0 {
+		return nil, nil
+	}
+	agents, shards, states, reasons := make([]uuid.UUID, n), make([]int64, n), make([]string, n), make([]string, n)
+	windows := map[windowID]*windowCount{}
+	for i, v := range d.verdicts {
+		agents[i], shards[i], states[i], reasons[i] = v.AgentID, v.Shard, v.state, v.reason
+		if v.Number > 0 {
+			id := windowID{v.AgentID, v.Number}
+			if windows[id] == nil {
+				windows[id] = &windowCount{}
+			}
+			windows[id].add(v.state)
+		}
+	}
+	if _, err := store.Exec(ctx, tx, store.DecideAudits, d.job, agents, shards, states, reasons); err != nil {
+		return nil, err
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(windows), windowID.compare) {
+		step, err := windows[id].write(ctx, tx, d, id)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step...)
+	}
+	return steps, nil
+}

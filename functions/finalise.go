@@ -1,0 +1,50 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// FinaliseArgs is the step that makes the results of a window final whose audits have passed.
+type FinaliseArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+	Agent   uuid.UUID `json:"agent"`
+	Window  int64     `json:"window"`
+}
+
+// Kind names the step.
+func (FinaliseArgs) Kind() string { return "finalise" }
+
+// finalPage is a page with results that have become final.
+type finalPage struct {
+	Number      int64
+	Provisional int
+}
+
+// Finalise makes results final, a page at a time.
+func (s *Service) Finalise(ctx context.Context, args FinaliseArgs) error {
+	for more := true; more; {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+			page, found, err := store.One[finalPage](ctx, tx, store.FinalisePage, args.Job, args.Agent, args.Window, int64(partition.PageSize))
+			more = found
+			if err != nil || page.Provisional > 0 { // where nothing was found, another run may have been cut off before the next step
+				return err
+			}
+			steps, err := drain(ctx, tx, args.Project, args.Job)
+			if err != nil {
+				return err
+			}
+			return s.enqueue(ctx, tx, steps...)
+		})
+		if err != nil {
+			return fmt.Errorf("making window %d of agent %s in job %s final: %w", args.Window, args.Agent, args.Job, err)
+		}
+	}
+	return nil
+}

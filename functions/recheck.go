@@ -1,0 +1,370 @@
+package functions
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/recheck"
+)
+
+// RecheckArgs is the step that has the server execute shards of one job: those that wait longest and that nobody has taken.
+type RecheckArgs struct {
+	Project uuid.UUID `json:"project"`
+	Batch   uuid.UUID `json:"batch"`
+}
+
+// Kind names the step.
+func (RecheckArgs) Kind() string { return "recheck" }
+
+// Limits of rechecks.
+const (
+	// RecheckBatch is how many shards one step executes: enough that a sandbox costs little, few enough that projects take turns.
+	RecheckBatch = 128
+	// RecheckBatchTime is how long the shards of a batch may have taken agents together. A single one may take longer.
+	RecheckBatchTime = 5 * time.Minute
+	// MaxRecheckBatches is how many batches of one project are under way or enqueued, so that no project takes all of the server.
+	MaxRecheckBatches = 4
+	// secondHashSeed is Python's hash seed of the second execution. The first has the agents', which is 0.
+	secondHashSeed = 1
+)
+
+// Snooze says that a step cannot be carried out now, through no fault of its own, and when to try again.
+type Snooze struct {
+	For time.Duration
+	Err error
+}
+
+// Error implements error.
+func (s *Snooze) Error() string { return fmt.Sprintf("trying again in %v: %v", s.For, s.Err) }
+
+// Unwrap gives the reason.
+func (s *Snooze) Unwrap() error { return s.Err }
+
+// recheckWork is what a batch executes.
+type recheckWork struct {
+	job       uuid.UUID
+	state     JobState
+	numbers   []int64
+	policy    verify.Policy
+	validator *ValidatorRef
+	function  functionRow
+	shards    []recheck.Shard
+}
+
+// errNoRechecker is why rechecks wait on a server that has no sandbox.
+var errNoRechecker = errors.New("this server works the queue of rechecks and has no sandbox for them")
+
+// Recheck executes shards on the server, outside of any transaction, and weighs what comes out. Where the server contradicts an agent it
+// executes the shard once more, elsewhere and with another hash seed, before anybody is blamed. An execution that does not come about is
+// never a verdict: it is tried again later.
+func (s *Service) Recheck(ctx context.Context, args RecheckArgs) error {
+	work, err := s.claimRechecks(ctx, args)
+	if err != nil {
+		return fmt.Errorf("taking up rechecks: %w", err)
+	}
+	if len(work.numbers) == 0 || work.state.Ended() {
+		return s.endBatch(ctx, args, work)
+	}
+	runs, err := s.executeTwice(ctx, args, work)
+	if len(runs) > 0 { // also of a batch that broke off in the middle
+		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
+			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
+		}
+	}
+	if err != nil {
+		return s.delayBatch(ctx, args, err)
+	}
+	return s.endBatch(ctx, args, recheckWork{})
+}
+
+// claimRechecks takes up a batch, and enqueues another one where more waits.
+func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work recheckWork, err error) {
+	type claimed struct {
+		JobID uuid.UUID
+		Shard int64
+	}
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		work = recheckWork{}
+		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+			return err
+		}
+		n, err := store.Exec(ctx, tx, store.StartRecheckBatch, args.Batch)
+		if err != nil || n == 0 {
+			return err // another run has ended it
+		}
+		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds())
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			work.job, work.numbers = r.JobID, append(work.numbers, r.Shard)
+		}
+		if len(rows) > 0 {
+			if err := work.read(ctx, tx); err != nil {
+				return err
+			}
+		}
+		steps, err := nextBatch(ctx, tx, args.Project)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, steps...)
+	})
+	return work, err
+}
+
+// sub is the work as what is weighed.
+func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
+	return submissionRow{JobID: w.job, Shards: shardsRun(runs), Policy: w.policy, Validator: w.validator}
+}
+
+// read reads the inputs as agents get them.
+func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
+	type jobRow struct {
+		State     JobState
+		Policy    verify.Policy
+		Partition partition.Spec
+		Validator *ValidatorRef
+	}
+	job, _, err := store.One[jobRow](ctx, tx, store.RecheckJob, w.job)
+	if err != nil {
+		return err
+	}
+	w.state, w.policy, w.validator = job.State, job.Policy, job.Validator
+	if w.function, _, err = store.One[functionRow](ctx, tx, store.FunctionOfJob, w.job); err != nil {
+		return err
+	}
+	inputs, err := store.Many[pickedShard](ctx, tx, store.ShardInputs, w.job, w.numbers)
+	for _, in := range inputs {
+		w.shards = append(w.shards, recheck.Shard{Number: in.Number, Input: shardInput(job.Partition, in.Number, in.Input)})
+	}
+	return err
+}
+
+// nextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
+// the gate of rechecks.
+func nextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID) ([]Step, error) {
+	id := newID()
+	n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []Step{RecheckArgs{Project: project, Batch: id}}, nil
+}
+
+// askRechecks has the server execute what was decided to be executed. It is the last thing that a transaction locks.
+func askRechecks(ctx context.Context, tx *store.Tx, d settlement) ([]Step, error) {
+	if len(d.rechecks) == 0 {
+		return nil, nil
+	}
+	why := "decision"
+	if len(d.draws) > 0 {
+		why = "audit"
+	}
+	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.job, d.rechecks, why); err != nil {
+		return nil, err
+	}
+	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+		return nil, err
+	}
+	return nextBatch(ctx, tx, d.project)
+}
+
+// endBatch ends a batch, with what is left of it where its job has ended, and lets the next one begin.
+func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWork) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		if len(left.numbers) > 0 {
+			if _, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
+				return err
+			}
+		}
+		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch); err != nil {
+			return err
+		}
+		steps, err := nextBatch(ctx, tx, args.Project)
+		if err != nil {
+			return err
+		}
+		return s.enqueue(ctx, tx, steps...)
+	})
+	if err != nil {
+		return fmt.Errorf("ending a batch of rechecks: %w", err)
+	}
+	return nil
+}
+
+// The pauses before a batch that could not be executed is tried again grow with the time since it could.
+const (
+	shortestPause = 2 * time.Second
+	longestPause  = time.Minute
+)
+
+// delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.
+func (s *Service) delayBatch(ctx context.Context, args RecheckArgs, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // the server stops, or the step has run out of time
+	}
+	var since time.Time
+	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
+		since, _, err = store.Value[time.Time](ctx, tx, store.DelayRecheckBatch, args.Batch, why.Error())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting why rechecks wait: %w", err)
+	}
+	s.log.Warn("rechecks wait", "project", args.Project, "error", why, "since", since)
+	return &Snooze{For: min(max(time.Since(since), shortestPause), longestPause), Err: why}
+}
+
+// serverRun is what an execution on the server comes to.
+type serverRun struct {
+	checkedResult
+	whole string // the output, also where it is an object
+}
+
+// executeTwice executes the batch, and those shards once more where the server's answer would speak against an agent. What was executed
+// before an error is returned with it.
+func (s *Service) executeTwice(ctx context.Context, args RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
+	if s.rechecker == nil {
+		return nil, errNoRechecker
+	}
+	code, err := s.bundleOf(ctx, args.Project, work.function)
+	if err != nil {
+		return nil, err
+	}
+	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards}
+	runs := map[int64][]serverRun{}
+	if err := s.execute(ctx, batch, runs); err != nil {
+		return s.settledRuns(ctx, args, work, runs), err
+	}
+	again, err := s.contradicted(ctx, args, work, runs)
+	if err != nil {
+		return nil, err
+	}
+	if len(again) == 0 {
+		return runs, nil
+	}
+	batch.HashSeed = secondHashSeed
+	batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
+	if err := s.execute(ctx, batch, runs); err != nil {
+		return s.settledRuns(ctx, args, work, runs), err
+	}
+	return runs, nil
+}
+
+// settledRuns are those of an execution that broke off which need no second one.
+func (s *Service) settledRuns(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
+	again, err := s.contradicted(ctx, args, work, runs)
+	if err != nil {
+		return nil
+	}
+	for _, n := range again {
+		delete(runs, n)
+	}
+	return runs
+}
+
+// bundleOf reads the function's code, which is checked once more.
+func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f functionRow) (*bundle.Bundle, error) {
+	archive, err := s.blobs.Get(ctx, project, f.Digest, f.Size)
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle of %s version %d: %w", f.Name, f.Version, err)
+	}
+	return bundle.Verify(bytes.NewReader(archive), f.Size)
+}
+
+// execute adds what came out to the runs of each shard.
+func (s *Service) execute(ctx context.Context, batch recheck.Batch, runs map[int64][]serverRun) error {
+	results, err := s.rechecker.Recheck(ctx, batch)
+	known := map[int64]bool{}
+	for _, shard := range batch.Shards {
+		known[shard.Number] = true
+	}
+	for _, r := range results {
+		if !known[r.Shard] {
+			return fmt.Errorf("the sandbox answers for shard %d, which it was not given", r.Shard)
+		}
+		known[r.Shard] = false
+		run, err := s.serverRun(ctx, batch.Project, r)
+		if err != nil {
+			return err
+		}
+		runs[r.Shard] = append(runs[r.Shard], run)
+	}
+	if err == nil && len(results) < len(batch.Shards) {
+		err = fmt.Errorf("the sandbox answers for %d of %d shards", len(results), len(batch.Shards))
+	}
+	return err
+}
+
+// serverRun checks a result as one of an agent is checked, and stores a large output.
+func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result) (run serverRun, err error) {
+	run.whole = r.Output
+	if len(r.Output) > MaxInlineOutput {
+		if _, _, err := s.blobs.Put(ctx, project, bytes.NewReader([]byte(r.Output)), int64(len(r.Output))); err != nil {
+			return run, fmt.Errorf("storing the server's output of shard %d: %w", r.Shard, err)
+		}
+		r.OutputBytes, r.Output = int64(len(r.Output)), ""
+	}
+	run.checkedResult, _, err = checkResult(resultOf(r))
+	if err != nil {
+		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
+	}
+	return run, nil
+}
+
+// resultOf is a result of the harness in the words of the domain.
+func resultOf(r harness.Result) Result {
+	out := Result{
+		Shard: r.Shard, Status: string(r.Status), Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
+		StdoutDigest: r.StdoutDigest, StdoutBytes: r.StdoutBytes, StdoutTail: r.StdoutTail, StdoutTruncated: r.StdoutTruncated,
+		StderrBytes: r.StderrBytes, StderrTail: r.StderrTail, Signal: r.Signal, ExitCode: &r.ExitCode,
+		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSSBytes, InputBytes: r.InputBytes,
+		Isolation: r.Isolation, Interpreter: r.Interpreter, Platform: r.Platform, Libc: r.Libc,
+	}
+	if r.Status != harness.StatusOK {
+		out.Output, out.OutputDigest, out.OutputBytes = "", "", 0
+	}
+	if r.Exception != nil {
+		out.Exception = &Exception{Type: r.Exception.Type, Message: r.Exception.Message, Traceback: r.Exception.Traceback}
+	}
+	for _, f := range r.Files {
+		out.Files = append(out.Files, File(f))
+	}
+	for text, to := range map[string]*time.Time{r.StartedAt: &out.StartedAt, r.EndedAt: &out.EndedAt} {
+		*to, _ = time.Parse(time.RFC3339Nano, text) // the harness wrote it; a shard that never began has none
+	}
+	return out
+}
+
+// row is the run as an attempt of the server.
+func (r serverRun) row() attemptRow {
+	return attemptRow{Shard: r.Shard, AgentID: ServerAgent, Status: verify.Status(r.Status), Outcome: r.outcome, output: []byte(r.whole)}
+}
+
+// answered says whether the run is an answer, and not how this machine ended it.
+func (r serverRun) answered() bool {
+	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
+}
+
+func sameAnswer(a, b serverRun) bool {
+	return a.Status == b.Status && bytes.Equal(a.outcome, b.outcome)
+}
+
+// digestOf is the outcome in hexadecimal.
+func (r serverRun) digestOf() string { return hex.EncodeToString(r.outcome) }

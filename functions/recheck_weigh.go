@@ -1,0 +1,255 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// contradicted are the shards that the server is to execute once more: its answer is not that of an agent, or it has none.
+func (s *Service) contradicted(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) (again []int64, err error) {
+	if err := s.compareRuns(ctx, args, work, runs); err != nil {
+		return nil, err
+	}
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		again = nil
+		terms, err := s.auditTerms(ctx, tx, args.Project, work.policy)
+		if err != nil {
+			return err
+		}
+		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
+		if err != nil {
+			return err
+		}
+		for _, shard := range b.shards {
+			b.hear(shard.Number, runs[shard.Number])
+			if !runs[shard.Number][0].answered() || b.ask(shard).Decision == verify.Recheck {
+				again = append(again, shard.Number)
+			}
+		}
+		return nil
+	})
+	return again, err
+}
+
+func shardsRun(runs map[int64][]serverRun) []int64 {
+	var numbers []int64
+	for n := range runs {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// hear puts the server's runs in the place of what it had to say before.
+func (b bench) hear(shard int64, runs []serverRun) {
+	attempts := slices.DeleteFunc(b.attempts[shard], func(a attemptRow) bool { return a.AgentID == ServerAgent })
+	for _, r := range runs {
+		if r.answered() {
+			row := r.row()
+			b.classes.replace(&row)
+			attempts = append(attempts, row)
+		}
+	}
+	b.attempts[shard] = attempts
+}
+
+// weighRechecks records the server's attempts and decides about their shards.
+func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+	w := weighed{}
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		terms, err := s.auditTerms(ctx, tx, args.Project, work.policy)
+		if err != nil {
+			return err
+		}
+		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
+		if err != nil {
+			return err
+		}
+		taken, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, work.job, shardsRun(runs))
+		if err != nil || len(taken) == 0 { // another run of the step was quicker
+			return err
+		}
+		if err := readOutputs(ctx, tx, b, runs); err != nil {
+			return err
+		}
+		w = weighed{counts: map[uuid.UUID]*count{}, terms: terms}
+		var kept []serverRun
+		for _, shard := range b.shards {
+			if !slices.Contains(taken, shard.Number) {
+				continue
+			}
+			kept = append(kept, runs[shard.Number][0])
+			w.judge(b, shard, runs[shard.Number], s.decidedBy())
+		}
+		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
+			return err
+		}
+		return s.settle(ctx, tx, settlement{project: args.Project, job: work.job, weighed: w, reopened: "the server's own answer is another one"})
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range w.changes {
+		if c.verdict != "" {
+			s.observe.Verdicts(string(c.verdict), 1)
+		}
+	}
+	return nil
+}
+
+// decidedBy says in every verdict of the server what it was made in.
+func (s *Service) decidedBy() verify.Reason {
+	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.rechecker.Describe().String()}
+}
+
+// judge decides about a shard that the server has executed.
+func (w *weighed) judge(b bench, shard shardRow, runs []serverRun, by verify.Reason) {
+	b.hear(shard.Number, runs)
+	settled := shard.State != ShardOpen && shard.State != ShardAccepted
+	switch {
+	case settled:
+		w.endVoid(b, shard, "the shard was settled otherwise")
+	case !runs[0].answered() && len(runs) > 1 && runs[1].answered():
+		w.judge(b, shard, runs[1:], by)
+	case !runs[0].answered():
+		w.unanswered(b, shard, runs[0], by)
+	case w.needsFiles(b, shard, runs[0]):
+		w.replicate(shard, by, "the server's answer has files, which an agent is to bring")
+	default:
+		before := len(w.changes)
+		w.decide(b, shard)
+		for i := range w.changes[before:] {
+			c := &w.changes[before+i]
+			if c.reasons != nil || c.was != c.state {
+				c.reasons = append([]verify.Reason{by}, c.reasons...)
+			}
+			if c.provisional && c.unfinal && c.awaits == nil && !c.gathered {
+				c.provisional = false
+			}
+		}
+	}
+}
+
+// unanswered is a shard of which the server has found nothing out: it ran out of time, say. Agents are asked in its place, as many as make
+// their answer credible without it.
+func (w *weighed) unanswered(b bench, shard shardRow, run serverRun, by verify.Reason) {
+	why := "the server has no answer: its attempt ended with " + run.Status
+	w.endVoid(b, shard, why)
+	w.replicate(shard, by, why)
+	if b.terms != nil {
+		w.changes[len(w.changes)-1].support = max(shard.Support, b.terms.bound.Voices)
+	}
+}
+
+// replicate opens a shard for a further agent.
+func (w *weighed) replicate(shard shardRow, by verify.Reason, why string) {
+	c := shard.unchanged()
+	c.state, c.agent, c.awaits, c.provisional, c.verdict = ShardOpen, nil, nil, false, verify.Replicate
+	c.wanted = max(shard.Wanted, 1)
+	if shard.Lent > 0 {
+		c.wanted = shard.Wanted
+	}
+	c.reasons = []verify.Reason{by, {Code: verify.ReasonShort, Text: why}}
+	w.changes = append(w.changes, c)
+}
+
+// needsFiles says whether the server's answer would be accepted, nobody else gave it, and it has artifacts: nobody has kept these.
+func (w *weighed) needsFiles(b bench, shard shardRow, run serverRun) bool {
+	if len(run.Files) == 0 {
+		return false
+	}
+	v := b.ask(shard)
+	return v.Decision == verify.Accept && len(v.Agree) == 0
+}
+
+func (w *weighed) endVoid(b bench, shard shardRow, why string) {
+	for _, a := range b.audits[shard.Number] {
+		w.verdicts = append(w.verdicts, auditVerdict{openAudit: a, state: AuditVoid, reason: why})
+	}
+}
+
+// readOutputs reads the answers of agents where the server's differ: flags show both.
+func readOutputs(ctx context.Context, tx *store.Tx, b bench, runs map[int64][]serverRun) error {
+	for number, of := range runs {
+		if len(of) < verify.ServerRuns {
+			continue
+		}
+		rows, err := store.Many[attemptListRow](ctx, tx, store.ListAttempts, b.job, number)
+		if err != nil {
+			return err
+		}
+		for i := range b.attempts[number] {
+			for _, r := range rows {
+				if a := &b.attempts[number][i]; a.AgentID == r.AgentID {
+					a.output = r.Output
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// insertServerAttempts records what the server found out. An earlier attempt of the server at the same shard makes way.
+func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs []serverRun) error {
+	results := make([]checkedResult, len(runs))
+	for i, r := range runs {
+		results[i] = r.checkedResult
+	}
+	columns := attemptColumns(results)
+	_, err := store.Exec(ctx, tx, store.AddServerAttempts, append([]any{job}, columns...)...)
+	if err != nil {
+		return fmt.Errorf("recording the server's attempts: %w", err)
+	}
+	return nil
+}
+
+// compareRuns has the job's validator compare the server's answers with those of agents which differ from them. What it finds stands.
+func (s *Service) compareRuns(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+	if work.validator == nil {
+		return nil
+	}
+	for _, number := range shardsRun(runs) {
+		run := runs[number][len(runs[number])-1]
+		if run.Status != string(verify.OK) {
+			continue
+		}
+		var rows []attemptListRow
+		err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
+			rows, err = store.Many[attemptListRow](ctx, tx, store.ListAttempts, work.job, number)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		own := Answer{Agent: ServerAgent, Status: verify.OK, Outcome: run.outcome, Output: []byte(run.whole), WallMicros: run.WallMicros}
+		for _, r := range rows {
+			if err := s.compareRun(ctx, args.Project, work.job, number, own, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) compareRun(ctx context.Context, project, job uuid.UUID, number int64, own Answer, r attemptListRow) error {
+	if r.AgentID == ServerAgent || r.Status != string(verify.OK) {
+		return nil
+	}
+	output := r.Output
+	if output == nil {
+		var err error
+		if output, err = s.blobs.Get(ctx, project, r.OutputDigest, r.OutputBytes); err != nil {
+			return fmt.Errorf("reading an output of shard %d: %w", number, err)
+		}
+	}
+	_, err := s.equivalent(ctx, project, job, number, own, Answer{
+		Agent: r.AgentID, Status: verify.OK, Outcome: r.Outcome, Output: output, WallMicros: r.WallMicros,
+	})
+	return err
+}

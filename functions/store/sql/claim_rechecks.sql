@@ -1,0 +1,24 @@
+-- What the batch $1 had when it was cut off, and else the oldest that nobody has taken: of one job, at most $2 shards, which took agents
+-- $3 microseconds together, but always one.
+with own as materialized (
+    select job_id from rechecks where batch = $1 limit 1
+),
+first as materialized (
+    select job_id from rechecks where batch is null and not exists (select from own) order by asked_at, job_id, shard limit 1
+),
+picked as materialized (
+    select r.job_id, r.shard, coalesce((select max(a.wall_us) from attempts a where a.job_id = r.job_id and a.shard = r.shard), 0) as wall
+    from rechecks r, first where r.job_id = first.job_id and r.batch is null order by r.shard limit $2
+),
+summed as (
+    select job_id, shard, row_number() over w as nth, sum(wall) over w as total from picked window w as (order by shard)
+),
+taken as (
+    update rechecks r set batch = $1 from summed p
+    where r.job_id = p.job_id and r.shard = p.shard and (p.total <= $3 or p.nth = 1)
+    returning r.job_id, r.shard
+)
+select job_id, shard from taken
+union
+select job_id, shard from rechecks where batch = $1
+order by shard

@@ -1,0 +1,1 @@
+delete from recheck_batches where id = $1

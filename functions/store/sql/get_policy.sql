@@ -1,0 +1,1 @@
+select policy from jobs where id = $1

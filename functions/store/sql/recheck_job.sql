@@ -1,0 +1,1 @@
+select state, policy, partition, validator from jobs where id = $1

@@ -1,0 +1,1 @@
+update recheck_batches set started_at = coalesce(started_at, now()) where id = $1

@@ -1,0 +1,90 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// TaintArgs is the step that opens the results of an agent again which were accepted and are not final: an audit has failed, or the
+// agent was caught otherwise.
+type TaintArgs struct {
+	Project uuid.UUID `json:"project"`
+	Agent   uuid.UUID `json:"agent"`
+	Reason  string    `json:"reason"`
+}
+
+// Kind names the step.
+func (TaintArgs) Kind() string { return "taint" }
+
+// reasonTainted stands beside the reasons of package verify: it does not come from the shard's own results.
+const reasonTainted verify.ReasonCode = "tainted"
+
+type taintedShard struct {
+	JobID    uuid.UUID
+	Number   int64
+	State    ShardState
+	JobState JobState
+	Lent     int
+	Awaits   int64
+	Support  int
+	Audited  bool // an audit of it has not ended
+}
+
+// Taint opens the agent's results again, a page at a time, in all jobs of the project, and lists those that stay all the same.
+func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
+	for more := true; more; {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+			rows, err := store.Many[taintedShard](ctx, tx, store.TaintPage, args.Agent, int64(partition.PageSize))
+			if more = len(rows) > 0; err != nil || !more {
+				return err
+			}
+			if _, err := store.Exec(ctx, tx, store.VoidAttempts, rows[0].JobID, numbersOf(rows), args.Agent); err != nil {
+				return err
+			}
+			return s.settle(ctx, tx, settlement{
+				project: args.Project, job: rows[0].JobID, weighed: args.reopen(rows), reopened: "an agent was caught: " + args.Reason,
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("opening results of agent %s again: %w", args.Agent, err)
+		}
+	}
+	return s.reportFinal(ctx, args)
+}
+
+// reopen decides about one page of a tainted agent's results. Where the job has ended otherwise nobody executes them again, and they
+// are taken back.
+func (args TaintArgs) reopen(rows []taintedShard) weighed {
+	w := weighed{counts: map[uuid.UUID]*count{}}
+	for _, r := range rows {
+		c := shardChange{
+			number: r.Number, was: ShardAccepted, agentWas: &args.Agent, unfinal: true, state: ShardOpen, support: r.Support,
+			reasons: []verify.Reason{{Code: reasonTainted, Text: fmt.Sprintf("the result of agent %s was taken back: %s", args.Agent, args.Reason)}},
+		}
+		if r.JobState.Ended() {
+			c.state = ShardCancelled
+		} else if r.Lent == 0 {
+			c.wanted = 1
+		}
+		w.changes = append(w.changes, c)
+		if r.Audited {
+			a := openAudit{Shard: r.Number, AgentID: args.Agent, Number: r.Awaits}
+			w.verdicts = append(w.verdicts, auditVerdict{openAudit: a, state: AuditVoid, reason: "the agent's results were taken back before"})
+		}
+	}
+	return w
+}
+
+func numbersOf(rows []taintedShard) []int64 {
+	numbers := make([]int64, len(rows))
+	for i, r := range rows {
+		numbers[i] = r.Number
+	}
+	return numbers
+}

@@ -1,0 +1,228 @@
+package functions
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// The states of a window: it takes results in, its audits are drawn, all of them have passed, or one has failed.
+const (
+	windowOpen    = "open"
+	windowClosing = "closing"
+	windowPassed  = "passed"
+	windowFailed  = "failed"
+)
+
+// CloseWindowArgs is the step that draws the audits of a window which takes no more results. It comes again where an audit came to
+// nothing, and draws another result in its place.
+type CloseWindowArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+	Agent   uuid.UUID `json:"agent"`
+	Window  int64     `json:"window"`
+}
+
+// Kind names the step.
+func (CloseWindowArgs) Kind() string { return "close_window" }
+
+// windowID names a window of a job.
+type windowID struct {
+	agent  uuid.UUID
+	number int64
+}
+
+func (a windowID) compare(b windowID) int {
+	return cmp.Or(bytes.Compare(a.agent[:], b.agent[:]), cmp.Compare(a.number, b.number))
+}
+
+// windowCount counts audits of a window that have ended.
+type windowCount struct {
+	passed, ended int64
+	failed        bool
+}
+
+func (c *windowCount) add(state string) {
+	c.ended++
+	switch state {
+	case AuditPassed:
+		c.passed++
+	case AuditFailed:
+		c.failed = true
+	}
+}
+
+func (c *windowCount) write(ctx context.Context, tx *store.Tx, d settlement, id windowID) ([]Step, error) {
+	type row struct {
+		State   string
+		Missing int64
+	}
+	w, found, err := store.One[row](ctx, tx, store.CountWindow, d.job, id.agent, id.number, c.passed, c.ended, c.failed)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("job %s has audits of window %d of agent %s, and no such window", d.job, id.number, id.agent)
+	}
+	switch {
+	case w.State == windowPassed:
+		return []Step{FinaliseArgs{Project: d.project, Job: d.job, Agent: id.agent, Window: id.number}}, nil
+	case w.State == windowClosing && w.Missing > 0:
+		return []Step{CloseWindowArgs{Project: d.project, Job: d.job, Agent: id.agent, Window: id.number}}, nil
+	default:
+		return nil, nil
+	}
+}
+
+type windowRow struct {
+	State  string
+	Audits int64
+	Passed int64
+	Drawn  int64
+}
+
+// CloseWindow draws audits of a window, once nothing can get into it any more.
+func (s *Service) CloseWindow(ctx context.Context, args CloseWindowArgs) error {
+	var w windowRow
+	err := s.project(ctx, args.Project, func(tx *store.Tx) (err error) {
+		if w, err = lockWindow(ctx, tx, args); err != nil || w.State != windowOpen {
+			return err
+		}
+		w.State = windowClosing
+		_, err = store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0))
+		return err
+	})
+	if err == nil && w.State == windowClosing {
+		err = s.project(ctx, args.Project, func(tx *store.Tx) error { return s.drawWindow(ctx, tx, args, w) })
+	}
+	if err != nil {
+		return fmt.Errorf("closing window %d of agent %s in job %s: %w", args.Window, args.Agent, args.Job, err)
+	}
+	return nil
+}
+
+// errWindowChanged says that audits of a window have ended while others were chosen: they are chosen again.
+var errWindowChanged = errors.New("the window has changed meanwhile")
+
+func lockWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs) (windowRow, error) {
+	w, found, err := store.One[windowRow](ctx, tx, store.LockWindow, args.Job, args.Agent, args.Window)
+	if err == nil && !found {
+		err = fmt.Errorf("there is no window %d", args.Window)
+	}
+	return w, err
+}
+
+// drawWindow chooses results of a closed window by the project's secret, and has them audited: by the server where it can, else by a
+// further agent each. The shards are locked before the window, as everywhere.
+func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, w windowRow) error {
+	policy, found, err := store.Value[verify.Policy](ctx, tx, store.GetPolicy, args.Job)
+	if err != nil || !found {
+		return orNotFound(err, "job", args.Job)
+	}
+	terms, err := s.auditTerms(ctx, tx, args.Project, policy)
+	if err != nil {
+		return err
+	}
+	pool, err := store.Values[int64](ctx, tx, store.WindowShards, args.Job, args.Agent, args.Window)
+	if err != nil {
+		return err
+	}
+	closing := terms.bound.Close(verify.Pool{Agent: args.Agent.String(), Results: len(pool)}, terms.means(0))
+	want := closing.Audits
+	switch {
+	case w.Audits > 0: // some were drawn before: others take the places of those that came to nothing
+		want = int(w.Audits - w.Passed - w.Drawn)
+	case closing.Voices > 0:
+		want = len(pool)
+	}
+	chosen := verify.Choose(terms.secret, args.Job.String(), args.Agent.String(), args.Window, pool, want)
+	slices.Sort(chosen)
+	rows, err := store.Many[shardRow](ctx, tx, store.LockShards, args.Job, chosen)
+	if err != nil {
+		return err
+	}
+	now, err := lockWindow(ctx, tx, args)
+	if err == nil && now != w {
+		err = errWindowChanged
+	}
+	if err != nil {
+		return err
+	}
+	return s.auditWindow(ctx, tx, args, terms, w, closing, rows)
+}
+
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, terms *auditTerms, w windowRow, closing verify.Closing, rows []shardRow) error {
+	d := settlement{
+		project: args.Project, job: args.Job, reopened: "a further agent audits the result",
+		weighed: weighed{counts: map[uuid.UUID]*count{}, terms: terms},
+	}
+	for _, r := range rows {
+		if r.Awaits != nil && *r.Awaits == args.Window && r.AgentID != nil && *r.AgentID == args.Agent { // it was not taken back meanwhile
+			d.audit(openAudit{Shard: r.Number, AgentID: args.Agent, Number: args.Window}, r, closing.Voices)
+		}
+	}
+	drawn := int64(len(d.draws))
+	state := windowClosing
+	if w.Drawn+drawn == 0 { // nothing is left to audit
+		state = windowPassed
+		d.next = append(d.next, FinaliseArgs{Project: args.Project, Job: args.Job, Agent: args.Agent, Window: args.Window})
+	}
+	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn); err != nil {
+		return err
+	}
+	return s.settle(ctx, tx, d)
+}
+
+// audit draws a result that is accepted: the server executes the shard where it can, else a further agent does, and the shard is open
+// until then. voices is how many independent agents must agree where single audits do not hold the bound.
+func (w *weighed) audit(a openAudit, shard shardRow, voices int) {
+	w.draws = append(w.draws, a)
+	if w.terms.rechecks {
+		w.rechecks = append(w.rechecks, a.Shard)
+		return
+	}
+	c := shard.unchanged()
+	c.state, c.agent, c.awaits, c.provisional = ShardOpen, nil, nil, false
+	c.support, c.wanted = max(auditVoices, voices), 1
+	w.changes = append(w.changes, c)
+}
+
+// TailArgs is the step that closes all windows of a job which has nothing else left to do.
+type TailArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+}
+
+// Kind names the step.
+func (TailArgs) Kind() string { return "tail" }
+
+// Tail has the open windows of a job closed. It comes again when shards were opened again and accepted anew.
+func (s *Service) Tail(ctx context.Context, args TailArgs) error {
+	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+		type row struct {
+			AgentID uuid.UUID
+			Number  int64
+		}
+		rows, err := store.Many[row](ctx, tx, store.OpenWindows, args.Job)
+		if err != nil {
+			return err
+		}
+		steps := make([]Step, len(rows))
+		for i, r := range rows {
+			steps[i] = CloseWindowArgs{Project: args.Project, Job: args.Job, Agent: r.AgentID, Window: r.Number}
+		}
+		return s.enqueue(ctx, tx, steps...)
+	})
+	if err != nil {
+		return fmt.Errorf("closing the windows of job %s: %w", args.Job, err)
+	}
+	return nil
+}
