@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -31,12 +32,15 @@ func (s *Service) Ready(ctx context.Context) (map[string]string, bool) {
 		s.log.Warn("the object store is not ready", "error", err)
 		checks["objects"] = "does not answer"
 	}
+	ready := true
 	for _, state := range checks {
-		if state != "ok" {
-			return checks, false
-		}
+		ready = ready && state == "ok"
 	}
-	return checks, true
+	// Rechecks that wait are no reason to send requests elsewhere.
+	if t, err := readRecheckTrouble(ctx, s.store.Pool); err == nil && t.Servers > 0 {
+		checks["rechecks"] = cmp.Or(t.text(), "ok")
+	}
+	return checks, ready
 }
 
 // Stats are the figures of /metrics.

@@ -7,8 +7,8 @@ place as (
     select coalesce((select case when state = 'open' then number else number + 1 end from last), 1) as number
 )
 insert into windows as w (job_id, agent_id, number, results, state)
-select $1, $2, p.number, $3, case when $3 >= $4 then 'closing' else 'open' end from place p
+select $1, $2, p.number, $3::bigint, case when $3::bigint >= $4::bigint then 'closing' else 'open' end from place p
 on conflict (job_id, agent_id, number) do update
-    set results = w.results + $3, state = case when w.results + $3 >= $4 then 'closing' else w.state end
+    set results = w.results + excluded.results, state = case when w.results + excluded.results >= $4::bigint then 'closing' else w.state end
     where w.state = 'open'
 returning number, state

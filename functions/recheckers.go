@@ -1,0 +1,77 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+const (
+	// recheckerEvery is how often a server that rechecks says that it does, and whether it can.
+	recheckerEvery = 10 * time.Second
+	// recheckerHealth bounds the question whether it can.
+	recheckerHealth = 5 * time.Second
+)
+
+// Rechecks says whether this server executes shards.
+func (s *Service) Rechecks() bool { return s.rechecker != nil }
+
+// AnnounceRechecks says again and again that this server executes shards, and what keeps it from it, until the context ends. Policies with
+// a bound count on it.
+func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
+	if s.rechecker == nil {
+		return
+	}
+	tick := time.NewTicker(recheckerEvery)
+	defer tick.Stop()
+	for {
+		if err := s.SeeRechecker(ctx, server); err != nil && ctx.Err() == nil {
+			s.log.Warn("the server could not say that it rechecks", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// SeeRechecker asks the sandbox whether it could work now, and notes it.
+func (s *Service) SeeRechecker(ctx context.Context, server string) error {
+	asking, cancel := context.WithTimeout(ctx, recheckerHealth)
+	defer cancel()
+	trouble := ""
+	if err := s.rechecker.Health(asking); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		trouble = err.Error()
+	}
+	d := s.rechecker.Describe()
+	if _, err := store.Exec(ctx, s.store.Pool, store.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, RecheckerGone); err != nil {
+		return fmt.Errorf("noting that server %s rechecks: %w", server, err)
+	}
+	return nil
+}
+
+// recheckTrouble is what keeps all servers from executing shards; empty: some can, or none is meant to.
+type recheckTrouble struct {
+	Servers int64
+	Able    int64
+	Trouble string
+	Since   *time.Time
+}
+
+func (t recheckTrouble) text() string {
+	if t.Servers == 0 || t.Able > 0 || t.Since == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s since %s", t.Trouble, t.Since.UTC().Format("15:04 on 2 January (UTC)"))
+}
+
+func readRecheckTrouble(ctx context.Context, db store.DB) (t recheckTrouble, err error) {
+	t, _, err = store.One[recheckTrouble](ctx, db, store.RecheckTrouble, RecheckerGone)
+	return t, err
+}
