@@ -109,4 +109,3 @@ func lyingAfter(honestFor int, lies func() bool) func(input string) functions.Re
 		return honest(input)
 	}
 }
-
