@@ -36,7 +36,10 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
   ostraka dev --agents 4 --liars 1      # one agent lies; watch it being caught
   ostraka dev --agents 6 --liars 2 --liar-kind patient --liar-after 100`,
 		Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.config.Recheck.Optional = !cmd.Flags().Changed("recheck-sandbox")
+			return o.run(cmd.Context())
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.config.Dir, "data", "", "folder to keep everything in; left out: a temporary one, removed at the end")
@@ -49,6 +52,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of `ostraka server`, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.Python, "python", "", pythonUsage)
+	o.config.Recheck.register(f, recheckLinux)
 	f.StringVar(&o.logLevel, "log-level", "warn", "what to log: debug, info, warn or error")
 	return cmd
 }
@@ -102,6 +106,10 @@ func (o *devOptions) complete() (err error) {
 	if err := c.Objects.complete(o.terminal); err != nil {
 		return err
 	}
+	if err := c.Recheck.complete(o.terminal); err != nil {
+		return err
+	}
+	c.Recheck.Python.Python = c.Python
 	c.Log, err = newLog(o.terminal, o.logLevel)
 	return err
 }

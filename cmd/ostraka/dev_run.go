@@ -40,6 +40,7 @@ type devConfig struct {
 	DatabaseURL    string // "": the embedded Postgres
 	Objects        objectConfig
 	FollowupsOff   bool
+	Recheck        recheckConfig
 	Sign           bool   // functions are signed with a key of this run, and agents execute no others
 	Python         string // as in agent.Options
 	PythonDir      string // where the embedded one is unpacked
@@ -88,6 +89,9 @@ func (d *dev) start(ctx context.Context) error {
 	if d.info.DatabaseURL, err = d.startDatabase(ctx); err != nil {
 		return err
 	}
+	if err := d.unpackPython(ctx); err != nil {
+		return err
+	}
 	if err := d.startServer(ctx, listener); err != nil {
 		return err
 	}
@@ -101,9 +105,6 @@ func (d *dev) start(ctx context.Context) error {
 		return fmt.Errorf("making the agents' tokens: %w", err)
 	}
 	if err := d.dir.writeInfo(d.info); err != nil {
-		return err
-	}
-	if err := d.unpackPython(ctx); err != nil {
 		return err
 	}
 	d.startAgents(ctx)
@@ -154,7 +155,7 @@ func (d *dev) startServer(ctx context.Context, listener net.Listener) error {
 	}
 	server, err := startServer(ctx, serverConfig{
 		DatabaseURL: d.info.DatabaseURL, Listener: listener, Objects: objects, CacheDir: d.dir.cache(),
-		FollowupsOff: d.config.FollowupsOff, Loopback: true, Log: d.config.Log,
+		FollowupsOff: d.config.FollowupsOff, Loopback: true, Log: d.config.Log, Recheck: d.config.Recheck,
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/linux"
 )
 
@@ -13,7 +14,8 @@ import (
 var version = "unknown"
 
 func main() {
-	linux.MaybeLaunch() // this program is also what functions run in, and what WASM modules run in: see those packages
+	linux.MaybeLaunch() // this program is also what functions run in, on agents and in containers, and what WASM modules run in: see those packages
+	docker.MaybeSupervise()
 	maybeRunModule()
 	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/wasm/runner"
 )
@@ -17,6 +18,7 @@ const quickExit = "atexit_sleep_ms=0"
 // agents.
 func TestMain(m *testing.M) {
 	linux.MaybeLaunch()
+	docker.MaybeSupervise()
 	runner.MaybeRun()
 	if err := os.Setenv("GORACE", quickExit); err != nil {
 		panic(err)

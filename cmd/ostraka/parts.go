@@ -57,6 +57,10 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	if err != nil {
 		return nil, err
 	}
+	rechecker, err := p.openRechecker(ctx, config)
+	if err != nil {
+		return nil, err
+	}
 	work, err := queue.New(db.Pool, config.Log)
 	if err != nil {
 		return nil, err
@@ -68,7 +72,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	notices := functions.NewNotices()
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
-		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Observe: metrics,
+		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Observe: metrics, Rechecker: rechecker,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

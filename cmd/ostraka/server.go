@@ -33,8 +33,9 @@ type serverConfig struct {
 	LeaseTTL     time.Duration // 0: the domain's default
 	FollowupsOff bool
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
-	TokensOnly   bool          // no agent without an enrolment token
-	Loopback     bool          // no HTTPS to insist on
+	Recheck      recheckConfig
+	TokensOnly   bool // no agent without an enrolment token
+	Loopback     bool // no HTTPS to insist on
 	Log          *slog.Logger
 }
 

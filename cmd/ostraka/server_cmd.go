@@ -36,7 +36,8 @@ func newServerCommand(t *terminal) *cobra.Command {
 The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_URL.
 "ostraka operator-key create" makes the first key.`,
 		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --listen :8470 --blob-dir /var/lib/ostraka/objects
-  ostraka server --queues control,aggregate   # this one leaves verification to others`,
+  ostraka server --queues control,aggregate   # this one leaves verification to others
+  ostraka server --queues recheck --recheck-sandbox docker   # on a host of its own: only executes shards again`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -46,7 +47,8 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
-	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate; none serves HTTP only")
+	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate, recheck; none serves HTTP only")
+	o.config.Recheck.register(f, recheckAuto)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", false, "take no agents without an enrolment token; otherwise they wait for approval")
@@ -100,6 +102,9 @@ func (o *serverOptions) complete() (err error) {
 		}
 	}
 	if err := c.chooseQueues(); err != nil {
+		return err
+	}
+	if err := c.Recheck.complete(o.terminal); err != nil {
 		return err
 	}
 	if c.CacheDir == "" {

@@ -63,12 +63,19 @@ type Executor struct {
 	client *client.Client
 	slots  chan struct{} // one for each batch that may be under way
 
-	mu     sync.Mutex // held while a daemon is made sure of, so that only one does
-	pool   *pool      // nil until the daemon has been proven
-	failed error      // why it is no good
-	until  time.Time  // nothing is asked again before
+	life context.Context //nolint:containedctx // ends with the executor: a daemon is made sure of for all callers, not for one
+	end  context.CancelFunc
+	work sync.WaitGroup // in the background
+
+	mu     sync.Mutex
+	pool   *pool         // nil until the daemon has been proven
+	coming chan struct{} // closed when a daemon that is being made sure of is ready, or not; nil: none is
+	failed error         // why it is no good
+	until  time.Time     // nothing is asked again before
 	closed bool
 }
+
+var errClosed = errors.New("the executor is closed")
 
 var _ recheck.Executor = (*Executor)(nil)
 
@@ -90,32 +97,61 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
 	}
-	return &Executor{cfg: cfg, client: c, slots: make(chan struct{}, cfg.Concurrent)}, nil
+	x := &Executor{cfg: cfg, client: c, slots: make(chan struct{}, cfg.Concurrent)}
+	x.life, x.end = context.WithCancel(context.Background())
+	return x, nil
 }
 
-// engine makes sure of a daemon that was proven.
+// ready gives the pool of a daemon that was proven. Making sure of one takes some
+// seconds, and longer when the daemon has to take in an image first: it goes on
+// in the background when the caller has no time to wait for it.
 func (x *Executor) ready(ctx context.Context) (*pool, error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	switch {
 	case x.closed:
-		return nil, errors.New("the executor is closed")
+		x.mu.Unlock()
+		return nil, errClosed
 	case x.pool != nil:
+		defer x.mu.Unlock()
 		return x.pool, nil
-	case time.Now().Before(x.until):
+	case x.coming == nil && time.Now().Before(x.until):
+		defer x.mu.Unlock()
+		return nil, x.failed
+	case x.coming == nil:
+		x.coming = make(chan struct{})
+		x.work.Go(x.connect)
+	}
+	coming := x.coming
+	x.mu.Unlock()
+	select {
+	case <-coming:
+	case <-ctx.Done():
+		return nil, &recheck.Error{Class: recheck.Slow, Err: fmt.Errorf("the Docker daemon and its image are being made ready: %w", context.Cause(ctx))}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.pool == nil {
 		return nil, x.failed
 	}
-	e, err := connect(ctx, x.cfg, x.client)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		x.failed, x.until = classify(err), time.Now().Add(retryAfter)
-		return nil, x.failed
-	}
-	x.failed, x.pool = nil, newPool(e, x.cfg.Warm)
-	x.cfg.Log.Info("rechecks run in containers", "sandbox", e.description.String())
 	return x.pool, nil
+}
+
+// connect makes sure of a daemon.
+func (x *Executor) connect() {
+	e, err := connect(x.life, x.cfg, x.client)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	close(x.coming)
+	x.coming = nil
+	switch {
+	case x.closed:
+		x.failed = errClosed
+	case err != nil:
+		x.failed, x.until = classify(err), time.Now().Add(retryAfter)
+	default:
+		x.failed, x.pool = nil, newPool(e, x.cfg.Warm)
+		x.cfg.Log.Info("rechecks run in containers", "sandbox", e.description.String())
+	}
 }
 
 // Describe implements recheck.Executor. It is empty until a daemon was proven, which Health does.
@@ -186,7 +222,11 @@ func (x *Executor) note(err error) {
 	x.pool = nil
 	x.mu.Unlock()
 	if p != nil {
-		go func() { _ = p.close() }() // what is left of it, the next look removes
+		x.work.Go(func() {
+			if err := p.close(); err != nil {
+				x.cfg.Log.Warn("removing containers that waited", "error", err)
+			}
+		})
 	}
 }
 
@@ -201,9 +241,6 @@ func (x *Executor) Health(ctx context.Context) error {
 	if _, err = p.e.client.Ping(ask); err == nil {
 		_, err = p.e.client.ImageInspect(ask, p.e.image)
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err != nil {
 		err = classify(fmt.Errorf("asking the Docker daemon: %w", err))
 		x.note(err)
@@ -211,8 +248,7 @@ func (x *Executor) Health(ctx context.Context) error {
 	return err
 }
 
-// Close implements recheck.Executor. What is under way must have ended: the
-// contexts of batches are the callers'.
+// Close implements recheck.Executor. It waits for what is under way: the contexts of batches are the callers'.
 func (x *Executor) Close() error {
 	for range cap(x.slots) {
 		x.slots <- struct{}{}
@@ -221,9 +257,20 @@ func (x *Executor) Close() error {
 	p := x.pool
 	x.pool, x.closed = nil, true
 	x.mu.Unlock()
+	x.end()
+	x.work.Wait()
 	var err error
 	if p != nil {
 		err = p.close()
 	}
 	return errors.Join(err, x.client.Close())
+}
+
+// Answers asks whether there is a daemon at all, and nothing more of it.
+func (x *Executor) Answers(ctx context.Context) error {
+	_, err := x.client.Ping(ctx)
+	if err != nil {
+		return classify(fmt.Errorf("asking for a Docker daemon: %w", err))
+	}
+	return nil
 }
