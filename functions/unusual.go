@@ -11,6 +11,9 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
+// ruleVotes is the rule of a mismatch that the other agents' votes have shown.
+const ruleVotes = "votes"
+
 // kindOfStatus is the kind of flag that an attempt with the status deserves; an answer or an exception of the function deserves none.
 func kindOfStatus(status verify.Status) (kind string, deserves bool) {
 	switch status {
@@ -50,7 +53,7 @@ func (c shardChange) marks(job uuid.UUID) (marks []Mark) {
 		marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
 	case c.state == ShardAccepted:
 		for _, agent := range c.disagree {
-			marks = append(marks, Mark{Kind: FlagMismatch, Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state), Detail: detail})
+			marks = append(marks, Mark{Kind: FlagMismatch, Rule: ruleVotes, Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state), Detail: detail})
 		}
 	}
 	return marks
