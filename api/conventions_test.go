@@ -177,3 +177,28 @@ func TestBigNumbersPassUnharmed(t *testing.T) {
 	a := r.ask("GET", in("/jobs/"+jobID.String()), viewerKey, "")
 	require.Contains(t, string(a.body), `{"n":123456789012345678901234567890,"f":1e400,"s":"<&>"}`)
 }
+
+func TestFlagsAreFilteredAndDecided(t *testing.T) {
+	r := newRig(t)
+	a := r.ask("GET", in("/flags?state=all&kind=review&rule=votes&function=bpsw&job="+jobID.String()+"&agent="+thingID.String()), viewerKey, "")
+	require.Equal(t, 200, a.StatusCode, "%s", a.body)
+	job, agent := jobID, thingID
+	require.Equal(t, functions.FlagFilter{Job: &job, Agent: &agent, Kind: "review", Rule: "votes", Function: "bpsw"}, r.fake.flagFilter)
+	require.Equal(t, 200, r.ask("GET", in("/flags"), viewerKey, "").StatusCode)
+	require.Equal(t, functions.FlagFilter{State: functions.FlagOpen}, r.fake.flagFilter, "those that are open, where nothing is said")
+	require.Equal(t, 422, r.ask("GET", in("/flags?state=shut"), viewerKey, "").StatusCode)
+	require.Equal(t, 404, r.ask("GET", in("/flags?job=x"), viewerKey, "").StatusCode)
+
+	flag := in("/flags/" + thingID.String())
+	require.Equal(t, `"3"`, r.ask("GET", flag, viewerKey, "").Header.Get("ETag"))
+	decide := `{"decision":"rerun","reason":"once more"}`
+	require.Equal(t, 428, r.ask("POST", flag+"/resolve", ownerKey, decide).StatusCode)
+	require.Equal(t, 403, r.ask("POST", flag+"/resolve", viewerKey, decide, "If-Match", `"3"`).StatusCode)
+	a = r.ask("POST", flag+"/resolve", ownerKey, decide, "If-Match", `"3"`)
+	require.Equal(t, 200, a.StatusCode, "%s", a.body)
+	require.Equal(t, `"4"`, a.Header.Get("ETag"))
+	require.Equal(t, functions.FlagResolution{Decision: "rerun", Reason: "once more"}, r.fake.flagResolution)
+	for _, bad := range []string{`{"decision":"rerun"}`, `{"decision":"burn","reason":"r"}`, `{"decision":"accept","reason":"r"}`, `{"decision":"rerun","digest":"` + strings.Repeat("a", 64) + `","reason":"r"}`} {
+		require.Equal(t, 422, r.ask("POST", flag+"/resolve", ownerKey, bad, "If-Match", `"3"`).StatusCode, bad)
+	}
+}

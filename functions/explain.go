@@ -147,7 +147,7 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 			"%s", job.AggregationError)
 	}
 	if job.Shards.Review > 0 {
-		add("review", "ostraka job shards "+job.ID.String()+" --state review, then ostraka job resolve", "%d shards wait for a person: the agents do not agree on them, or they died with too many leases.", job.Shards.Review)
+		add("review", "ostraka flag list --job "+job.ID.String()+", then ostraka flag show and ostraka flag resolve", "%d shards wait for a person: the agents do not agree on them, or they died with too many leases.", job.Shards.Review)
 	}
 	if leases.Lent > 0 {
 		add("running", "", "%d attempts are out with agents or being weighed.", leases.Lent)

@@ -32,3 +32,17 @@ func newJobExplain(t *terminal, server *serverFlags) *cobra.Command {
 		return nil
 	})
 }
+
+// mentionFlags names the open flags of a job, for whoever has watched it.
+func mentionFlags(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
+	doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, job))
+	if err != nil {
+		t.say("whether the job has open flags cannot be found out now: %v", err)
+		return
+	}
+	for _, r := range doc.Value.Reasons {
+		if r.Code == "flags" {
+			t.say("%s\n  %s flag list --job %s", plain(r.Text), t.program, job)
+		}
+	}
+}

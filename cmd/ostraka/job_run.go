@@ -166,5 +166,6 @@ func (o *jobRunOptions) await(ctx context.Context, c *connection, id uuid.UUID) 
 	if err := showJob(o.terminal, &o.outputFlag, doc.Raw, doc.Value); err != nil {
 		return err
 	}
+	mentionFlags(ctx, o.terminal, c, id)
 	return outcome(doc.Value)
 }

@@ -23,6 +23,7 @@ func newJobWatch(t *terminal, server *serverFlags) *cobra.Command {
 			if err := showJob(t, &o.outputFlag, doc.Raw, doc.Value); err != nil {
 				return err
 			}
+			mentionFlags(ctx, t, c, id)
 			return outcome(doc.Value)
 		})
 }

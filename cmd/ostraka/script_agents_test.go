@@ -16,7 +16,10 @@ import (
 	"github.com/ostraka/ostraka/testenv"
 )
 
-// scriptProject is the project of one script, on the server that all of them share; as a key of the script's values it finds itself.
+// theProject is the key under which the values of a script hold its project.
+type theProject struct{}
+
+// scriptProject is the project of one script, on the server that all of them share.
 type scriptProject struct {
 	dev  *dev
 	info devInfo // with the keys of this project
@@ -66,7 +69,7 @@ func startScriptAgents(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	p := ts.Value(scriptProject{}).(*scriptProject)
+	p := ts.Value(theProject{}).(*scriptProject)
 	dir, config := &devDir{path: ts.MkAbs(".")}, p.dev.config
 	config.PythonDir = ts.Getenv(pythonDirVariable)
 	ctx := context.Background()

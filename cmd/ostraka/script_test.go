@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			e.Values[scriptProject{}] = p
+			e.Values[theProject{}] = p
 			e.Vars = append(e.Vars,
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+p.info.Project, "OSTRAKA_KEY="+p.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+p.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
