@@ -8,13 +8,20 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
 )
 
 // artifactsOptions are the flags of `ostraka job artifacts`.
@@ -78,11 +85,22 @@ func (o *artifactsOptions) copyAll(ctx context.Context, c *connection, job uuid.
 	for _, shard := range shards {
 		total += int64(len(shard.Files))
 	}
+	if err := os.MkdirAll(o.download, 0o755); err != nil {
+		return fmt.Errorf("making the folder to download to: %w", err)
+	}
+	root, err := os.OpenRoot(o.download)
+	if err != nil {
+		return fmt.Errorf("opening the folder to download to: %w", err)
+	}
+	defer root.Close()
 	bar := newProgress(o.terminal, "files")
 	defer bar.finish()
 	for _, shard := range shards {
+		if err := checkPlaces(shard, runtime.GOOS); err != nil {
+			return err
+		}
 		for _, f := range shard.Files {
-			if err := o.copy(ctx, c, shard.Shard, f); err != nil {
+			if err := copyArtifact(ctx, c, root, shard.Shard, f); err != nil {
 				return err
 			}
 			done++
@@ -94,31 +112,74 @@ func (o *artifactsOptions) copyAll(ctx context.Context, c *connection, job uuid.
 	return nil
 }
 
-// copy gets one file. The server says what it is called, so it is not trusted with where it goes.
-func (o *artifactsOptions) copy(ctx context.Context, c *connection, shard int64, f client.File) error {
-	name := filepath.Join(strconv.FormatInt(shard, 10), filepath.FromSlash(f.Path))
-	if !filepath.IsLocal(name) {
-		return fmt.Errorf("the file %q of shard %d has a path that leads out of the folder", f.Path, shard)
-	}
-	name = filepath.Join(o.download, name)
-	if sameFile(name, f) {
+// checkPlaces refuses files of which one would take another's place, where the system does not tell capital letters from small ones.
+func checkPlaces(shard client.ShardArtifacts, system string) error {
+	if system != "darwin" && system != "windows" {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("making the folder of shard %d: %w", shard, err)
+	seen, fold := map[string]string{}, cases.Fold()
+	for _, f := range shard.Files {
+		key := norm.NFC.String(fold.String(f.Path))
+		if first, taken := seen[key]; taken {
+			return fmt.Errorf("the files %q and %q of shard %d are one on this system: download them on another, or get each with ostraka object get", first, f.Path, shard.Shard)
+		}
+		seen[key] = f.Path
 	}
-	return getObject(ctx, o.terminal, c, f.Digest, name)
+	return nil
 }
 
-func sameFile(name string, f client.File) bool {
-	in, err := os.Open(name)
+// copyArtifact gets one file. The server says what it is called, so it is not trusted with where it goes: no name and no link leads
+// out of the folder.
+func copyArtifact(ctx context.Context, c *connection, root *os.Root, shard int64, f client.File) error {
+	name := filepath.Join(strconv.FormatInt(shard, 10), filepath.FromSlash(f.Path))
+	if !filepath.IsLocal(filepath.FromSlash(f.Path)) || strings.ContainsFunc(f.Path, unicode.IsControl) || path.Clean(f.Path) != f.Path || f.Path == "." {
+		return fmt.Errorf("shard %d has a file %q, whose name leads out of the folder or is none on this system: get it with ostraka object get %s", shard, f.Path, f.Digest)
+	}
+	if sameFile(root, name, f) {
+		return nil
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("making the folder of shard %d: %w", shard, err)
+	}
+	body, err := answer.Stream(c.GetObject(ctx, c.project, f.Digest))
+	if err != nil {
+		return explain("reading the object", err)
+	}
+	defer body.Close()
+	return writeVerified(root, name, io.LimitReader(body, f.Size+1), f.Digest)
+}
+
+// writeVerified writes a file that is complete under its name, or not there.
+func writeVerified(root *os.Root, name string, from io.Reader, digest string) error {
+	part := filepath.Join(filepath.Dir(name), ".ostraka-"+uuid.NewString())
+	out, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	defer func() { _ = root.Remove(part) }() // gone already when all went well
+	err = copyVerified(out, from, digest)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := root.Rename(part, name); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return nil
+}
+
+// sameFile says whether the file is there already. A link counts for none, wherever it leads.
+func sameFile(root *os.Root, name string, f client.File) bool {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != f.Size {
+		return false
+	}
+	in, err := root.Open(name)
 	if err != nil {
 		return false
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err != nil || info.Size() != f.Size {
-		return false
-	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, in); err != nil {
 		return false
