@@ -89,6 +89,11 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	tried, err := s.triedByAll(ctx, project, id, agents, append(caught, refusing...))
 	e := explainOpen(job, agents, leases, tried, refusals)
+	if audits, auditErr := s.outstandingAudits(ctx, project, id); auditErr == nil {
+		audits.explain(&e, job)
+	} else if err == nil {
+		err = auditErr
+	}
 	failing.explain(&e)
 	if held != nil { // it comes before all other reasons
 		e.Reasons = append([]Reason{held.explain()}, e.Reasons...)

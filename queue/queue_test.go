@@ -65,6 +65,10 @@ func (r *recorder) count(args any) (n int) {
 	return n
 }
 
+func (r *recorder) Rechecks() bool { return true }
+
+func (r *recorder) AnnounceRechecks(context.Context, string) {}
+
 func (r *recorder) Recheck(ctx context.Context, a functions.RecheckArgs) error {
 	return r.call(ctx, a)
 }

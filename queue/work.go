@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -37,6 +38,9 @@ type Steps interface {
 	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
+	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
+	Rechecks() bool
+	AnnounceRechecks(ctx context.Context, server string)
 }
 
 const (
@@ -68,7 +72,7 @@ func workers(queue string) int {
 // Options say what a server works.
 type Options struct {
 	ServerID string   // unique among the servers that are alive
-	Queues   []string // empty: all
+	Queues   []string // empty: all that this server has the means for
 }
 
 // Work works the queues until the context ends, and returns when the running steps have stopped.
@@ -76,6 +80,9 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 	queues := o.Queues
 	if len(queues) == 0 {
 		queues = All()
+		if !steps.Rechecks() { // others have to
+			queues = slices.DeleteFunc(queues, func(name string) bool { return name == QueueRecheck })
+		}
 	}
 	config := map[string]river.QueueConfig{}
 	for _, name := range queues {
@@ -104,6 +111,12 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 	}
 	stopOrphans := q.watchOrphans(ctx, o.ServerID, working)
 	defer stopOrphans()
+	if slices.Contains(queues, QueueRecheck) {
+		announcing, stop := context.WithCancel(ctx)
+		var done sync.WaitGroup
+		done.Go(func() { steps.AnnounceRechecks(announcing, o.ServerID) })
+		defer func() { stop(); done.Wait() }()
+	}
 	<-client.Stopped()
 	if err := ctx.Err(); err != nil && !errors.Is(err, context.Canceled) {
 		return err

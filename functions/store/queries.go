@@ -192,6 +192,7 @@ var (
 	OpenJobsForAgent     = load("open_jobs_for_agent")
 	OpenLeasesOfAgent    = load("open_leases_of_agent")
 	OpenWindows          = load("open_windows")
+	OutstandingAudits    = load("outstanding_audits")
 	OverdueLeases        = load("overdue_leases")
 	PageResults          = load("page_results")
 	PageSettled          = load("page_settled")

@@ -1,0 +1,53 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// outstanding is what a job still waits for though its shards are answered.
+type outstanding struct {
+	Rechecks int64  // shards that the server is to execute
+	Audits   int64  // that have not ended
+	Trouble  string // why batches of the project could not be executed
+	servers  recheckTrouble
+}
+
+func (s *Service) outstandingAudits(ctx context.Context, project, job uuid.UUID) (o outstanding, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if o, _, err = store.One[outstanding](ctx, tx, store.OutstandingAudits, job); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		o.servers, err = readRecheckTrouble(ctx, server)
+		return err
+	})
+	return o, err
+}
+
+func (o outstanding) explain(e *Explanation, job Job) {
+	add := func(code, hint, format string, args ...any) {
+		e.Reasons = append(e.Reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
+	}
+	switch why := o.servers.text(); {
+	case o.Rechecks == 0:
+	case o.servers.Servers == 0:
+		add("recheck_nobody", "start a server that can: ostraka server --queues recheck, with a Docker daemon or --recheck-sandbox linux", "%d rechecks wait: no server executes shards.", o.Rechecks)
+	case why != "":
+		add("recheck_delayed", "they go on by themselves when it is mended; nothing is decided without them", "%d rechecks wait: %s", o.Rechecks, why)
+	case o.Trouble != "":
+		add("recheck_delayed", "it is tried again with growing pauses; nothing is decided without it", "%d rechecks wait: %s", o.Rechecks, o.Trouble)
+	default:
+		add("rechecking", "", "%d shards wait for the server to execute them, or are being executed.", o.Rechecks)
+	}
+	if job.Shards.Provisional > 0 {
+		add("provisional", "", "%d accepted results are not final yet: %d audits of their agents' results have not ended, and more are drawn when no shard is open.", job.Shards.Provisional, o.Audits)
+	}
+}
