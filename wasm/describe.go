@@ -71,6 +71,8 @@ func (d Description) check(kind Kind) error {
 		return fmt.Errorf("the version is %d bytes; 1 to %d are allowed", len(d.Version), MaxDescribedName)
 	case len(d.Summary) > MaxSummary:
 		return fmt.Errorf("the summary is %d bytes; at most %d are allowed", len(d.Summary), MaxSummary)
+	case len(d.Kinds) > len(Kinds()) || slices.ContainsFunc(d.Kinds, func(k Kind) bool { return !slices.Contains(Kinds(), k) }):
+		return fmt.Errorf("it names kinds that there are not, or one twice; the kinds are %v", Kinds())
 	case !slices.Contains(d.Kinds, kind):
 		return fmt.Errorf("its kinds are %q and it is used as a %s", d.Kinds, kind)
 	case clean(d.Name) != d.Name || clean(d.Version) != d.Version || clean(d.Summary) != d.Summary:

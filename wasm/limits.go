@@ -54,6 +54,9 @@ const (
 	// MaxLine bounds a line in bytes where it may be longer than a record: the
 	// partial or final of an aggregator is one line.
 	MaxLine = 8 << 20
+	// MaxLines bounds the lines of stdout of a batch: whoever reads them keeps
+	// each with some hundred bytes of its own, however short it is.
+	MaxLines = 100_000
 	// DefaultStderr and MaxStderr bound what is kept of stderr in bytes:
 	// enough for a trace, little enough to store with each failure.
 	DefaultStderr = 8 << 10

@@ -64,7 +64,9 @@ func (s *splitter) emit() error {
 	if int64(len(line)) > s.limits.Line {
 		return errOverLimit
 	}
-	s.lines++
+	if s.lines++; s.lines > MaxLines {
+		return errTooManyLines
+	}
 	if s.bad != nil {
 		return nil //nolint:nilerr // told when the module has come to its end
 	}

@@ -63,6 +63,8 @@ var (
 	// errOverLimit says that a runner passed on more output than it should
 	// have: the module got hold of it.
 	errOverLimit = errors.New("the runner sent more output than its limit")
+	// errTooManyLines ends a module that prints ever more lines.
+	errTooManyLines = errors.New("too many lines of stdout")
 )
 
 // batch is one run in the making.
@@ -170,6 +172,8 @@ func (b *batch) broken(err error) error {
 		e = b.tooLong()
 	case errors.Is(err, errOverLimit):
 		e = b.failure(ClassOutputLimit, "", "%v", errOverLimit)
+	case errors.Is(err, errTooManyLines):
+		e = b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d lines", MaxLines)
 	case errors.As(err, &died) && (died.Memory || strings.Contains(died.Crash, "SIGSEGV")):
 		e = b.failure(ClassMemoryLimit, "keep less in memory", "the module's process ran out of memory (%s)", died.State)
 	default:

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -13,16 +15,26 @@ import (
 )
 
 const (
-	// MaxSchema bounds the schema of a module's parameters in bytes. With
-	// references refused, checking costs at most its size times the parameters'.
+	// MaxSchema bounds the schema of a module's parameters in bytes.
 	MaxSchema = 16 << 10
+	// MaxSchemaWork bounds the values in a schema times those in parameters:
+	// with references refused, checking takes no more steps than that. A step
+	// takes microseconds, and half a kilobyte if it finds a fault.
+	MaxSchemaWork = 200_000
+	// MaxPatterns bounds the regular expressions of a schema in instructions,
+	// all of them together and each twice, for it is compiled to be checked and
+	// to be used: it may look at every byte of the parameters with every one.
+	MaxPatterns = 2_000
 	// maxComplaints is how many faults of parameters are told at once.
 	maxComplaints = 5
 	schemaURL     = "urn:module:params"
 )
 
 // paramsSchema is a compiled schema.
-type paramsSchema struct{ schema *jsonschema.Schema }
+type paramsSchema struct {
+	schema *jsonschema.Schema
+	values int // in the schema
+}
 
 // nowhere refuses to load anything: a stranger's schema must not make the server
 // read files or addresses.
@@ -54,6 +66,7 @@ func (d Description) schema() (*paramsSchema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(nowhere{})
+	c.UseRegexpEngine(boundedPatterns())
 	if err := c.AddResource(schemaURL, document); err != nil {
 		return nil, fmt.Errorf("the schema of the parameters: %w", err)
 	}
@@ -61,7 +74,43 @@ func (d Description) schema() (*paramsSchema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the schema of the parameters is not JSON Schema: %s", clean(err.Error()))
 	}
-	return &paramsSchema{schema}, nil
+	return &paramsSchema{schema, countValues(document)}, nil
+}
+
+// boundedPatterns compiles regular expressions until they are too many. One
+// that is short may stand for a program of millions of instructions.
+func boundedPatterns() jsonschema.RegexpEngine {
+	total := 0
+	return func(pattern string) (jsonschema.Regexp, error) {
+		parsed, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		program, err := syntax.Compile(parsed.Simplify())
+		if err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		if total += len(program.Inst); total > MaxPatterns {
+			return nil, fmt.Errorf("the patterns up to %q take more than %d instructions together; shorten the repetitions", pattern, MaxPatterns)
+		}
+		return regexp.Compile(pattern)
+	}
+}
+
+// countValues counts the values of a JSON document, at every depth.
+func countValues(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, value := range v {
+			n += countValues(value)
+		}
+	case []any:
+		for _, value := range v {
+			n += countValues(value)
+		}
+	}
+	return n
 }
 
 // refuseReferences keeps a small schema from standing for an endless one.
@@ -93,6 +142,9 @@ func (s *paramsSchema) check(params json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
 	if err != nil {
 		return fmt.Errorf("the parameters are not JSON: %w", err)
+	}
+	if n := countValues(value); n*s.values > MaxSchemaWork {
+		return fmt.Errorf("the parameters have %d values and their schema %d; at most %d are checked, multiplied (let the schema say less about long lists, or pass less)", n, s.values, MaxSchemaWork)
 	}
 	err = s.schema.Validate(value)
 	var invalid *jsonschema.ValidationError

@@ -104,7 +104,10 @@ func (t Trial) Try(ctx context.Context, module []byte) (Report, error) {
 	report.Params = t.Params
 	if err := info.Description.CheckParams(t.Params); err != nil {
 		report.fail("parameters", err.Error())
-		return report, nil
+		if t.phase == "" {
+			return report, nil
+		}
+		// A batch that is repeated goes on: it was run with them, and what came of it is the question.
 	}
 	run, err := t.runner()
 	if err != nil {
