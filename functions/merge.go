@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/google/uuid"
@@ -80,8 +81,8 @@ func (s *Service) afterPartial(ctx context.Context, tx *store.Tx, project, job u
 	}
 	parent := n.parent()
 	from, to := parent.children(f.PagesTotal)
-	below, err := store.Many[partialDigest](ctx, tx, store.PartialDigests, job, f.Run, n.level, from, to)
-	if err != nil || int64(len(below)) < to-from {
+	below, _, err := store.Value[int64](ctx, tx, store.CountPartials, job, f.Run, n.level, from, to)
+	if err != nil || below < to-from {
 		return nil, err
 	}
 	return []Step{MergeArgs{Project: project, Job: job, Run: f.Run, Level: parent.level, Number: parent.number}}, nil
@@ -96,10 +97,10 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 	}
 	var merged wasm.Partial
 	runs := &moduleRuns{}
-	if parts := partialsOf(rows); len(parts) > 0 {
+	if hasPartials(rows) {
 		var fold wasm.Aggregation
 		fold, runs = s.watchedAggregation(args.Project, args.Job, f, fmt.Sprintf("partials %d to %d of level %d", from, to-1, n.level-1))
-		if merged, _, err = fold.Merge(ctx, wasm.Each(parts)); err != nil {
+		if merged, _, err = fold.Merge(ctx, s.partials(ctx, args, f.Run, n.level-1, rows)); err != nil {
 			return fmt.Errorf("merging partials %d to %d of level %d: %w", from, to-1, n.level-1, runs.named(err))
 		}
 	}
@@ -125,12 +126,13 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 	})
 }
 
-func (s *Service) below(ctx context.Context, args MergeArgs, f foldingRow, n node, from, to int64) (rows []partialRow, done bool, err error) {
+// below lists the partials below a node, without their data.
+func (s *Service) below(ctx context.Context, args MergeArgs, f foldingRow, n node, from, to int64) (rows []partialDigest, done bool, err error) {
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		if _, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
 			return err
 		}
-		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, f.Run, n.level-1, from, to)
+		rows, err = store.Many[partialDigest](ctx, tx, store.PartialDigests, args.Job, f.Run, n.level-1, from, to)
 		return err
 	})
 	return rows, done, err
@@ -139,17 +141,73 @@ func (s *Service) below(ctx context.Context, args MergeArgs, f foldingRow, n nod
 type partialDigest struct {
 	Number int64
 	Count  int64
+	Bytes  int64
 	Digest []byte
+}
+
+// partials reads the data of listed partials in their order, as much at a time as a preview holds: a module's partials may be megabytes
+// each.
+func (s *Service) partials(ctx context.Context, args MergeArgs, run, level int, listed []partialDigest) iter.Seq2[wasm.Partial, error] {
+	return func(yield func(wasm.Partial, error) bool) {
+		for rest := listed; len(rest) > 0; {
+			n := someOf(rest)
+			rows, err := s.readPartials(ctx, args, run, level, rest[:n])
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range rows {
+				// Of a page in which nothing was accepted there is none: modules see only partials that they made.
+				if len(r.Data) > 0 && !yield(r.Data, nil) {
+					return
+				}
+			}
+			rest = rest[n:]
+		}
+	}
+}
+
+// someOf says how many of the next partials are read at once: at least one.
+func someOf(listed []partialDigest) int {
+	total := int64(0)
+	for i, d := range listed {
+		if total += d.Bytes; total > MaxPreviewBytes && i > 0 {
+			return i
+		}
+	}
+	return len(listed)
+}
+
+func (s *Service) readPartials(ctx context.Context, args MergeArgs, run, level int, listed []partialDigest) (rows []partialRow, err error) {
+	from, to := listed[0].Number, listed[len(listed)-1].Number+1
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, run, level, from, to)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading partials %d to %d of level %d: %w", from, to-1, level, err)
+	}
+	if !slices.EqualFunc(rows, listed, func(r partialRow, d partialDigest) bool {
+		return r.Number == d.Number && bytes.Equal(r.Digest, d.Digest)
+	}) {
+		return nil, fmt.Errorf("reading partials %d to %d of level %d: they have changed meanwhile; the step is tried again", from, to-1, level)
+	}
+	return rows, nil
+}
+
+// hasPartials tells whether anything was accepted in the pages of partials.
+func hasPartials(listed []partialDigest) bool {
+	return slices.ContainsFunc(listed, func(d partialDigest) bool { return d.Bytes > 0 })
 }
 
 // unchanged says whether the partials are still those that were read: a shard that is opened again takes them away. The caller holds
 // the job's lock.
-func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int, from, to int64, rows []partialRow) (bool, error) {
+func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int, from, to int64, rows []partialDigest) (bool, error) {
 	now, err := store.Many[partialDigest](ctx, tx, store.PartialDigests, job, run, level, from, to)
 	if err != nil {
 		return false, err
 	}
-	return slices.EqualFunc(now, rows, func(d partialDigest, r partialRow) bool {
+	return slices.EqualFunc(now, rows, func(d, r partialDigest) bool {
 		return d.Number == r.Number && d.Count == r.Count && bytes.Equal(d.Digest, r.Digest)
 	}), nil
 }
@@ -172,25 +230,14 @@ func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) 
 		return err
 	}
 	fold, runs := s.watchedAggregation(args.Project, args.Job, f, "the answer")
-	answer, _, err := fold.Final(ctx, wasm.Each(partialsOf(rows)))
+	answer, _, err := fold.Final(ctx, s.partials(ctx, args, f.Run, top, rows))
 	if err != nil {
 		return fmt.Errorf("making the answer: %w", runs.named(err))
 	}
 	return s.keepAnswer(ctx, args, f, rows, answer, runs)
 }
 
-// partialsOf drops the folds of pages in which nothing was accepted: modules see only partials that they made.
-func partialsOf(rows []partialRow) []wasm.Partial {
-	var parts []wasm.Partial
-	for _, r := range rows {
-		if len(r.Data) > 0 {
-			parts = append(parts, r.Data)
-		}
-	}
-	return slices.Clip(parts)
-}
-
-func countOf(rows []partialRow) (n int64) {
+func countOf(rows []partialDigest) (n int64) {
 	for _, r := range rows {
 		n += r.Count
 	}
@@ -198,7 +245,7 @@ func countOf(rows []partialRow) (n int64) {
 }
 
 // keepAnswer stores the answer. It ends the job, or, where the job has ended already, becomes the answer that the job shows.
-func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, rows []partialRow, answer wasm.Final, runs *moduleRuns) error {
+func (s *Service) keepAnswer(ctx context.Context, args MergeArgs, f foldingRow, rows []partialDigest, answer wasm.Final, runs *moduleRuns) error {
 	value, object, err := s.inlineOrObject(ctx, args.Project, answer.Value)
 	if err != nil {
 		return fmt.Errorf("storing the answer of job %s: %w", args.Job, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -103,4 +104,15 @@ func (s *Service) foldAll(ctx context.Context, fold wasm.Aggregation, parts []wa
 	}
 	answer, _, err := fold.Final(ctx, wasm.Each(parts))
 	return answer, err
+}
+
+// partialsOf drops the folds of pages in which nothing was accepted: modules see only partials that they made.
+func partialsOf(rows []partialRow) []wasm.Partial {
+	var parts []wasm.Partial
+	for _, r := range rows {
+		if len(r.Data) > 0 {
+			parts = append(parts, r.Data)
+		}
+	}
+	return slices.Clip(parts)
 }

@@ -58,6 +58,7 @@ var (
 	CountNarrowSwitches  = load("count_narrow_switches")
 	CountOpenJobs        = load("count_open_jobs")
 	CountPage            = load("count_page")
+	CountPartials        = load("count_partials")
 	CountPending         = load("count_pending")
 	CountReported        = load("count_reported")
 	CountRules           = load("count_rules")
