@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputfile"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 func (w *world) putFile(name, content string) functions.NamedFile {
@@ -252,4 +255,43 @@ func TestASplitOfObjectsGoesOnAtTheRightFile(t *testing.T) {
 	require.Equal(t, int64(shards), w.count(`select count(*) from shards where convert_from(input, 'UTF8')::jsonb -> 0 ->> 'name' = 'f/' || to_char(2 * number, 'FM0000000')`))
 	require.Equal(t, int64(shards-1), w.count(`select count(*) from shards where convert_from(input, 'UTF8')::jsonb -> 1 ->> 'name' = 'f/' || to_char(2 * number + 1, 'FM0000000')`))
 	w.check(job.ID)
+}
+
+// readingCourt reads the files of what it executes, as a sandbox does.
+type readingCourt struct {
+	*court
+	read map[string]string
+}
+
+func (c *readingCourt) Recheck(ctx context.Context, batch recheck.Batch) ([]harness.Result, error) {
+	for _, shard := range batch.Shards {
+		for _, f := range shard.Files {
+			r, err := batch.Open(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			text, err := io.ReadAll(r)
+			if err := errors.Join(err, r.Close()); err != nil {
+				return nil, err
+			}
+			c.set(func(*court) { c.read[f.Path] = string(text) })
+		}
+	}
+	return c.court.Recheck(ctx, batch)
+}
+
+// The server executes shards with the same files as agents.
+func TestRechecksReadTheFiles(t *testing.T) {
+	t.Parallel()
+	c := &readingCourt{court: &court{}, read: map[string]string{}}
+	w := newWorld(t, withCourt(c.court), func(o *functions.Options) { o.Rechecker = c })
+	w.opened()
+	w.putFile("in/1", "one")
+	w.putFile("in/2", "two")
+	job := w.submit(0, overPrefix("in/", 0), func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, "all" })
+	w.drain(func(s waiting) { require.NoError(t, w.step(s)) })
+	require.Equal(t, 2, w.agent(func(string) functions.Result { return honest("1") }).do(2))
+	w.drain(func(s waiting) { require.NoError(t, w.step(s)) })
+	require.Equal(t, map[string]string{"in/1": "one", "in/2": "two"}, c.read)
+	require.Equal(t, int64(2), w.job(job.ID).Shards.Total)
 }

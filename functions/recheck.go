@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
@@ -147,10 +148,19 @@ func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
 		return err
 	}
 	inputs, err := store.Many[pickedShard](ctx, tx, store.ShardInputs, w.job, w.numbers)
-	for _, in := range inputs {
-		w.shards = append(w.shards, recheck.Shard{Number: in.Number, Input: shardInput(job.Partition, in.Number, in.Input)})
+	if err != nil {
+		return err
 	}
-	return err
+	for _, in := range inputs {
+		shard := recheck.Shard{Number: in.Number, Input: shardInput(job.Partition, in.Number, in.Input)}
+		if job.Partition.Files() {
+			if shard.Files, err = inputfile.Parse(shard.Input); err != nil {
+				return fmt.Errorf("reading shard %d of job %s: %w", in.Number, w.job, err)
+			}
+		}
+		w.shards = append(w.shards, shard)
+	}
+	return nil
 }
 
 // nextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
@@ -247,7 +257,7 @@ func (s *Service) executeTwice(ctx context.Context, args RecheckArgs, work reche
 	if err != nil {
 		return nil, err
 	}
-	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards}
+	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.openInput(args.Project)}
 	runs := map[int64][]serverRun{}
 	if err := s.execute(ctx, batch, runs); err != nil {
 		return s.settledRuns(ctx, args, work, runs), err
