@@ -55,7 +55,7 @@ func decisionsInReview(item FlagItem) []FlagDecision {
 	}
 	return append(list,
 		FlagDecision{Decision: FlagRerun, Effect: fmt.Sprintf("Lends shard %d once more, to an agent that has not tried it. The attempts that are there count on.", item.Number)},
-		FlagDecision{Decision: FlagRecheck, Effect: fmt.Sprintf("Has the server execute shard %d itself, and weighs its answer with the others.", item.Number)},
+		FlagDecision{Decision: FlagRecheck, Effect: fmt.Sprintf("Has the server execute shard %d itself: its answer decides.", item.Number)},
 		FlagDecision{Decision: FlagReject, Effect: fmt.Sprintf("Gives shard %d up, and the job with it: it fails when nothing else is open.", item.Number)})
 }
 

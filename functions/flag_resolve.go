@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // MaxResolveAll is how many shards one decision about all that wait settles: one transaction holds their locks. The flag stays open
@@ -121,7 +122,8 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, project uuid.UUID,
 	case FlagDismiss:
 		return done, nil
 	case FlagRecheck:
-		return carriedOut{shards: 1}, s.askRecheck(ctx, tx, project, *d.Job, *d.Shard)
+		steps, err := s.askRecheck(ctx, tx, project, by, d.Flag, r)
+		return carriedOut{shards: 1, steps: steps}, err
 	}
 	numbers, left, err := shardsOf(ctx, tx, d.Flag)
 	if err != nil {
@@ -130,6 +132,30 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, project uuid.UUID,
 	decision := map[string]string{FlagAccept: ResolveAccept, FlagReject: ResolveFail, FlagRerun: ResolveRetry}[r.Decision]
 	steps, err := resolveShards(ctx, tx, project, by, *d.Job, numbers, d.ID, Resolution{Decision: decision, Digest: r.Digest, Reason: r.Reason})
 	return carriedOut{shards: len(numbers), left: left, steps: steps}, err
+}
+
+// askRecheck opens a shard in review for the server, whose answer decides.
+func (s *Service) askRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, by Principal, f Flag, r FlagResolution) ([]Step, error) {
+	terms, err := s.auditTerms(ctx, tx, project, verify.Policy{Recheck: verify.RecheckAll})
+	if err != nil {
+		return nil, err
+	}
+	if !terms.rechecks {
+		return nil, errNoRecheck
+	}
+	shard := []int64{*f.Shard}
+	steps, err := resolveShards(ctx, tx, project, by, *f.Job, shard, f.ID, Resolution{Decision: resolveRecheck, Reason: r.Reason})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := store.Exec(ctx, tx, store.AskRechecks, *f.Job, shard, "person"); err != nil {
+		return nil, err
+	}
+	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+		return nil, err
+	}
+	batch, err := nextBatch(ctx, tx, project)
+	return append(steps, batch...), err
 }
 
 // shardsOf are the shards that a flag is about: its own, or as many of all that wait as one decision settles.
@@ -147,9 +173,4 @@ func lockedShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64)
 		return ShardDetail{}, err
 	}
 	return getShard(ctx, tx, job, number)
-}
-
-// askRecheck has the server execute a shard.
-func (s *Service) askRecheck(context.Context, *store.Tx, uuid.UUID, uuid.UUID, int64) error {
-	return errNoRecheck
 }

@@ -197,3 +197,35 @@ func TestRefusedSubmissionsAreFlagged(t *testing.T) {
 	require.Equal(t, map[string]uuid.UUID{"bad_signature": a.id, "bad_result": a.id, "foreign_lease": thief.id}, rules)
 	a.report(lease)
 }
+
+// TestTheServerDecidesWhatAPersonHasItExecute: before it can there is a clear refusal.
+func TestTheServerDecidesWhatAPersonHasItExecute(t *testing.T) {
+	t.Parallel()
+	truth := `{"n":1,"sum":18446744073709551616}`
+	w := newWorld(t, withCourt(&court{answer: func(string, uint32) functions.Result { return ok(truth) }}))
+	w.pushFunction("contested", "[verification]\nquorum = 2\nmax_attempts = 3\n")
+	job := w.submit(1, func(j *functions.NewJob) { j.Function, j.Quorum = "contested", 0 })
+	w.settleAll()
+	for i := range 3 {
+		w.agent(says(fmt.Sprintf(`{"n":1,"sum":%d}`, i))).do(1)
+		w.settleAll()
+	}
+	f := w.flags(job.ID, functions.FlagReview)[0]
+	recheck := functions.FlagResolution{Decision: "recheck", Reason: "let the server see"}
+	_, err := w.decideFlag(f, recheck)
+	requireCode(t, err, "no_recheck")
+	_, err = w.resolve(job, 0, functions.Resolution{Decision: "recheck", Reason: "r"})
+	requireCode(t, err, "bad_decision")
+	w.opened()
+	d, err := w.decideFlag(f, recheck)
+	require.NoError(t, err)
+	require.Equal(t, "recheck", d.Resolution)
+	require.Equal(t, functions.ShardOpen, d.Item.State)
+	w.settleAll()
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Equal(t, truth, string(done.Aggregate.Value))
+	d = w.flag(f.ID)
+	require.True(t, d.Item.Groups[0].Server && d.Item.Groups[0].Reference && d.Item.Groups[0].Accepted)
+	w.check(job.ID)
+}

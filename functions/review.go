@@ -17,6 +17,8 @@ const (
 	ResolveAccept = "accept" // one of the outputs, named by its digest
 	ResolveRetry  = "retry"  // lend it once more; also an accepted shard, as long as the job has not ended
 	ResolveFail   = "fail"
+
+	resolveRecheck = "recheck" // of a flag alone: the shard waits for the server
 )
 
 // MaxResolutionReason is the longest reason of a resolution, in bytes.
@@ -36,6 +38,9 @@ func checkResolutionReason(reason string) error {
 func (s *Service) ResolveShard(ctx context.Context, by Principal, project, job uuid.UUID, number int64, r Resolution) (d ShardDetail, err error) {
 	if err := checkResolutionReason(r.Reason); err != nil {
 		return d, err
+	}
+	if r.Decision == resolveRecheck {
+		return d, Invalid("bad_decision", "rechecks are asked for through the flag of the shard", "ostraka flag list, then ostraka flag resolve FLAG --recheck")
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if d, err = getShard(ctx, tx, job, number); err != nil { // there is such a shard
@@ -134,6 +139,8 @@ func changeFor(d ShardDetail, r Resolution) (shardChange, error) {
 		change.state, change.agent = ShardAccepted, &d.Attempts[i].Agent
 	case ResolveRetry:
 		change.state, change.wanted = ShardOpen, 1
+	case resolveRecheck:
+		change.state = ShardOpen
 	case ResolveFail:
 		change.state = ShardFailed
 	default:
