@@ -29,14 +29,6 @@ const (
 	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
 )
 
-// FlagKinds lists the kinds.
-func FlagKinds() []string {
-	return []string{
-		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature,
-		FlagFinding, FlagValidator, FlagDivergence, FlagUnsteady, FlagIncident,
-	}
-}
-
 // Limits of flags.
 const (
 	// MaxOpenFlags is how many open flags there are of one kind and rule in one job (or on one version of a function): shards, where the
