@@ -34,7 +34,18 @@ const (
 	MaxLabels  = 32      // labels
 	MaxLabel   = 64      // bytes of one
 	MaxExplain = 4 << 10 // bytes of the explanation
+	MaxPlaces  = 64      // places in a file
+	MaxPlace   = 1 << 10 // bytes of what is said about a place
 )
+
+// Place is where in a file something weighs.
+type Place struct {
+	Line   int64   `json:"line,omitempty"`
+	Label  string  `json:"label,omitempty"`
+	Weight float64 `json:"weight,omitempty"` // 0 to 1
+	What   string  `json:"what,omitempty"`
+	Text   string  `json:"text,omitempty"` // of the line
+}
 
 // Score is a heuristic's answer about one thing.
 type Score struct {
@@ -42,6 +53,7 @@ type Score struct {
 	Score   *float64 `json:"score"` // 0 to 1; 1 is what most deserves a look
 	Labels  []string `json:"labels,omitempty"`
 	Explain string   `json:"explain,omitempty"`
+	Places  []Place  `json:"findings,omitempty"`
 }
 
 // Score returns one score for each thing, in their order. At most MaxBatch go
@@ -91,6 +103,14 @@ func (s Score) check(id string) error {
 		return fmt.Errorf("%q has %d labels; at most %d are allowed", id, len(s.Labels), MaxLabels)
 	case len(s.Explain) > MaxExplain:
 		return fmt.Errorf("the explanation of %q is %d bytes; at most %d are allowed", id, len(s.Explain), MaxExplain)
+	}
+	if len(s.Places) > MaxPlaces {
+		return fmt.Errorf("%q has %d findings; at most %d are allowed", id, len(s.Places), MaxPlaces)
+	}
+	for _, p := range s.Places {
+		if p.Line < 0 || !isScore(p.Weight) || len(p.Label) > MaxLabel || len(p.What) > MaxPlace || len(p.Text) > MaxPlace {
+			return fmt.Errorf("a finding of %q is not acceptable: a line from 0, a weight of 0 to 1, a label of %d and texts of %d bytes", id, MaxLabel, MaxPlace)
+		}
 	}
 	for _, l := range s.Labels {
 		if l == "" || len(l) > MaxLabel {

@@ -20,10 +20,11 @@ cd "$here"
 
 # build NAME SOURCE makes NAME.wasm; the crate's name is part of the bytes.
 build() {
-	"$rustc" --edition 2021 --target wasm32-wasi --crate-type bin --crate-name "$1" \
+	"$rustc" --edition 2021 --target wasm32-wasi --crate-type bin --crate-name "$(echo "$1" | tr - _)" \
 		-C opt-level=z -C lto=fat -C codegen-units=1 -C panic=abort -C strip=symbols \
 		-C linker=wasm-ld -C link-arg=--compress-relocations -C link-arg=-O2 --remap-path-prefix "$here=." -D warnings \
 		-o "$dir/$1.wasm" "src/$2"
 }
 build aggregate main.rs
 build tolerant tolerant.rs
+build code-risk risk.rs

@@ -21,6 +21,9 @@ var aggregate []byte
 //go:embed tolerant.wasm
 var tolerant []byte
 
+//go:embed code-risk.wasm
+var codeRisk []byte
+
 // Module returns the built-in aggregator.
 func Module() wasm.Module { return wasm.FromBytes(aggregate) }
 
@@ -29,7 +32,8 @@ var names = []string{"concat", "count", "count_true", "max", "merge", "min", "sa
 
 // others are the built-in modules that are no aggregators.
 var others = map[string]shipped{
-	"tolerant": {wasm.KindValidator, tolerant},
+	"tolerant":  {wasm.KindValidator, tolerant},
+	"code-risk": {wasm.KindHeuristic, codeRisk},
 }
 
 type shipped struct {

@@ -1,0 +1,528 @@
+//! The heuristic code-risk: what in Python source deserves a look before strangers
+//! run it. It reads tokens, so that comments and texts do not count, aliases and
+//! literals put together do, and says for every mark where it is and what it weighs.
+//!
+//! It is advice: code that wants to hide finds a way, and the sandbox is what holds.
+
+#[allow(dead_code)]
+mod batch;
+#[allow(dead_code)]
+mod json;
+#[allow(dead_code)]
+mod map;
+mod python;
+
+use json::Node;
+use python::{Kind, Token};
+use std::collections::{BTreeMap, BTreeSet};
+
+const DESCRIPTION: &str = concat!(
+    r#"{"t":"describe","name":"code-risk","version":"1.0.0","kinds":["heuristic"],"#,
+    r#""summary":"marks process, network, file, native, dynamic, hidden and mining code in Python source","#,
+    r#""params":{"type":"object","additionalProperties":false,"properties":{}}}"#
+);
+
+/// How many marks are named for a file; the score counts all.
+const MAX_SHOWN: usize = 32;
+/// How much of a line is shown, in characters.
+const MAX_LINE: usize = 120;
+
+struct Mark {
+    line: usize,
+    label: &'static str,
+    weight: f64,
+    what: String,
+}
+
+/// Paths of functions and modules, by prefix, what they are and what they weigh. The
+/// first that fits counts.
+const PATHS: &[(&str, &str, f64)] = &[
+    ("os.system", "process", 0.6), ("os.popen", "process", 0.6), ("os.exec", "process", 0.6), ("os.spawn", "process", 0.6),
+    ("os.posix_spawn", "process", 0.6), ("os.fork", "process", 0.5), ("os.kill", "process", 0.4), ("os.setuid", "process", 0.5),
+    ("os.setsid", "process", 0.3), ("subprocess", "process", 0.55), ("pty", "process", 0.55), ("multiprocessing", "process", 0.2),
+    ("concurrent.futures.ProcessPoolExecutor", "process", 0.2), ("commands", "process", 0.4), ("signal.alarm", "process", 0.1),
+    ("socket", "network", 0.5), ("ssl", "network", 0.3), ("http", "network", 0.4), ("urllib.parse", "", 0.0), ("urllib", "network", 0.45),
+    ("requests", "network", 0.45), ("httpx", "network", 0.45), ("aiohttp", "network", 0.45), ("ftplib", "network", 0.5),
+    ("smtplib", "network", 0.5), ("telnetlib", "network", 0.5), ("paramiko", "network", 0.5), ("xmlrpc", "network", 0.4),
+    ("socketserver", "network", 0.5), ("asyncio.open_connection", "network", 0.5), ("asyncio.start_server", "network", 0.5),
+    ("asyncio.create_subprocess", "process", 0.55), ("webbrowser", "network", 0.4), ("poplib", "network", 0.5), ("imaplib", "network", 0.5),
+    ("_socket", "network", 0.6), ("_posixsubprocess", "process", 0.7), ("posix", "process", 0.6), ("nt", "process", 0.5),
+    ("ctypes", "native", 0.55), ("_ctypes", "native", 0.6), ("cffi", "native", 0.5), ("mmap", "native", 0.2),
+    ("pickle.load", "dynamic", 0.3), ("marshal", "dynamic", 0.45), ("shelve", "dynamic", 0.25), ("dill", "dynamic", 0.35),
+    ("importlib", "dynamic", 0.25), ("imp", "dynamic", 0.3), ("code.Interactive", "dynamic", 0.5), ("codeop", "dynamic", 0.4),
+    ("builtins.exec", "dynamic", 0.55), ("builtins.eval", "dynamic", 0.55), ("builtins.compile", "dynamic", 0.4), ("builtins.__import__", "dynamic", 0.5),
+    ("types.CodeType", "dynamic", 0.5), ("types.FunctionType", "dynamic", 0.3), ("sys.settrace", "dynamic", 0.3), ("sys._getframe", "dynamic", 0.3),
+    ("gc.get_objects", "dynamic", 0.3), ("os.remove", "file", 0.25), ("os.unlink", "file", 0.25), ("os.chmod", "file", 0.25), ("os.symlink", "file", 0.3),
+    ("os.environ", "environment", 0.15), ("os.getenv", "environment", 0.15), ("os.walk", "file", 0.15), ("os.scandir", "file", 0.15), ("os.listdir", "file", 0.1),
+    ("os.open", "file", 0.3), ("shutil.rmtree", "file", 0.3), ("tempfile", "", 0.0), ("resource.setrlimit", "process", 0.3),
+];
+
+/// Built-in functions, where they are not defined anew.
+const BUILTINS: &[(&str, f64)] = &[("exec", 0.55), ("eval", 0.55), ("compile", 0.4), ("__import__", 0.5), ("breakpoint", 0.2)];
+
+/// Attributes by which code climbs out of what it was given.
+const CLIMBS: &[&str] = &[
+    "__subclasses__", "__globals__", "__builtins__", "__code__", "__bases__", "__mro__", "__closure__", "f_globals", "f_back", "f_builtins", "gi_frame", "cr_frame", "tb_frame",
+    "__getattribute__", "__reduce__", "__reduce_ex__", "__loader__",
+];
+
+/// Names that are dangerous wherever they are looked up by a text.
+const HIDDEN: &[&str] = &[
+    "system", "popen", "exec", "eval", "compile", "__import__", "fork", "execv", "execve", "Popen", "check_output", "socket", "CDLL", "import_module", "spawn", "os", "subprocess", "builtins",
+    "ctypes", "posix",
+];
+
+/// What coin miners are made of.
+const MINING: &[&str] = &[
+    "stratum+tcp", "stratum+ssl", "stratum2+", "xmrig", "cryptonight", "randomx", "minerd", "cpuminer", "coinhive", "nicehash", "monero", "ethash", "kawpow", "minexmr", "nanopool",
+    "supportxmr", "mining.subscribe", "mining.authorize", "hashvault",
+];
+
+/// Places outside of a function's own folder.
+const PLACES: &[&str] = &["/etc/", "/proc/", "/sys/", "/dev/", "/root", "/home/", "/var/", "~/", ".ssh", "id_rsa", ".aws/", ".bashrc", "/boot/", "docker.sock"];
+
+struct Reader<'a> {
+    t: &'a [Token],
+    /// What a name stands for: a module, or something of one.
+    names: BTreeMap<String, String>,
+    /// Modules of which everything was imported.
+    stars: Vec<String>,
+    /// Functions and variables of the file's own.
+    own: BTreeSet<String>,
+    marks: Vec<Mark>,
+}
+
+impl<'a> Reader<'a> {
+    fn is(&self, at: usize, text: &str) -> bool {
+        matches!(self.t.get(at), Some(t) if t.kind == Kind::Op && t.text == text)
+    }
+
+    fn name(&self, at: usize) -> Option<&'a str> {
+        match self.t.get(at) {
+            Some(t) if t.kind == Kind::Name => Some(&t.text),
+            _ => None,
+        }
+    }
+
+    fn text(&self, at: usize) -> Option<&'a str> {
+        match self.t.get(at) {
+            Some(t) if t.kind == Kind::Str => Some(&t.text),
+            _ => None,
+        }
+    }
+
+    fn mark(&mut self, at: usize, label: &'static str, weight: f64, what: &str) {
+        let line = self.t.get(at).map_or(0, |t| t.line);
+        self.marks.push(Mark { line, label, weight, what: what.to_string() });
+    }
+
+    fn path(&mut self, at: usize, path: &str) {
+        let fits = |prefix: &str| {
+            path == prefix
+                || (path.starts_with(prefix) && (path[prefix.len()..].starts_with('.') || prefix.contains('.')))
+        };
+        if let Some((_, label, weight)) = PATHS.iter().find(|(prefix, _, _)| fits(prefix)) {
+            if *weight > 0.0 {
+                self.mark(at, label, *weight, path);
+            }
+        }
+    }
+
+    /// Reads what the file defines and imports, before anything is judged: a name may
+    /// be used above the line that gives it its meaning.
+    fn definitions(&mut self) {
+        for at in 0..self.t.len() {
+            match self.name(at) {
+                Some("def") | Some("class") => {
+                    if let Some(name) = self.name(at + 1) {
+                        self.own.insert(name.to_string());
+                    }
+                }
+                Some("import") if !self.is(at.wrapping_sub(1), ".") && self.begins(at) => self.imports(at + 1),
+                Some("from") if self.begins(at) => self.imports_from(at + 1),
+                _ => {}
+            }
+        }
+        // Simple aliases, a few steps deep: e = exec; run = os.system.
+        for _ in 0..3 {
+            for at in 1..self.t.len() {
+                if !self.is(at, "=") || self.is(at + 1, "=") || at < 1 || !self.begins(at - 1) {
+                    continue;
+                }
+                if let (Some(name), Some((path, end))) = (self.name(at - 1), self.chain(at + 1)) {
+                    let ends = matches!(self.t.get(end), Some(t) if t.kind == Kind::Newline);
+                    let known = path.contains('.') || BUILTINS.iter().any(|(b, _)| *b == path) || self.names.contains_key(&path);
+                    if ends && known && name != path {
+                        self.names.insert(name.to_string(), path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a statement begins here.
+    fn begins(&self, at: usize) -> bool {
+        at == 0 || matches!(self.t.get(at - 1), Some(t) if t.kind == Kind::Newline || t.text == ":")
+    }
+
+    fn dotted(&self, mut at: usize) -> (String, usize) {
+        let mut path = String::new();
+        while self.is(at, ".") {
+            path.push('.');
+            at += 1;
+        }
+        while let Some(name) = self.name(at) {
+            path.push_str(name);
+            at += 1;
+            if !self.is(at, ".") {
+                break;
+            }
+            path.push('.');
+            at += 1;
+        }
+        (path, at)
+    }
+
+    fn imports(&mut self, mut at: usize) {
+        loop {
+            let (path, next) = self.dotted(at);
+            if path.is_empty() {
+                return;
+            }
+            if self.name(next) == Some("as") {
+                if let Some(alias) = self.name(next + 1) {
+                    self.names.insert(alias.to_string(), path.clone());
+                }
+            } else {
+                let first = path.split('.').next().unwrap_or("").to_string();
+                self.names.insert(first.clone(), first);
+            }
+            self.path(at, &path);
+            at = if self.name(next) == Some("as") { next + 2 } else { next };
+            if !self.is(at, ",") {
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    fn imports_from(&mut self, at: usize) {
+        let (module, next) = self.dotted(at);
+        if self.name(next) != Some("import") {
+            return;
+        }
+        self.path(at, &module);
+        let mut at = next + 1;
+        if self.is(at, "*") {
+            self.stars.push(module);
+            return;
+        }
+        if self.is(at, "(") {
+            at += 1;
+        }
+        while let Some(name) = self.name(at) {
+            let path = format!("{}.{}", module, name);
+            let mut alias = name;
+            if self.name(at + 1) == Some("as") {
+                alias = self.name(at + 2).unwrap_or(name);
+                at += 2;
+            }
+            self.names.insert(alias.to_string(), path.clone());
+            self.path(at, &path);
+            at += 1;
+            if !self.is(at, ",") {
+                return;
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads a chain of attributes that begins here, with what it stands for, and where
+    /// it ends: os.path.join, __import__("os").system, sys.modules["os"].popen.
+    fn chain(&self, at: usize) -> Option<(String, usize)> {
+        let first = self.name(at)?;
+        let mut path = match self.names.get(first) {
+            Some(path) => path.clone(),
+            None => first.to_string(),
+        };
+        let mut at = at + 1;
+        loop {
+            if self.is(at, ".") && self.name(at + 1).is_some() {
+                path = format!("{}.{}", path, self.name(at + 1).unwrap_or(""));
+                at += 2;
+            } else if self.is(at, "(") && self.text(at + 1).is_some() && ["__import__", "importlib.import_module", "builtins.__import__"].contains(&path.as_str()) {
+                path = self.text(at + 1).unwrap_or("").to_string();
+                while at < self.t.len() && !self.is(at, ")") {
+                    at += 1;
+                }
+                at += 1;
+            } else if self.is(at, "[") && self.text(at + 1).is_some() && self.is(at + 2, "]") && (path == "sys.modules" || path.ends_with("__builtins__") || path.ends_with("__dict__")) {
+                let name = self.text(at + 1).unwrap_or("");
+                path = if path == "sys.modules" { name.to_string() } else { format!("builtins.{}", name) };
+                at += 3;
+            } else {
+                return Some((path, at));
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        self.definitions();
+        let mut at = 0;
+        while at < self.t.len() {
+            match self.t[at].kind {
+                Kind::Str => self.literal(at),
+                Kind::Name => {
+                    at = self.names_at(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Judges the chain that begins here; returns where to go on.
+    fn names_at(&mut self, at: usize) -> usize {
+        let word = &self.t[at].text;
+        if CLIMBS.contains(&word.as_str()) {
+            self.mark(at, "escape", 0.45, word);
+        }
+        let lower = word.to_lowercase();
+        if MINING.iter().any(|m| lower.contains(m)) {
+            self.mark(at, "mining", 0.6, word);
+        }
+        let attribute = at > 0 && self.is(at - 1, ".");
+        let (path, end) = match self.chain(at) {
+            Some(chain) if !attribute => chain,
+            _ => return at + 1,
+        };
+        for i in at + 1..end {
+            if let Some(name) = self.name(i) {
+                if CLIMBS.contains(&name) {
+                    self.mark(i, "escape", 0.45, name);
+                }
+            }
+        }
+        let is_import = matches!(at.checked_sub(1).and_then(|b| self.name(b)), Some("import") | Some("from") | Some("as") | Some("def") | Some("class"));
+        let keyword = self.is(end, "=") && !self.is(end + 1, "=");
+        if is_import {
+            return end;
+        }
+        let bare = !path.contains('.');
+        if bare {
+            self.bare(at, end, &path, keyword);
+        } else if self.names.contains_key(word) || path.starts_with("builtins.") || end > at + 1 && !self.own.contains(word) && self.imported(&path) {
+            self.path(at, &path);
+        }
+        for i in at + 1..end {
+            if self.t[i].kind == Kind::Str {
+                self.literal(i);
+            }
+        }
+        end
+    }
+
+    /// Whether a path begins with something that was not imported by its name: by
+    /// __import__ or from sys.modules.
+    fn imported(&self, path: &str) -> bool {
+        let first = path.split('.').next().unwrap_or("");
+        self.names.contains_key(first) || PATHS.iter().any(|(p, _, _)| p.split('.').next() == Some(first)) && self.t.iter().any(|t| t.kind == Kind::Str && t.text == first)
+    }
+
+    fn bare(&mut self, at: usize, end: usize, path: &str, keyword: bool) {
+        let own = self.own.contains(path);
+        if let Some((_, weight)) = BUILTINS.iter().find(|(name, _)| *name == path) {
+            if !own && !keyword {
+                self.mark(at, "dynamic", *weight, path);
+            }
+        }
+        for module in self.stars.clone() {
+            if !own {
+                self.path(at, &format!("{}.{}", module, path));
+            }
+        }
+        if ["getattr", "setattr", "hasattr"].contains(&path) && self.is(end, "(") {
+            self.looked_up(at, end + 1);
+        }
+        if ["globals", "locals", "vars"].contains(&path) && self.is(end, "(") && self.subscripted(end) {
+            self.mark(at, "dynamic", 0.3, &format!("{}()[…]", path));
+        }
+        if path == "open" && self.is(end, "(") {
+            if let Some(name) = self.text(end + 1) {
+                if name.starts_with('/') || name.starts_with("..") || name.starts_with('~') {
+                    self.mark(at, "file", 0.3, &format!("open {}", shorten(name)));
+                }
+            }
+        }
+    }
+
+    /// Whether the call that opens here is followed by a subscript.
+    fn subscripted(&self, mut at: usize) -> bool {
+        let mut depth = 0;
+        while at < self.t.len() {
+            if self.is(at, "(") {
+                depth += 1;
+            } else if self.is(at, ")") {
+                depth -= 1;
+                if depth == 0 {
+                    return self.is(at + 1, "[");
+                }
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// getattr(x, NAME): a name that is a dangerous one, or that is computed.
+    fn looked_up(&mut self, call: usize, mut at: usize) {
+        let mut depth = 0;
+        while at < self.t.len() && !(depth == 0 && (self.is(at, ",") || self.is(at, ")"))) {
+            if self.is(at, "(") || self.is(at, "[") {
+                depth += 1;
+            } else if self.is(at, ")") || self.is(at, "]") {
+                depth -= 1;
+            }
+            at += 1;
+        }
+        match self.text(at + 1) {
+            Some(name) if self.is(at + 2, ",") || self.is(at + 2, ")") => {
+                if HIDDEN.contains(&name) || CLIMBS.contains(&name) {
+                    self.mark(call, "hidden", 0.5, &format!("getattr of {}", shorten(name)));
+                }
+            }
+            _ if self.is(at, ",") => self.mark(call, "dynamic", 0.15, "getattr of a computed name"),
+            _ => {}
+        }
+    }
+
+    fn literal(&mut self, at: usize) {
+        let text = &self.t[at].text;
+        let backwards = self.is(at + 1, "[") && self.is(at + 2, ":") && self.is(at + 3, ":") && self.is(at + 4, "-");
+        if backwards {
+            self.mark(at, "hidden", 0.4, "a text written backwards");
+            let right: String = text.chars().rev().collect();
+            if HIDDEN.contains(&right.as_str()) {
+                self.mark(at, "hidden", 0.5, &right);
+            }
+        }
+        // A text that stands alone is documentation.
+        let documentation = self.begins(at) && matches!(self.t.get(at + 1), None | Some(Token { kind: Kind::Newline, .. }));
+        let lower = text.to_lowercase();
+        if !documentation {
+            if let Some(word) = MINING.iter().find(|m| lower.contains(*m)) {
+                self.mark(at, "mining", 0.85, word);
+            }
+            if let Some(place) = PLACES.iter().find(|p| text.starts_with(*p) || (p.starts_with('.') || p.contains('_')) && text.contains(*p)) {
+                self.mark(at, "file", 0.3, &format!("the place {}", place));
+            }
+            if self.is(at.wrapping_sub(1), "[") && self.is(at + 1, "]") && HIDDEN.contains(&text.as_str()) && !["os", "socket", "exec", "system", "spawn"].contains(&text.as_str()) {
+                self.mark(at, "hidden", 0.4, &format!("[{}]", shorten(text)));
+            }
+        }
+        self.blob(at);
+    }
+
+    /// Long literals that look like packed code or data.
+    fn blob(&mut self, at: usize) {
+        let text = &self.t[at].text;
+        let length = text.chars().count();
+        if length < 120 {
+            return;
+        }
+        let bits = entropy(text);
+        let packed = text.chars().filter(|c| !c.is_whitespace()).all(|c| c.is_ascii_alphanumeric() || "+/=-_".contains(c));
+        let hex = text.chars().filter(|c| !c.is_whitespace()).all(|c| c.is_ascii_hexdigit());
+        let binary = text.chars().filter(|c| (*c as u32) < 9 || (*c as u32) > 126).count() * 4 > length;
+        if hex && bits > 3.0 && length >= 200 {
+            self.mark(at, "blob", 0.25, &format!("{} hexadecimal digits", length));
+        } else if packed && !hex && bits > 4.5 {
+            self.mark(at, "blob", 0.35, &format!("{} characters of base64, {:.1} bits each", length, bits));
+        } else if (binary || bits > 5.8) && length >= 200 {
+            self.mark(at, "blob", 0.35, &format!("a literal of {} characters, {:.1} bits each", length, bits));
+        }
+    }
+}
+
+/// Shannon's entropy, in bits a character.
+fn entropy(text: &str) -> f64 {
+    let mut counts: BTreeMap<char, f64> = BTreeMap::new();
+    let mut n = 0.0;
+    for c in text.chars() {
+        *counts.entry(c).or_insert(0.0) += 1.0;
+        n += 1.0;
+    }
+    -counts.values().map(|k| k / n * (k / n).log2()).sum::<f64>()
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(40).collect()
+}
+
+/// Each label counts with its heaviest mark, and each further mark brings a tenth of
+/// what is missing; labels are put together as if they were independent.
+fn score(marks: &[Mark]) -> f64 {
+    let mut labels: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for m in marks {
+        labels.entry(m.label).or_insert_with(Vec::new).push(m.weight);
+    }
+    let mut left = 1.0;
+    for weights in labels.values_mut() {
+        weights.sort_by(|a, b| b.total_cmp(a));
+        let mut clean = 1.0 - weights[0];
+        for w in weights.iter().skip(1).take(10) {
+            clean *= 1.0 - w / 10.0;
+        }
+        left *= clean;
+    }
+    1.0 - left
+}
+
+fn judge(_: &(), line: &[u8], out: &mut String) -> Result<(), String> {
+    let record = json::parse(line)?;
+    let id = record.get("id").and_then(|i| i.text()).ok_or("id is missing")?;
+    let source = record.get("text").and_then(|t| t.text()).unwrap_or_default();
+    let tokens = python::tokens(&source);
+    let mut reader = Reader { t: &tokens, names: BTreeMap::new(), stars: Vec::new(), own: BTreeSet::new(), marks: Vec::new() };
+    reader.read();
+    let mut marks = reader.marks;
+    // A line counts once for the same thing.
+    let mut seen = BTreeSet::new();
+    marks.retain(|m| seen.insert((m.line, m.label, m.what.clone())));
+    let total = score(&marks);
+    marks.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.line.cmp(&b.line)));
+    let labels: BTreeSet<&str> = marks.iter().map(|m| m.label).collect();
+    let lines: Vec<&str> = source.lines().collect();
+    out.push_str("{\"id\":");
+    json::write_string(out, &id);
+    out.push_str(&format!(",\"score\":{:.4},\"labels\":[", total));
+    json::join(out, labels.iter(), |out, l| json::write_string(out, l));
+    out.push_str("],\"explain\":");
+    let mut words: Vec<String> = marks.iter().take(8).map(|m| format!("line {}: {}", m.line, m.what)).collect();
+    if marks.len() > 8 {
+        words.push(format!("and {} more", marks.len() - 8));
+    }
+    json::write_string(out, &words.join("; "));
+    out.push_str(",\"findings\":[");
+    json::join(out, marks.iter().take(MAX_SHOWN), |out, m| {
+        let text: String = lines.get(m.line.wrapping_sub(1)).unwrap_or(&"").trim().chars().take(MAX_LINE).collect();
+        out.push_str(&format!("{{\"line\":{},\"label\":\"{}\",\"weight\":{},\"what\":", m.line, m.label, m.weight));
+        json::write_string(out, &m.what);
+        out.push_str(",\"text\":");
+        json::write_string(out, &text);
+        out.push('}');
+    });
+    out.push_str("]}\n");
+    Ok(())
+}
+
+fn start(params: &Node) -> Result<(), String> {
+    match json::object(params) {
+        Some(fields) if fields.is_empty() => Ok(()),
+        _ => Err("there are none".to_string()),
+    }
+}
+
+fn main() {
+    batch::run("heuristic", DESCRIPTION, start, judge, |_, _| {});
+}
