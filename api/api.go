@@ -93,6 +93,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.eventOperations()
 	s.ruleOperations()
 	s.flagOperations()
+	s.findingOperations()
 	s.agentOperations()
 	s.sandboxOperations()
 	s.killswitchOperations()

@@ -28,6 +28,9 @@ func namedProblems() []explanation {
 func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
+		{"bad_heuristics", 422, "A policy of heuristics makes no sense.", "Correct what the detail names; docs/modules.md shows what a policy looks like."},
+		{"code_refused", 409, "This version of the function was refused after a heuristic had found something in it.", "See what was found: ostraka finding list. Mend it and push it again, or allow it: ostraka function review."},
+		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
 		{"input_lost", http.StatusNotFound, "The object store does not have a file that a shard reads.", "Store the file again, or cancel the job."},
 		{"upload_missing", http.StatusConflict, "Nothing was uploaded to the URL that was granted, or it was removed since.", "Upload the bytes, or ask for another upload."},

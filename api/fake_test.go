@@ -371,6 +371,22 @@ func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.L
 	})
 }
 
+func (f *fake) ListFindings(_ context.Context, _ uuid.UUID, _ functions.FindingFilter, page functions.ListPage) ([]functions.HeuristicFinding, error) {
+	return nil, nil
+}
+
+func (f *fake) GetFinding(_ context.Context, _, id uuid.UUID) (functions.HeuristicFinding, error) {
+	return functions.HeuristicFinding{}, functions.NotFound("finding", id.String())
+}
+
+func (f *fake) GetCodeReview(_ context.Context, _ uuid.UUID, name string, version int) (functions.CodeReview, error) {
+	return functions.CodeReview{Function: name, Version: version, Scores: []functions.HeuristicScore{}}, nil
+}
+
+func (f *fake) ReviewCode(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, version int, _, _ string) (functions.CodeReview, error) {
+	return functions.CodeReview{Function: name, Version: version, Scores: []functions.HeuristicScore{}}, nil
+}
+
 func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
 	f.flagFilter = filter
 	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })

@@ -74,6 +74,10 @@ type Service interface {
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
 	ListFlags(ctx context.Context, project uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error)
+	ListFindings(ctx context.Context, project uuid.UUID, filter functions.FindingFilter, page functions.ListPage) ([]functions.HeuristicFinding, error)
+	GetFinding(ctx context.Context, project, id uuid.UUID) (functions.HeuristicFinding, error)
+	GetCodeReview(ctx context.Context, project uuid.UUID, name string, version int) (functions.CodeReview, error)
+	ReviewCode(ctx context.Context, by functions.Principal, project uuid.UUID, name string, version int, decision, reason string) (functions.CodeReview, error)
 	GetFlag(ctx context.Context, project, id uuid.UUID) (functions.FlagDetail, error)
 	ResolveFlag(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error)
 

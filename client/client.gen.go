@@ -177,6 +177,42 @@ func (e AlertMetric) Valid() bool {
 	}
 }
 
+// Defines values for CodeDecisionDecision.
+const (
+	CodeDecisionDecisionAllow  CodeDecisionDecision = "allow"
+	CodeDecisionDecisionRefuse CodeDecisionDecision = "refuse"
+)
+
+// Valid indicates whether the value is a known member of the CodeDecisionDecision enum.
+func (e CodeDecisionDecision) Valid() bool {
+	switch e {
+	case CodeDecisionDecisionAllow:
+		return true
+	case CodeDecisionDecisionRefuse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CodeReviewHeld.
+const (
+	CodeReviewHeldReview  CodeReviewHeld = "review"
+	CodeReviewHeldScoring CodeReviewHeld = "scoring"
+)
+
+// Valid indicates whether the value is a known member of the CodeReviewHeld enum.
+func (e CodeReviewHeld) Valid() bool {
+	switch e {
+	case CodeReviewHeldReview:
+		return true
+	case CodeReviewHeldScoring:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DirectivesState.
 const (
 	DirectivesStateActive      DirectivesState = "active"
@@ -344,20 +380,14 @@ func (e HealthStatus) Valid() bool {
 
 // Defines values for HeuristicRuleDo.
 const (
-	HeuristicRuleDoAudit   HeuristicRuleDo = "audit"
-	HeuristicRuleDoFlag    HeuristicRuleDo = "flag"
-	HeuristicRuleDoRecheck HeuristicRuleDo = "recheck"
-	HeuristicRuleDoReview  HeuristicRuleDo = "review"
+	HeuristicRuleDoFlag   HeuristicRuleDo = "flag"
+	HeuristicRuleDoReview HeuristicRuleDo = "review"
 )
 
 // Valid indicates whether the value is a known member of the HeuristicRuleDo enum.
 func (e HeuristicRuleDo) Valid() bool {
 	switch e {
-	case HeuristicRuleDoAudit:
-		return true
 	case HeuristicRuleDoFlag:
-		return true
-	case HeuristicRuleDoRecheck:
 		return true
 	case HeuristicRuleDoReview:
 		return true
@@ -366,18 +396,33 @@ func (e HeuristicRuleDo) Valid() bool {
 	}
 }
 
+// Defines values for HeuristicScoreDecision.
+const (
+	HeuristicScoreDecisionAllowed HeuristicScoreDecision = "allowed"
+	HeuristicScoreDecisionRefused HeuristicScoreDecision = "refused"
+)
+
+// Valid indicates whether the value is a known member of the HeuristicScoreDecision enum.
+func (e HeuristicScoreDecision) Valid() bool {
+	switch e {
+	case HeuristicScoreDecisionAllowed:
+		return true
+	case HeuristicScoreDecisionRefused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HeuristicUseOn.
 const (
-	HeuristicUseOnCode    HeuristicUseOn = "code"
-	HeuristicUseOnResults HeuristicUseOn = "results"
+	HeuristicUseOnCode HeuristicUseOn = "code"
 )
 
 // Valid indicates whether the value is a known member of the HeuristicUseOn enum.
 func (e HeuristicUseOn) Valid() bool {
 	switch e {
 	case HeuristicUseOnCode:
-		return true
-	case HeuristicUseOnResults:
 		return true
 	default:
 		return false
@@ -1335,6 +1380,31 @@ type BundleSignature struct {
 	Signature []byte `json:"signature"`
 }
 
+// CodeDecision defines model for CodeDecision.
+type CodeDecision struct {
+	// Decision allow: its jobs are dispatched. refuse: no new job is taken, and those that wait go on waiting.
+	Decision CodeDecisionDecision `json:"decision"`
+
+	// Reason Why; it is kept in the audit log.
+	Reason string `json:"reason"`
+}
+
+// CodeDecisionDecision allow: its jobs are dispatched. refuse: no new job is taken, and those that wait go on waiting.
+type CodeDecisionDecision string
+
+// CodeReview defines model for CodeReview.
+type CodeReview struct {
+	Function string `json:"function"`
+
+	// Held Why jobs of this version are not dispatched; left out where they are.
+	Held    CodeReviewHeld   `json:"held,omitempty"`
+	Scores  []HeuristicScore `json:"scores"`
+	Version int64            `json:"version"`
+}
+
+// CodeReviewHeld Why jobs of this version are not dispatched; left out where they are.
+type CodeReviewHeld string
+
 // CreatedEnrolmentToken defines model for CreatedEnrolmentToken.
 type CreatedEnrolmentToken struct {
 	// Secret What agents enrol with. It is shown this once.
@@ -1798,6 +1868,37 @@ type Heartbeat struct {
 	Wishes *AgentWishes `json:"wishes,omitempty"`
 }
 
+// HeuristicFinding defines model for HeuristicFinding.
+type HeuristicFinding struct {
+	// Actions What followed, by the project's policy.
+	Actions     []string            `json:"actions"`
+	Agent       *openapi_types.UUID `json:"agent,omitempty"`
+	CreatedAt   time.Time           `json:"created_at"`
+	Explanation string              `json:"explanation,omitempty"`
+	File        string              `json:"file,omitempty"`
+	Function    string              `json:"function"`
+	Heuristic   string              `json:"heuristic"`
+	ID          openapi_types.UUID  `json:"id"`
+	Job         *openapi_types.UUID `json:"job,omitempty"`
+	Labels      []string            `json:"labels"`
+
+	// Places Where in the file, and what each weighs.
+	Places []Place `json:"places"`
+
+	// Score 0 to 1; 1 most deserves a look.
+	Score   float64 `json:"score"`
+	Shard   *int64  `json:"shard,omitempty"`
+	Version int64   `json:"version"`
+}
+
+// HeuristicFindingList defines model for HeuristicFindingList.
+type HeuristicFindingList struct {
+	Items []HeuristicFinding `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // HeuristicRule defines model for HeuristicRule.
 type HeuristicRule struct {
 	// At From this score on, 0 to 1.
@@ -1805,21 +1906,36 @@ type HeuristicRule struct {
 	// Examples: 0.5
 	At float64 `json:"at"`
 
-	// Do flag: mark it. audit: look at more of the agent's results. recheck: have the shard executed again. review: a person decides; code is not dispatched until then. On code: flag or review.
+	// Do flag: mark it. review: a person decides, and nothing is dispatched until then.
 	Do HeuristicRuleDo `json:"do"`
 }
 
-// HeuristicRuleDo flag: mark it. audit: look at more of the agent's results. recheck: have the shard executed again. review: a person decides; code is not dispatched until then. On code: flag or review.
+// HeuristicRuleDo flag: mark it. review: a person decides, and nothing is dispatched until then.
 type HeuristicRuleDo string
+
+// HeuristicScore defines model for HeuristicScore.
+type HeuristicScore struct {
+	// Current Whether the policy asks for this one now, in this version and with these parameters.
+	Current   bool                   `json:"current"`
+	Decision  HeuristicScoreDecision `json:"decision,omitempty"`
+	Error     string                 `json:"error,omitempty"`
+	Heuristic string                 `json:"heuristic"`
+
+	// Score Of the file that most deserves a look; left out where the heuristic has failed.
+	Score *float64 `json:"score,omitempty"`
+}
+
+// HeuristicScoreDecision defines model for HeuristicScore.Decision.
+type HeuristicScoreDecision string
 
 // HeuristicUse defines model for HeuristicUse.
 type HeuristicUse struct {
-	// Module A module of the project of the kind heuristic, a built-in one (code-risk, anomaly), or model, the external model of the server.
+	// Module A module of the project of the kind heuristic, a built-in one (code-risk).
 	//
 	// Examples: code-risk
 	Module string `json:"module"`
 
-	// On What it looks at; the built-in ones know.
+	// On What it looks at: code, when a version is pushed and before a job of it is dispatched.
 	On HeuristicUseOn `json:"on,omitempty"`
 
 	// Params Parameters of the module, a JSON object.
@@ -1832,7 +1948,7 @@ type HeuristicUse struct {
 	Rules []HeuristicRule `json:"rules"`
 }
 
-// HeuristicUseOn What it looks at; the built-in ones know.
+// HeuristicUseOn What it looks at: code, when a version is pushed and before a job of it is dispatched.
 type HeuristicUseOn string
 
 // HeuristicsPolicy defines model for HeuristicsPolicy.
@@ -2453,6 +2569,15 @@ type Partition struct {
 
 // PartitionKind defines model for Partition.Kind.
 type PartitionKind string
+
+// Place defines model for Place.
+type Place struct {
+	Label  string  `json:"label,omitempty"`
+	Line   int64   `json:"line,omitempty"`
+	Text   string  `json:"text,omitempty"`
+	Weight float64 `json:"weight,omitempty"`
+	What   string  `json:"what,omitempty"`
+}
 
 // Platform defines model for Platform.
 type Platform struct {
@@ -3507,6 +3632,27 @@ type PutFileParams struct {
 // PutFileParamsIfNoneMatch defines parameters for PutFile.
 type PutFileParamsIfNoneMatch string
 
+// ListFindingsParams defines parameters for ListFindings.
+type ListFindingsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Function Only findings about this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
+
+	// Version Only findings about this version.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+
+	// Job Only findings about this job.
+	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
+
+	// Heuristic Only findings of this heuristic.
+	Heuristic *string `form:"heuristic,omitempty" json:"heuristic,omitempty"`
+}
+
 // ListFlagsParams defines parameters for ListFlags.
 type ListFlagsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -3569,6 +3715,12 @@ type ListFunctionVersionsParams struct {
 
 	// Limit How many items at most.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ReviewCodeParams defines parameters for ReviewCode.
+type ReviewCodeParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListJobsParams defines parameters for ListJobs.
@@ -3941,6 +4093,9 @@ type NameFileJSONRequestBody = FileRequest
 
 // ResolveFlagJSONRequestBody defines body for ResolveFlag for application/json ContentType.
 type ResolveFlagJSONRequestBody = FlagResolution
+
+// ReviewCodeJSONRequestBody defines body for ReviewCode for application/json ContentType.
+type ReviewCodeJSONRequestBody = CodeDecision
 
 // SubmitJobJSONRequestBody defines body for SubmitJob for application/json ContentType.
 type SubmitJobJSONRequestBody = JobRequest
@@ -4691,6 +4846,18 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
 	ReadFile(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListFindings List what heuristics have found
+	//
+	// In the order in which it was found. A finding is advice: it never accepts anything.
+	//
+	// Corresponds with GET /v1/projects/{project}/findings (the `ListFindings` operationId).
+	ListFindings(ctx context.Context, project openapi_types.UUID, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFinding Get a finding, with the lines that weigh
+	//
+	// Corresponds with GET /v1/projects/{project}/findings/{finding} (the `GetFinding` operationId).
+	GetFinding(ctx context.Context, project openapi_types.UUID, finding openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFlags List what a person must look at
 	//
 	// In the order in which they were made. What happens again is counted by the flag that is there.
@@ -4765,6 +4932,37 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version} (the `GetFunctionVersion` operationId).
 	GetFunctionVersion(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCodeReview Say what heuristics have said about a version of a function
+	//
+	// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version}/review (the `GetCodeReview` operationId).
+	GetCodeReview(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReviewCodeWithBody Allow or refuse a version of a function in which something was found
+	//
+	// Deciding the same again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+	ReviewCodeWithBody(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReviewCode Allow or refuse a version of a function in which something was found
+	//
+	// Deciding the same again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+	ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobs List jobs, newest first
 	//
@@ -6576,6 +6774,38 @@ func (c *Client) ReadFile(ctx context.Context, project openapi_types.UUID, name 
 	return c.Client.Do(req)
 }
 
+// ListFindings List what heuristics have found
+//
+// In the order in which it was found. A finding is advice: it never accepts anything.
+//
+// Corresponds with GET /v1/projects/{project}/findings (the `ListFindings` operationId).
+func (c *Client) ListFindings(ctx context.Context, project openapi_types.UUID, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFindingsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFinding Get a finding, with the lines that weigh
+//
+// Corresponds with GET /v1/projects/{project}/findings/{finding} (the `GetFinding` operationId).
+func (c *Client) GetFinding(ctx context.Context, project openapi_types.UUID, finding openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFindingRequest(c.Server, project, finding)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListFlags List what a person must look at
 //
 // In the order in which they were made. What happens again is counted by the flag that is there.
@@ -6731,6 +6961,67 @@ func (c *Client) ListFunctionVersions(ctx context.Context, project openapi_types
 // Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version} (the `GetFunctionVersion` operationId).
 func (c *Client) GetFunctionVersion(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetFunctionVersionRequest(c.Server, project, name, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCodeReview Say what heuristics have said about a version of a function
+//
+// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version}/review (the `GetCodeReview` operationId).
+func (c *Client) GetCodeReview(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCodeReviewRequest(c.Server, project, name, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReviewCodeWithBody Allow or refuse a version of a function in which something was found
+//
+// Deciding the same again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+func (c *Client) ReviewCodeWithBody(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewCodeRequestWithBody(c.Server, project, name, version, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReviewCode Allow or refuse a version of a function in which something was found
+//
+// Deciding the same again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+func (c *Client) ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewCodeRequest(c.Server, project, name, version, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10503,6 +10794,168 @@ func NewReadFileRequest(server string, project openapi_types.UUID, name string) 
 	return req, nil
 }
 
+// NewListFindingsRequest constructs an http.Request for the ListFindings method
+func NewListFindingsRequest(server string, project openapi_types.UUID, params *ListFindingsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/findings", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Heuristic != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "heuristic", *params.Heuristic, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetFindingRequest constructs an http.Request for the GetFinding method
+func NewGetFindingRequest(server string, project openapi_types.UUID, finding openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "finding", finding, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/findings/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListFlagsRequest constructs an http.Request for the ListFlags method
 func NewListFlagsRequest(server string, project openapi_types.UUID, params *ListFlagsParams) (*http.Request, error) {
 	var err error
@@ -11068,6 +11521,130 @@ func NewGetFunctionVersionRequest(server string, project openapi_types.UUID, nam
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCodeReviewRequest constructs an http.Request for the GetCodeReview method
+func NewGetCodeReviewRequest(server string, project openapi_types.UUID, name string, version int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/functions/%s/versions/%s/review", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReviewCodeRequest calls the generic ReviewCode builder with application/json body
+func NewReviewCodeRequest(server string, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReviewCodeRequestWithBody(server, project, name, version, params, "application/json", bodyReader)
+}
+
+// NewReviewCodeRequestWithBody constructs an http.Request for the ReviewCode method, with any body, and a specified content type
+func NewReviewCodeRequestWithBody(server string, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/functions/%s/versions/%s/review", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -15006,6 +15583,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/files/{name}/content (the `ReadFile` operationId).
 	ReadFileWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*ReadFileResponse, error)
 
+	// ListFindingsWithResponse List what heuristics have found
+	//
+	// In the order in which it was found. A finding is advice: it never accepts anything.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/findings (the `ListFindings` operationId).
+	ListFindingsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error)
+
+	// GetFindingWithResponse Get a finding, with the lines that weigh
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/findings/{finding} (the `GetFinding` operationId).
+	GetFindingWithResponse(ctx context.Context, project openapi_types.UUID, finding openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetFindingResponse, error)
+
 	// ListFlagsWithResponse List what a person must look at
 	//
 	// In the order in which they were made. What happens again is counted by the flag that is there.
@@ -15092,6 +15685,39 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version} (the `GetFunctionVersion` operationId).
 	GetFunctionVersionWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*GetFunctionVersionResponse, error)
+
+	// GetCodeReviewWithResponse Say what heuristics have said about a version of a function
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version}/review (the `GetCodeReview` operationId).
+	GetCodeReviewWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*GetCodeReviewResponse, error)
+
+	// ReviewCodeWithBodyWithResponse Allow or refuse a version of a function in which something was found
+	//
+	// Deciding the same again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+	ReviewCodeWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error)
+
+	// ReviewCodeWithResponse Allow or refuse a version of a function in which something was found
+	//
+	// Deciding the same again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+	ReviewCodeWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error)
 
 	// ListJobsWithResponse List jobs, newest first
 	//
@@ -17889,6 +18515,109 @@ func (r ReadFileResponse) ContentType() string {
 	return ""
 }
 
+// ListFindingsResponse200Headers the declared response headers of an HTTP 200 response for ListFindings
+type ListFindingsResponse200Headers struct {
+	Link *string
+}
+
+type ListFindingsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HeuristicFindingList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListFindingsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFindingsResponse) GetJSON200() *HeuristicFindingList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListFindingsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFindingsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFindingsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFindingsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFindingsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetFindingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *HeuristicFinding
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetFindingResponse) GetJSON200() *HeuristicFinding {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetFindingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetFindingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFindingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFindingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetFindingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListFlagsResponse200Headers the declared response headers of an HTTP 200 response for ListFlags
 type ListFlagsResponse200Headers struct {
 	Link *string
@@ -18316,6 +19045,102 @@ func (r GetFunctionVersionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetFunctionVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCodeReviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CodeReview
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCodeReviewResponse) GetJSON200() *CodeReview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetCodeReviewResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCodeReviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCodeReviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCodeReviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCodeReviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReviewCodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CodeReview
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReviewCodeResponse) GetJSON200() *CodeReview {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ReviewCodeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ReviewCodeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReviewCodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReviewCodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReviewCodeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21816,6 +22641,34 @@ func (c *ClientWithResponses) ReadFileWithResponse(ctx context.Context, project 
 	return ParseReadFileResponse(rsp)
 }
 
+// ListFindingsWithResponse List what heuristics have found
+//
+// In the order in which it was found. A finding is advice: it never accepts anything.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/findings (the `ListFindings` operationId).
+func (c *ClientWithResponses) ListFindingsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListFindingsParams, reqEditors ...RequestEditorFn) (*ListFindingsResponse, error) {
+	rsp, err := c.ListFindings(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFindingsResponse(rsp)
+}
+
+// GetFindingWithResponse Get a finding, with the lines that weigh
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/findings/{finding} (the `GetFinding` operationId).
+func (c *ClientWithResponses) GetFindingWithResponse(ctx context.Context, project openapi_types.UUID, finding openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetFindingResponse, error) {
+	rsp, err := c.GetFinding(ctx, project, finding, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFindingResponse(rsp)
+}
+
 // ListFlagsWithResponse List what a person must look at
 //
 // In the order in which they were made. What happens again is counted by the flag that is there.
@@ -21955,6 +22808,57 @@ func (c *ClientWithResponses) GetFunctionVersionWithResponse(ctx context.Context
 		return nil, err
 	}
 	return ParseGetFunctionVersionResponse(rsp)
+}
+
+// GetCodeReviewWithResponse Say what heuristics have said about a version of a function
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/functions/{name}/versions/{version}/review (the `GetCodeReview` operationId).
+func (c *ClientWithResponses) GetCodeReviewWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, reqEditors ...RequestEditorFn) (*GetCodeReviewResponse, error) {
+	rsp, err := c.GetCodeReview(ctx, project, name, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCodeReviewResponse(rsp)
+}
+
+// ReviewCodeWithBodyWithResponse Allow or refuse a version of a function in which something was found
+//
+// Deciding the same again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+func (c *ClientWithResponses) ReviewCodeWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error) {
+	rsp, err := c.ReviewCodeWithBody(ctx, project, name, version, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewCodeResponse(rsp)
+}
+
+// ReviewCodeWithResponse Allow or refuse a version of a function in which something was found
+//
+// Deciding the same again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
+func (c *ClientWithResponses) ReviewCodeWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error) {
+	rsp, err := c.ReviewCode(ctx, project, name, version, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewCodeResponse(rsp)
 }
 
 // ListJobsWithResponse List jobs, newest first
@@ -24563,6 +25467,85 @@ func ParseReadFileResponse(rsp *http.Response) (*ReadFileResponse, error) {
 	return response, nil
 }
 
+// ParseListFindingsResponse parses an HTTP response from a ListFindingsWithResponse call
+func ParseListFindingsResponse(rsp *http.Response) (*ListFindingsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFindingsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HeuristicFindingList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListFindingsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetFindingResponse parses an HTTP response from a GetFindingWithResponse call
+func ParseGetFindingResponse(rsp *http.Response) (*GetFindingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFindingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest HeuristicFinding
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListFlagsResponse parses an HTTP response from a ListFlagsWithResponse call
 func ParseListFlagsResponse(rsp *http.Response) (*ListFlagsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24895,6 +25878,72 @@ func ParseGetFunctionVersionResponse(rsp *http.Response) (*GetFunctionVersionRes
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest FunctionVersion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCodeReviewResponse parses an HTTP response from a GetCodeReviewWithResponse call
+func ParseGetCodeReviewResponse(rsp *http.Response) (*GetCodeReviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCodeReviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CodeReview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReviewCodeResponse parses an HTTP response from a ReviewCodeWithResponse call
+func ParseReviewCodeResponse(rsp *http.Response) (*ReviewCodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReviewCodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CodeReview
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -58,6 +58,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var refusals []agentRefusal
 	var held *KillSwitch
 	var failing failingComparisons
+	var hold *Reason
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
@@ -78,6 +79,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if err != nil {
 			return err
 		}
+		if hold, err = explainHold(ctx, server, job); err != nil {
+			return err
+		}
 		if held, err = switchOver(ctx, server, project, job); err != nil {
 			return err
 		}
@@ -95,6 +99,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		err = auditErr
 	}
 	failing.explain(&e)
+	if hold != nil {
+		e.Reasons = append([]Reason{*hold}, e.Reasons...)
+	}
 	if held != nil { // it comes before all other reasons
 		e.Reasons = append([]Reason{held.explain()}, e.Reasons...)
 	}

@@ -155,6 +155,8 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Verify)
 	case functions.CompareArgs{}.Kind():
 		return run(ctx, s, w.Compare)
+	case functions.ScoreCodeArgs{}.Kind():
+		return run(ctx, s, w.ScoreCode)
 	case functions.AggregateArgs{}.Kind():
 		return run(ctx, s, w.Aggregate)
 	case functions.MergeArgs{}.Kind():

@@ -20,9 +20,6 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 		return nil, err
 	}
 	for _, u := range p.Use {
-		if u.Module == ExternalModel {
-			continue
-		}
 		digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// HeuristicsPolicy is a project's word on what looks at its code and at its results, and what follows from that. No finding ever
+// HeuristicsPolicy is a project's word on what looks at its code, and what follows from that. No finding ever
 // accepts anything: it can only make people or machines look again.
 type HeuristicsPolicy struct {
 	Default bool           `json:"default,omitempty" doc:"What the server does where a project says nothing."`
@@ -16,8 +16,8 @@ type HeuristicsPolicy struct {
 
 // HeuristicUse is one heuristic and what follows from its scores.
 type HeuristicUse struct {
-	Module string          `json:"module" doc:"A module of the project of the kind heuristic, a built-in one (code-risk, anomaly), or model, the external model of the server." example:"code-risk"`
-	On     HeuristicTarget `json:"on,omitempty" enum:"code,results" doc:"What it looks at; the built-in ones know."`
+	Module string          `json:"module" doc:"A module of the project of the kind heuristic, a built-in one (code-risk)." example:"code-risk"`
+	On     HeuristicTarget `json:"on,omitempty" enum:"code" doc:"What it looks at: code, when a version is pushed and before a job of it is dispatched."`
 	Params json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object."`
 	// Required has dispatch wait for it.
 	Required bool            `json:"required,omitempty" doc:"Hold the dispatch of code until it has given a score, whatever keeps it from that. Only on code."`
@@ -27,7 +27,7 @@ type HeuristicUse struct {
 // HeuristicRule says what follows from a score.
 type HeuristicRule struct {
 	At float64         `json:"at" minimum:"0" maximum:"1" doc:"From this score on, 0 to 1." example:"0.5"`
-	Do HeuristicAction `json:"do" enum:"flag,audit,recheck,review" doc:"flag: mark it. audit: look at more of the agent's results. recheck: have the shard executed again. review: a person decides; code is not dispatched until then. On code: flag or review."`
+	Do HeuristicAction `json:"do" enum:"flag,review" doc:"flag: mark it. review: a person decides, and nothing is dispatched until then."`
 }
 
 // HeuristicTarget is what a heuristic looks at.
@@ -35,8 +35,7 @@ type HeuristicTarget string
 
 // The targets.
 const (
-	OnCode    HeuristicTarget = "code"
-	OnResults HeuristicTarget = "results"
+	OnCode HeuristicTarget = "code"
 )
 
 // HeuristicAction is what follows from a score.
@@ -44,23 +43,17 @@ type HeuristicAction string
 
 // The actions, each doing more than the one before.
 const (
-	DoFlag    HeuristicAction = "flag"
-	DoAudit   HeuristicAction = "audit"
-	DoRecheck HeuristicAction = "recheck"
-	DoReview  HeuristicAction = "review"
+	DoFlag   HeuristicAction = "flag"
+	DoReview HeuristicAction = "review"
 )
 
-// Names of heuristics that are not the project's.
-const (
-	CodeRisk      = "code-risk"
-	Anomaly       = "anomaly"
-	ExternalModel = "model"
-)
+// CodeRisk is the built-in heuristic for code.
+const CodeRisk = "code-risk"
 
 const (
-	// MaxHeuristics is how many heuristics a project uses: each looks at every page of results.
+	// MaxHeuristics is how many heuristics a project uses: each looks at every file of every version.
 	MaxHeuristics = 8
-	// MaxHeuristicRules is how many rules one of them has: there are four things to do.
+	// MaxHeuristicRules is how many rules one of them has.
 	MaxHeuristicRules = 8
 )
 
@@ -86,22 +79,12 @@ func (p *HeuristicsPolicy) check() error {
 		if err := checkName("module", u.Module); err != nil {
 			return err
 		}
-		switch u.Module {
-		case CodeRisk, ExternalModel:
-			u.On = cmp.Or(u.On, OnCode)
-		case Anomaly:
-			u.On = cmp.Or(u.On, OnResults)
-		}
-		wrong := map[string]HeuristicTarget{CodeRisk: OnResults, ExternalModel: OnResults, Anomaly: OnCode}[u.Module]
+		u.On = cmp.Or(u.On, OnCode)
 		switch {
-		case u.On != OnCode && u.On != OnResults:
-			return refuse("what does %s look at? say \"on\": \"code\" or \"results\"", u.Module)
-		case u.On == wrong:
-			return refuse("%s does not look at %s", u.Module, u.On)
+		case u.On != OnCode:
+			return refuse("%s is to look at %q; heuristics look at code", u.Module, u.On)
 		case seen[u.Module]:
 			return refuse("%s is named twice", u.Module)
-		case u.Required && u.On != OnCode:
-			return refuse("only what looks at code can be required: nothing waits for what looks at results")
 		case len(u.Rules) < 1 || len(u.Rules) > MaxHeuristicRules:
 			return refuse("%s has %d rules; it takes 1 to %d", u.Module, len(u.Rules), MaxHeuristicRules)
 		}
@@ -110,7 +93,7 @@ func (p *HeuristicsPolicy) check() error {
 			return err
 		}
 		for _, r := range u.Rules {
-			if err := r.check(*u); err != nil {
+			if err := r.check(u.Module); err != nil {
 				return refuse("%v", err)
 			}
 		}
@@ -118,21 +101,19 @@ func (p *HeuristicsPolicy) check() error {
 	return nil
 }
 
-func (r HeuristicRule) check(u HeuristicUse) error {
+func (r HeuristicRule) check(module string) error {
 	switch {
 	case !(r.At >= 0 && r.At <= 1):
-		return fmt.Errorf("a rule of %s begins at %v; scores are 0 to 1", u.Module, r.At)
-	case !slices.Contains([]HeuristicAction{DoFlag, DoAudit, DoRecheck, DoReview}, r.Do):
-		return fmt.Errorf("a rule of %s says %q; it can be flag, audit, recheck or review", u.Module, r.Do)
-	case u.On == OnCode && r.Do != DoFlag && r.Do != DoReview:
-		return fmt.Errorf("a rule of %s says %s, but nothing has run yet when code is looked at: flag or review", u.Module, r.Do)
+		return fmt.Errorf("a rule of %s begins at %v; scores are 0 to 1", module, r.At)
+	case r.Do != DoFlag && r.Do != DoReview:
+		return fmt.Errorf("a rule of %s says %q; it can be flag or review", module, r.Do)
 	}
 	return nil
 }
 
 // actions are what follows from a score, in the order of what they do.
 func (u HeuristicUse) actions(score float64) (list []HeuristicAction) {
-	for _, action := range []HeuristicAction{DoFlag, DoAudit, DoRecheck, DoReview} {
+	for _, action := range []HeuristicAction{DoFlag, DoReview} {
 		if slices.ContainsFunc(u.Rules, func(r HeuristicRule) bool { return r.Do == action && score >= r.At }) {
 			list = append(list, action)
 		}

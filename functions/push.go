@@ -47,6 +47,10 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 	if err != nil {
 		return v, false, fmt.Errorf("encoding the manifest: %w", err)
 	}
+	policy, err := s.heuristicsOf(ctx, project)
+	if err != nil {
+		return v, false, err
+	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		signer, err := checkSignature(ctx, tx, project, b, signature)
 		if err != nil {
@@ -73,7 +77,13 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 		if !created {
 			return nil
 		}
-		return audit(ctx, tx, by.Actor(), "function.push", v.Name, map[string]any{"version": v.Version, "digest": v.Digest, "signed_by": signer})
+		if err := audit(ctx, tx, by.Actor(), "function.push", v.Name, map[string]any{"version": v.Version, "digest": v.Digest, "signed_by": signer}); err != nil {
+			return err
+		}
+		if len(policy.on(OnCode)) == 0 {
+			return nil
+		}
+		return s.enqueue(ctx, tx, ScoreCodeArgs{Project: project, Function: v.Name, Version: v.Version})
 	})
 	return v, created, err
 }

@@ -56,6 +56,8 @@ type Options struct {
 	EULA eula.Document
 	// TokensOnly refuses agents that have no enrolment token; otherwise they wait for approval.
 	TokensOnly bool
+	// Heuristics are those of projects that say nothing.
+	Heuristics HeuristicsPolicy
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
 	// Rechecker executes shards on the server; nil: other servers do, or none.
@@ -85,6 +87,7 @@ type Service struct {
 	eula         eula.Document
 	tokensOnly   bool
 	observe      Observer
+	heuristics   HeuristicsPolicy
 	refused      refusedCounts
 	rechecker    Rechecker
 }
@@ -103,7 +106,8 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
-		rechecker: o.Rechecker,
+		rechecker:  o.Rechecker,
+		heuristics: o.Heuristics,
 	}
 }
 

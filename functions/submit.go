@@ -36,6 +36,7 @@ type plannedJob struct {
 	validator  *ValidatorRef
 	aggregator *AggregatorRef
 	held       *string // why it is not dispatched yet
+	unscored   bool    // some heuristic has not looked at the code yet
 	createdBy  string
 	parent     *uuid.UUID
 	root       uuid.UUID
@@ -92,6 +93,11 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 		return plannedJob{}, err
 	}
 	plan := plannedJob{id: newID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest}
+	gate, err := s.gateVersion(ctx, project, function)
+	if err != nil {
+		return plannedJob{}, err
+	}
+	plan.held, plan.unscored = gate.held, gate.missing
 	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
@@ -233,5 +239,9 @@ func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID,
 	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held); err != nil {
 		return err
 	}
-	return s.queue.Enqueue(ctx, server, SplitArgs{Project: project, Job: p.id})
+	steps := []Step{SplitArgs{Project: project, Job: p.id}}
+	if p.unscored {
+		steps = append(steps, ScoreCodeArgs{Project: project, Function: p.manifest.Name, Version: p.version})
+	}
+	return s.queue.Enqueue(ctx, server, steps...)
 }

@@ -93,6 +93,10 @@ func (r *recorder) Compare(ctx context.Context, a functions.CompareArgs) error {
 	return r.call(ctx, a)
 }
 
+func (r *recorder) ScoreCode(ctx context.Context, a functions.ScoreCodeArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) error {
 	return r.call(ctx, a)
 }

@@ -4,5 +4,5 @@ import "github.com/spf13/cobra"
 
 func newFunction(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("function", "Python functions and their versions",
-		newFunctionPush(t, server), newFunctionCheck(t), newFunctionList(t, server), newFunctionGet(t, server), newFunctionVersions(t, server))
+		newFunctionPush(t, server), newFunctionCheck(t), newFunctionList(t, server), newFunctionGet(t, server), newFunctionVersions(t, server), newFunctionReview(t, server))
 }

@@ -107,6 +107,11 @@ func (b *Bundle) checkEntry() error {
 	return fmt.Errorf("the bundle holds no %s, which %s names as the place to start", strings.Join(want, " and no "), ManifestName)
 }
 
+// Read hands out the files of the bundle with their contents, one after the other.
+func (b *Bundle) Read(file func(File, []byte) error) error {
+	return walk(b.archive, file, func(string) error { return nil })
+}
+
 // walk reads the archive once, checking everything that concerns one entry. It
 // holds at most one file's content at a time and never reads more than the
 // limits allow, whatever the headers claim.

@@ -1,0 +1,1 @@
+select held from open_jobs where job_id = $1
