@@ -95,6 +95,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
 		{"modules", b.modules},
+		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},
 		{"monitor", b.monitor},
 	} {

@@ -74,17 +74,7 @@ func (b *bench) forks(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(b.dir, "trivial")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(folder, "main.py"), []byte(trivialHandler), 0o600); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(folder, bundle.ManifestName), []byte("name = \"trivial\"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	packed, err := bundle.Pack(folder)
+	packed, err := b.trivial()
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +93,21 @@ func (b *bench) forks(ctx context.Context) ([]figure, error) {
 		all = append(all, figure{"shard_fork" + level.suffix + "_ms", ms(forked)}, figure{"python_start" + level.suffix + "_ratio", float64(started) / float64(forked)})
 	}
 	return all, nil
+}
+
+// trivial packs the function of trivial shards.
+func (b *bench) trivial() (*bundle.Bundle, error) {
+	folder := filepath.Join(b.dir, "trivial")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "main.py"), []byte(trivialHandler), 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(folder, bundle.ManifestName), []byte("name = \"trivial\"\n"), 0o600); err != nil {
+		return nil, err
+	}
+	return bundle.Pack(folder)
 }
 
 // compareForks returns the time of a shard both ways.

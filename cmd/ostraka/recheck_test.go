@@ -35,8 +35,12 @@ func TestWhoRechecks(t *testing.T) {
 		queues  []string
 		want    bool
 	}{
-		{recheckAuto, nil, true}, {recheckAuto, []string{"recheck"}, true}, {recheckAuto, []string{"verify"}, false}, {recheckAuto, []string{}, false},
-		{recheckNone, nil, false}, {"", nil, false},
+		{recheckAuto, nil, true},
+		{recheckAuto, []string{"recheck"}, true},
+		{recheckAuto, []string{"verify"}, false},
+		{recheckAuto, []string{}, false},
+		{recheckNone, nil, false},
+		{"", nil, false},
 	} {
 		require.Equal(t, c.want, serverConfig{Queues: c.queues, Recheck: recheckConfig{Sandbox: c.sandbox}}.rechecks(), c)
 	}

@@ -62,8 +62,15 @@ def handler(how):
 `
 	const limits = "[limits]\ncpu_seconds = 1\nmemory_bytes = \"128Mi\"\ndisk_bytes = \"4Mi\"\npids = 16\nwall_seconds = "
 	want := []struct{ how, status string }{
-		{"raise", "error"}, {"exit", "error"}, {"memory", "memory"}, {"children", "memory"}, {"cpu", "cpu_limit"},
-		{"abort", "killed"}, {"fill", "disk_limit"}, {"output", "output_limit"}, {"lock", "ok"},
+		{"raise", "error"},
+		{"exit", "error"},
+		{"memory", "memory"},
+		{"children", "memory"},
+		{"cpu", "cpu_limit"},
+		{"abort", "killed"},
+		{"fill", "disk_limit"},
+		{"output", "output_limit"},
+		{"lock", "ok"},
 	}
 	var inputs []string
 	for _, w := range want {
@@ -132,8 +139,9 @@ func TestCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("somebody has called it off")
 	ended := make(chan error, 1)
+	batch := batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(1000)\n", ""), "0")
 	go func() {
-		_, err := x.Recheck(ctx, batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(1000)\n", ""), "0"))
+		_, err := x.Recheck(ctx, batch)
 		ended <- err
 	}()
 	testenv.Eventually(t, func() bool { return len(containersOf(t, x.cfg.Installation)) == 1 }, "the container starts")
@@ -151,8 +159,9 @@ func TestLostContainer(t *testing.T) {
 		err     error
 	}
 	ended := make(chan outcome, 1)
+	batch := batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(x)\n    return x\n", ""), "0", "1000")
 	go func() {
-		results, err := x.Recheck(t.Context(), batchOf(pack(t, "import time\ndef handler(x):\n    time.sleep(x)\n    return x\n", ""), "0", "1000"))
+		results, err := x.Recheck(t.Context(), batch)
 		ended <- outcome{results, err}
 	}()
 	var id string

@@ -55,9 +55,9 @@ type box struct {
 // newUser chooses a number that no other container has, as good as certainly.
 func (e *engine) newUser() user {
 	if e.remapped {
-		return user(firstRemapped + rand.IntN(remapped))
+		return user(firstRemapped + rand.IntN(remapped)) //nolint:gosec // it has to differ, not to be secret
 	}
-	return user(firstUser + rand.IntN(users))
+	return user(firstUser + rand.IntN(users)) //nolint:gosec // as above
 }
 
 // start makes a container and waits until it waits.
@@ -95,7 +95,7 @@ func (b *box) open(ctx context.Context) (err error) {
 		return err
 	}
 	defer context.AfterFunc(ctx, b.conn.Close)()
-	_, data, err := b.read(kindReady)
+	data, err := b.read(kindReady)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -105,13 +105,13 @@ func (b *box) open(ctx context.Context) (err error) {
 	return json.Unmarshal(data, &b.ready)
 }
 
-// read reads a message of one of the kinds, or that the container gives up.
-func (b *box) read(kinds ...byte) (byte, []byte, error) {
-	kind, data, err := readMessage(b.out, append(kinds, kindFailed)...)
+// read reads a message of the kind, or that the container gives up.
+func (b *box) read(expected byte) ([]byte, error) {
+	kind, data, err := readMessage(b.out, expected, kindFailed)
 	if err == nil && kind == kindFailed {
 		err = readFailure(data)
 	}
-	return kind, data, err
+	return data, err
 }
 
 // run executes a batch. The results before an error are good.
@@ -174,7 +174,7 @@ func (b *box) receive(batch recheck.Batch) ([]harness.Result, error) {
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	if _, _, err := b.read(kindOpen); err != nil {
+	if _, err := b.read(kindOpen); err != nil {
 		return nil, fmt.Errorf("opening the function: %w", err)
 	}
 	results := make([]harness.Result, 0, len(batch.Shards))

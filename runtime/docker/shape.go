@@ -30,6 +30,8 @@ const (
 	// inputInodes is what they can be at most.
 	inputInodes = inputfile.MaxFiles * inputDepth
 	inputDepth  = 64
+	// spareTasks is by how much the limit of a user's processes is above that of the container: it is the cgroup that refuses, and counts.
+	spareTasks = 64
 	// page is what a file takes at least.
 	page = 4096
 	// bundleInodes is what a bundle can hold at most: files and the folders above each.
@@ -124,7 +126,7 @@ func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
 			NanoCPUs: min(s.processors, int64(e.processors)) * oneProcessor, PidsLimit: &pids, OomKillDisable: &never,
 			Ulimits: []*container.Ulimit{
 				ulimit("core", 0), ulimit("memlock", 0), ulimit("msgqueue", 0), ulimit("nice", 0), ulimit("rtprio", 0), ulimit("sigpending", 256),
-				ulimit("nofile", bundle.MaxLimits().OpenFiles), ulimit("nproc", pids), ulimit("fsize", max(s.workspace, s.bundle, s.inputs)), ulimit("stack", 8<<20),
+				ulimit("nofile", bundle.MaxLimits().OpenFiles), ulimit("nproc", pids+spareTasks), ulimit("fsize", max(s.workspace, s.bundle, s.inputs)), ulimit("stack", 8<<20),
 			},
 		},
 	}

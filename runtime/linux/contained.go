@@ -49,7 +49,7 @@ type Quota struct{ Bytes, Inodes int64 }
 func ContainerMounts(m bundle.Manifest) Mounts {
 	s := Sandbox{manifest: m}
 	q := s.quota()
-	return Mounts{Bundle: bundleDir, Inputs: inputsDir, Workspace: workDir, Shm: shmDir, Limits: Quota{q.Bytes, q.Inodes}}
+	return Mounts{Bundle: bundleDir, Inputs: inputsDir, Workspace: workDir, Shm: shmDir, Limits: Quota(q)}
 }
 
 // ContainerMemory is what the cgroup of a container must hold for a function,
@@ -116,6 +116,14 @@ func (s *Sandbox) furnishContained(b *bundle.Bundle) error {
 func (s *Sandbox) unsettleContained() error {
 	s.ballast.drop()
 	s.workspace.Store(workDir)
+	for _, dir := range []string{workDir, shmDir} {
+		if err := unix.Chmod(dir, 0o700); err != nil {
+			return fmt.Errorf("opening the workspace: %w", err)
+		}
+		if err := scrub(dir); err != nil {
+			return err
+		}
+	}
 	return s.refreshContained()
 }
 

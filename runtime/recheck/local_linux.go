@@ -65,7 +65,7 @@ func strongest(ctx context.Context, cfg LocalConfig) (*linux.Runner, error) {
 			return nil, context.Cause(ctx)
 		}
 		failed = errors.Join(failed, err)
-		cfg.Log.Warn("a level of isolation is not to be had for rechecks", "level", string(level), "error", err)
+		cfg.Log.Warn("a level of isolation is not to be had for rechecks", "isolation", string(level), "error", err)
 	}
 	return nil, failed
 }
