@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // ballast are threads of this process that do nothing but count: in a container
@@ -24,7 +22,7 @@ type ballast struct {
 const (
 	// idleThreads are those that this process makes for itself beforehand: Go
 	// ends a program that cannot start one, and a function may have taken the room.
-	idleThreads = 12
+	idleThreads = 16
 	// ballastTries is how often the number of tasks is read until it is right;
 	// each takes a few microseconds and changes it by one.
 	ballastTries = 10_000
@@ -85,11 +83,18 @@ func (b *ballast) warmUp() {
 	}
 	b.warm = true
 	var all sync.WaitGroup
+	together := make(chan struct{})
+	var here sync.WaitGroup
+	here.Add(idleThreads)
 	for range idleThreads {
 		all.Go(func() {
-			// A call that blocks holds its thread, so that each needs another one.
-			_ = unix.Nanosleep(&unix.Timespec{Nsec: int64(5 * time.Millisecond)}, nil)
+			runtime.LockOSThread() // each on a thread of its own, all at a time
+			here.Done()
+			<-together
+			runtime.UnlockOSThread() // and Go keeps the thread
 		})
 	}
+	here.Wait()
+	close(together)
 	all.Wait()
 }

@@ -133,6 +133,7 @@ func (s *Sandbox) settleContained() error {
 	if s.runner.own == nil {
 		return nil
 	}
+	// Once and again before every shard: Go starts a thread when it likes.
 	most, err := readNumber(s.runner.own.file(pidsController, "pids.max"))
 	if err != nil {
 		return fmt.Errorf("reading the container's limit of processes: %w", err)
@@ -142,6 +143,11 @@ func (s *Sandbox) settleContained() error {
 
 // refreshContained empties the container's mounts.
 func (s *Sandbox) refreshContained() error {
+	if len(s.ballast.release) > 0 { // a function is there already
+		if err := s.settleContained(); err != nil {
+			return err
+		}
+	}
 	if err := unix.Chmod(workDir, 0o700); err != nil {
 		return fmt.Errorf("opening the workspace: %w", err)
 	}
