@@ -56,7 +56,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 }
 
 // complete checks the flags.
-func (c *recheckConfig) complete(t *terminal) (err error) {
+func (c *recheckConfig) complete(t *terminal) error {
 	switch {
 	case !slices.Contains([]string{recheckAuto, recheckDocker, recheckLinux, recheckNone}, c.Sandbox):
 		return usageError("--recheck-sandbox %q: choose auto, docker, linux or none", c.Sandbox)
@@ -69,8 +69,8 @@ func (c *recheckConfig) complete(t *terminal) (err error) {
 	case c.RequireGVisor && c.Sandbox != recheckDocker:
 		return usageError("--recheck-gvisor needs --recheck-sandbox docker")
 	}
-	c.Python.Dir, err = pythonDir(t)
-	return err
+	c.Python.Dir = t.env(pythonDirVariable) // else in the user's cache, where there is one
+	return nil
 }
 
 // rechecks says whether this process works the queue of rechecks.
