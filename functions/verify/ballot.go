@@ -61,22 +61,23 @@ func isFailure(s Status) bool {
 // first result, or while it has none its first lease. The server speaks each
 // time.
 func (b *ballot) speakers(attempts []Attempt) []Attempt {
-	ordered := slices.SortedFunc(slices.Values(attempts), compareAttempts)
-	heard := map[string]bool{}
-	var speakers []Attempt
+	ordered := slices.Clone(attempts)
+	slices.SortFunc(ordered, compareAttempts)
+	speakers := make([]Attempt, 0, len(ordered))
+	var silent []string // agents whose results were taken back
 	for _, state := range []State{Reported, Leased} {
 		for _, a := range ordered {
+			heard := func(s Attempt) bool { return !s.Server && s.Agent == a.Agent }
 			switch {
 			case a.State != state:
 			case a.Server:
 				speakers = append(speakers, a)
 			case a.Void && a.State == Reported:
-				heard[a.Agent] = true
+				silent = append(silent, a.Agent)
 				b.explain(ReasonVoid, "the result of agent %s was taken back when it was caught", a.Agent)
-			case a.Agent != "" && heard[a.Agent]:
+			case a.Agent != "" && (slices.ContainsFunc(speakers, heard) || slices.Contains(silent, a.Agent)):
 				b.explain(ReasonRepeated, "a further attempt of agent %s does not count", a.Agent)
 			default:
-				heard[a.Agent] = true
 				speakers = append(speakers, a)
 			}
 		}
@@ -105,7 +106,11 @@ func (b *ballot) vote(a Attempt) {
 }
 
 func (b *ballot) explain(code ReasonCode, format string, args ...any) {
-	b.reasons = append(b.reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...)})
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
+	}
+	b.reasons = append(b.reasons, Reason{Code: code, Text: text})
 }
 
 // leader returns the largest group, and how many votes the next one has.

@@ -57,9 +57,10 @@ type Bound struct {
 }
 
 // ResultsPerAudit is how many results of an agent share one audit in a full
-// window: audits then cost two executions in a hundred. Larger windows would
-// save less than the results that are made again when an agent is caught.
-const ResultsPerAudit = 50
+// window: audits then cost one execution in a hundred, as much as those made at
+// once. Larger windows would save little, and more results would be made again
+// when an agent is caught.
+const ResultsPerAudit = 100
 
 // MinWindow is the smallest window, in results: below it a batch of results
 // that arrives at once would fill several windows, each of which pays for

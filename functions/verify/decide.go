@@ -149,7 +149,10 @@ func (b *ballot) verdict(decision Decision, g group) Verdict {
 }
 
 func votesOf(attempts []Attempt) []Vote {
-	var votes []Vote
+	if len(attempts) == 0 {
+		return nil
+	}
+	votes := make([]Vote, 0, len(attempts))
 	for _, a := range attempts {
 		votes = append(votes, Vote{Attempt: a.ID, Agent: a.Agent})
 	}

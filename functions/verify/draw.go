@@ -14,11 +14,21 @@ import (
 // project's secret, which no agent knows: it cannot be foreseen, and it comes
 // out the same whenever it is asked. Ask only when the result is in.
 func Draw(secret []byte, job string, shard int64, agent string, rate float64) bool {
-	if rate >= 1 {
-		return true
-	}
-	l := newLot(secret, "live", job, agent)
-	return float64(l.of(shard)>>11)/(1<<53) < rate
+	return NewDraws(secret, job, agent).Draw(shard, rate)
+}
+
+// Draws are those of one agent in one job. They are for one goroutine.
+type Draws struct{ lot *lot }
+
+// NewDraws prepares the draws of one agent in one job.
+func NewDraws(secret []byte, job, agent string) Draws {
+	return Draws{newLot(secret, "live", job, agent)}
+}
+
+// Draw says whether the agent's result of this shard is audited at once.
+func (d Draws) Draw(shard int64, rate float64) bool {
+	const unit = 1 << 53 // what a float64 holds exactly
+	return rate >= 1 || float64(d.lot.of(shard)>>11)/unit < rate
 }
 
 // Choose draws k results of a window for audit, by the project's secret, in the
@@ -48,6 +58,7 @@ func Choose(secret []byte, job, agent string, window int64, shards []int64, k in
 type lot struct {
 	mac    hash.Hash
 	prefix []byte
+	number [8]byte
 	sum    [sha256.Size]byte
 }
 
@@ -63,6 +74,7 @@ func newLot(secret []byte, purpose ...string) *lot {
 func (l *lot) of(shard int64) uint64 {
 	l.mac.Reset()
 	l.mac.Write(l.prefix)
-	l.mac.Write(binary.BigEndian.AppendUint64(nil, uint64(shard)))
+	binary.BigEndian.PutUint64(l.number[:], uint64(shard))
+	l.mac.Write(l.number[:])
 	return binary.BigEndian.Uint64(l.mac.Sum(l.sum[:0]))
 }

@@ -21,7 +21,7 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 		b.explain(ReasonCredible, "%d independent agents agree on %s: it is wrong with a probability of at most %.2g", lead.voices, lead, bound.doubt(lead, rivals))
 		return b.settleFor(lead, m.Holder)
 	case alone && lead.voices >= m.Support:
-		b.explain(ReasonProvisional, "%s is accepted provisionally, and final when audits of its agent's results have passed", lead)
+		b.explain(ReasonProvisional, "the only answer is accepted provisionally: it is final when audits of its agent's results have passed")
 		v := b.settleFor(lead, m.Holder)
 		v.Provisional = true
 		return v

@@ -14,7 +14,7 @@ func (w *world) wait(n int32, a *agent) {
 	w.shards[n].awaits = a.window
 	rate := w.bound.Rate(w.evidence[a.name], w.means)
 	a.waiting = append(a.waiting, n)
-	if verify.Draw(w.secret, job, int64(n), a.name, rate) {
+	if a.draws.Draw(int64(n), rate) {
 		w.audit(n, a, 0)
 		w.drop(a, n)
 	}

@@ -25,6 +25,7 @@ type agent struct {
 	gone        bool
 	quarantined bool
 
+	draws   verify.Draws
 	window  int64
 	waiting []int32 // shards that wait in the open window
 	closing []int32 // those of the window that is being audited
@@ -55,8 +56,9 @@ type world struct {
 	slots    []*agent // who works now
 	evidence map[string]verify.Evidence
 	shards   []shard
-	open     []int32          // to be lent again
-	history  map[int32][]vote // of shards that more than one attempt was made at
+	open     []int32  // to be lent again
+	history  [][]vote // of shards that are not final
+	spare    [][]vote // to be used again
 	now      int
 	digests  []string
 
@@ -68,7 +70,7 @@ type world struct {
 func newWorld(o Options, p Population, rule Rule) *world {
 	w := &world{
 		o: o, pop: p, dice: dice(o, p, rule), secret: []byte("the simulation's secret"),
-		byName: map[string]int32{}, evidence: map[string]verify.Evidence{}, history: map[int32][]vote{},
+		byName: map[string]int32{}, evidence: map[string]verify.Evidence{}, history: make([][]vote, o.Results),
 		shards: make([]shard, o.Results), cell: Cell{Population: p.Name, Rule: rule, Shards: o.Results},
 	}
 	w.policy = verify.Policy{TargetError: o.TargetError, AssumeHostile: o.Assumed}
@@ -102,6 +104,7 @@ func (w *world) join(slot int, special bool) *agent {
 	if special {
 		a.behave, a.late = w.hostile, w.pop.late
 	}
+	a.draws = verify.NewDraws(w.secret, job, a.name)
 	w.byName[a.name] = int32(len(w.names))
 	w.names = append(w.names, a)
 	return a
@@ -234,7 +237,7 @@ func (w *world) pick(n int32, but *agent) *agent {
 			return nil
 		}
 		a := w.slots[w.dice.IntN(len(w.slots))]
-		if a != but && !slices.ContainsFunc(w.history[n], func(v vote) bool { return v.agent == a }) {
+		if a != but && (len(w.history[n]) == 0 || !slices.ContainsFunc(w.history[n], func(v vote) bool { return v.agent == a })) {
 			return a
 		}
 	}
@@ -260,6 +263,9 @@ func (w *world) execute(n int32, a *agent) {
 		}
 	}
 	a.results++
+	if last := len(w.spare) - 1; w.history[n] == nil && last >= 0 {
+		w.history[n], w.spare = w.spare[last], w.spare[:last]
+	}
 	w.history[n] = append(w.history[n], vote{agent: a, answer: given})
 }
 
@@ -305,7 +311,10 @@ func (w *world) finish(n int32) {
 	s := &w.shards[n]
 	w.now++
 	s.final = w.now
-	delete(w.history, n)
+	if w.history[n] != nil {
+		w.spare = append(w.spare, w.history[n][:0])
+		w.history[n] = nil
+	}
 }
 
 // review has a person decide, who is always right.
