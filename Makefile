@@ -62,6 +62,18 @@ bench: ## measure the life cycle of shards; the last lines are `name value` pair
 	$(MAKE) --no-print-directory build
 	go run ./bench
 
+# Needs Go alone. Takes some minutes: 10^6 shards to each cell.
+.PHONY: bench-trust
+bench-trust: build ## simulate the verification against agents that lie, and print the tables of docs/verification.md
+	@echo "## target error 0.001, 10 % hostile"; bin/ostraka simulate
+	@echo "## 100 audits to a window, 10 % hostile"; bin/ostraka simulate --audits 100 --rules bound
+	@for share in 0.05 0.2 0.3; do echo "## target error 0.001, assuming and having $$share hostile"; \
+		bin/ostraka simulate --assume-hostile $$share --rules bound --populations $(WORST); done
+	@echo "## target error 0.001, assuming 10 % hostile and having 20 %"
+	@bin/ostraka simulate --hostile 0.2 --rules bound --populations $(WORST)
+
+WORST := always,worst-rate,window-end,colluding-1%,returning,returning-worst,returning-burst
+
 .PHONY: lint
 lint: ## formatting, linters, import arrows, shell scripts
 	scripts/setup.sh lint
