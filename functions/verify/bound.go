@@ -57,10 +57,10 @@ type Bound struct {
 }
 
 // ResultsPerAudit is how many results of an agent share one audit in a full
-// window: audits then cost one execution in a hundred, as much as those made at
-// once. Larger windows would save little, and more results would be made again
-// when an agent is caught.
-const ResultsPerAudit = 100
+// window: with those made at once audits then cost less than three executions in
+// a hundred. Larger windows would save little; more results would be made again
+// when an agent is caught, and more wrong ones stay together where one is not.
+const ResultsPerAudit = 60
 
 // MinWindow is the smallest window, in results: below it a batch of results
 // that arrives at once would fill several windows, each of which pays for

@@ -28,9 +28,9 @@ func TestPlan(t *testing.T) {
 		bound    float64
 		stuck    bool
 	}{
-		{"a large job", target, hands(10, proven), 1_000_000, true, 1.02, 1e-3, false},
-		{"a large job without rechecks", target, hands(10, proven), 1_000_000, false, 1.021, 1e-3, false},
-		{"fresh agents", target, hands(10, Evidence{}), 100_000, true, 1.023, 1e-3, false},
+		{"a large job", target, hands(10, proven), 1_000_000, true, 1.027, 1e-3, false},
+		{"a large job without rechecks", target, hands(10, proven), 1_000_000, false, 1.029, 1e-3, false},
+		{"fresh agents", target, hands(10, Evidence{}), 100_000, true, 1.03, 1e-3, false},
 		{"a small job is rechecked", target, hands(10, Evidence{}), 10, true, 2.05, 1e-3, false},
 		{"a small job without rechecks is replicated", target, hands(10, Evidence{}), 10, false, 4.05, 1e-3, false},
 		{"a middling job", target, hands(10, Evidence{}), 1000, true, 1.39, 1e-3, false},
