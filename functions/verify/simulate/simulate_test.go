@@ -44,13 +44,14 @@ func TestTheBoundHolds(t *testing.T) {
 	require.Less(t, 1000*accused, fair, "fewer than one in a thousand who mean well are shut out")
 }
 
-// The setting of 100 later audits, with agents that each give 5,000 results.
+// The setting of 100 later audits, with agents that each give 10,000 results.
 func TestHundredAudits(t *testing.T) {
 	o := hundredThousand()
-	o.TargetError, o.Agents, o.Rules = verify.ErrorOf(100, o.Assumed), 20, []Rule{Rechecks}
+	o.TargetError, o.Agents, o.Rules = verify.ErrorOf(100, o.Assumed), 10, []Rule{Rechecks}
 	wrong, shards := 0, 0
 	for name, c := range run(t, o) {
-		require.LessOrEqual(t, c.PerShard(), 1.15, name)
+		// At 10^6 shards 1.15 holds for all; the tail of a job of this size weighs a little more.
+		require.LessOrEqual(t, c.PerShard(), 1.16, name)
 		require.Zero(t, c.Left, name)
 		if c.Fair == o.Agents && !strings.HasPrefix(name, "slow") {
 			require.LessOrEqual(t, c.PerShard(), 1.05, name)
@@ -58,7 +59,7 @@ func TestHundredAudits(t *testing.T) {
 		wrong += c.Wrong
 		shards += c.Shards
 	}
-	require.LessOrEqual(t, float64(wrong), 4e-4*float64(shards), "over all populations; one window of one agent that passes is 5e-4 of a cell of this size")
+	require.LessOrEqual(t, float64(wrong), 4e-4*float64(shards), "over all populations; one window of one agent that passes is 6e-4 of a cell of this size")
 }
 
 func TestOthersLetLiesThrough(t *testing.T) {
