@@ -114,7 +114,7 @@ func (a *agent) run(ctx context.Context) error {
 		return err
 	}
 	places, _ := a.keeper.allowed()
-	a.log.Info("working", "server", a.options.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
+	a.log.Info("connected", "server", a.options.URL, "agent", a.id, "workers", places, "isolation", a.sandbox.Level())
 	return a.work(ctx)
 }
 

@@ -124,7 +124,7 @@ func (a *agent) agree(ctx context.Context) error {
 	if joined.URL != a.options.URL {
 		return fmt.Errorf("%w: the server asks for version %s", ErrNotAgreed, d.Version)
 	}
-	a.stands.ordered(waitsForAgreement(d.Version, a.dir.path))
+	a.stands.ordered(waitsForAgreement(d.Version, a.dir.path), idle{})
 	return nil
 }
 

@@ -82,7 +82,7 @@ func (a *agent) heed(ctx context.Context, d client.Directives) error {
 		a.log.Warn("another machine uses a copy of this agent's key and is refused: give it a data directory of its own, or revoke the agent if the copy is not yours",
 			"at", d.Duplicate.At, "address", d.Duplicate.Address)
 	}
-	a.stands.ordered(a.orderOf(d))
+	a.stands.ordered(a.orderOf(d), heldBy(d.Switches))
 	return nil
 }
 

@@ -48,6 +48,7 @@ type standing struct {
 	asked   bool // for work, at least once
 	leaving bool // told to stop
 	order   idle // of the server or its operator
+	held    idle // what of the work a switch holds, though not all of it
 	refused idle
 	until   time.Time // when refused is old
 	now     idle      // what holds, as it was found last
@@ -55,11 +56,12 @@ type standing struct {
 	said    idle // in the log
 }
 
-// ordered tells what the server wants; the zero value when it lets the agent work.
-func (s *standing) ordered(why idle) {
+// ordered tells what the server wants; the zero value when it lets the agent work. held is what explains that there is no work, as long
+// as there is none.
+func (s *standing) ordered(why, held idle) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.order = why
+	s.order, s.held = why, held
 }
 
 func (s *standing) asksForWork() {
@@ -119,6 +121,8 @@ func (s *standing) weigh(at time.Time, from sides) idle {
 		return from.owner
 	case !s.asked:
 		return idle{IdleStarting, "the agent starts"}
+	case s.held.Code != "":
+		return s.held
 	case at.Before(s.until):
 		return s.refused
 	default:

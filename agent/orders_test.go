@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -165,4 +166,24 @@ func TestWhatASwitchHolds(t *testing.T) {
 	} {
 		require.Equal(t, c.want, holds(c.k, l), name)
 	}
+}
+
+// TestASwitchForSomeWorkExplainsThatThereIsNone is not what somebody reads whose agent works on other things.
+func TestASwitchForSomeWorkExplainsThatThereIsNone(t *testing.T) {
+	project := uuid.New()
+	function := client.KillOrder{Scope: client.KillOrderScopeFunction, Project: &project, Function: "f"}
+	whole := client.KillOrder{Scope: client.KillOrderScopeProject, Project: &project}
+	require.Zero(t, heldBy(nil))
+	require.Contains(t, heldBy([]client.KillOrder{whole}).Text, "is on for the project "+project.String()+": ")
+	require.Contains(t, heldBy([]client.KillOrder{function, whole}).Text, "is on for the function f of the project "+project.String()+" and 1 more: ")
+
+	s := standing{log: slog.New(slog.DiscardHandler), asked: true}
+	s.ordered(idle{}, heldBy([]client.KillOrder{function}))
+	why, _ := s.find(time.Now(), sides{})
+	require.Equal(t, IdleKilled, why.Code)
+	why, _ = s.find(time.Now(), sides{working: 1})
+	require.Empty(t, why.Code)
+	s.ordered(idle{}, idle{})
+	why, _ = s.find(time.Now(), sides{})
+	require.Equal(t, IdleNoWork, why.Code)
 }

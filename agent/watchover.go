@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ostraka/ostraka/client"
@@ -87,4 +88,27 @@ func (a *agent) orderOf(d client.Directives) idle {
 		return waitsForAgreement(d.Eula.Version, a.dir.path)
 	}
 	return idle{}
+}
+
+// heldBy says that a switch holds some of the work: the rest may go on, so that it only explains why there is none.
+func heldBy(switches []client.KillOrder) idle {
+	if len(switches) == 0 {
+		return idle{}
+	}
+	k := switches[0]
+	what := "the project"
+	if k.Scope == client.KillOrderScopeFunction {
+		what = "the function " + k.Function
+	}
+	if k.Project != nil && k.Scope == client.KillOrderScopeFunction {
+		what += " of the project"
+	}
+	if k.Project != nil {
+		what += " " + k.Project.String()
+	}
+	more := ""
+	if n := len(switches) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return idle{IdleKilled, "the killswitch is on for " + what + more + ": none of that work is lent, and the server has no other for this agent"}
 }

@@ -159,6 +159,18 @@ func TestJobIsNotSentAgainUnchanged(t *testing.T) {
 	require.NotEqual(t, tag, a.Header.Get("ETag"))
 }
 
+func TestProjectIsNotSentAgainUnchanged(t *testing.T) {
+	r := newRig(t)
+	path := in("")
+	tag := r.ask("GET", path, viewerKey, "").Header.Get("ETag")
+	require.NotEmpty(t, tag)
+	a := r.ask("GET", path, viewerKey, "", "If-None-Match", tag)
+	require.Equal(t, 304, a.StatusCode)
+	require.Empty(t, a.body)
+	require.Equal(t, tag, a.Header.Get("ETag"))
+	require.Equal(t, 200, r.ask("GET", path, viewerKey, "", "If-None-Match", `"another"`).StatusCode)
+}
+
 func TestWaiting(t *testing.T) {
 	r := newRig(t)
 	path := in("/jobs/" + jobID.String())

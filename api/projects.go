@@ -65,6 +65,18 @@ type UpdateProjectInput struct {
 	} `nameHint:"ProjectChange"`
 }
 
+// GetProjectInput asks for a project.
+type GetProjectInput struct {
+	InProject
+	IfNoneMatch string `header:"If-None-Match" doc:"The ETag of the last answer: 304 when the project is still the same."`
+}
+
+type conditionalProjectOutput struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   *functions.Project
+}
+
 type projectOutput struct {
 	ETag string `header:"ETag"`
 	Body functions.Project
@@ -82,7 +94,7 @@ func (s *server) projectOperations() {
 	}, s.listProjects)
 	register(s, operation{
 		id: "getProject", method: http.MethodGet, path: "/v1/projects/{project}", tag: "projects", summary: "Get a project",
-		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleOperator),
+		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleOperator), answers: notModified(),
 	}, s.getProject)
 	register(s, operation{
 		id: "updateProject", method: http.MethodPatch, path: "/v1/projects/{project}", tag: "projects", summary: "Change a project",
@@ -119,7 +131,7 @@ func (s *server) listProjects(ctx context.Context, c *call, in *Paging) (*Listed
 	return listed(c, page, items, cursorOfID, func(p functions.Project) string { return p.ID.String() }), nil
 }
 
-func (s *server) getProject(ctx context.Context, _ *call, in *InProject) (*projectOutput, error) {
+func (s *server) getProject(ctx context.Context, _ *call, in *GetProjectInput) (*conditionalProjectOutput, error) {
 	id, err := in.id()
 	if err != nil {
 		return nil, err
@@ -128,7 +140,11 @@ func (s *server) getProject(ctx context.Context, _ *call, in *InProject) (*proje
 	if err != nil {
 		return nil, err
 	}
-	return &projectOutput{ETag: revisionTag(p.Revision), Body: p}, nil
+	tag := revisionTag(p.Revision)
+	if tagMatches(in.IfNoneMatch, tag) {
+		return &conditionalProjectOutput{Status: http.StatusNotModified, ETag: tag}, nil
+	}
+	return &conditionalProjectOutput{Status: http.StatusOK, ETag: tag, Body: &p}, nil
 }
 
 func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectInput) (*projectOutput, error) {

@@ -3545,6 +3545,12 @@ type CreateProjectParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// GetProjectParams defines parameters for GetProject.
+type GetProjectParams struct {
+	// IfNoneMatch The ETag of the last answer: 304 when the project is still the same.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
 // UpdateProjectParams defines parameters for UpdateProject.
 type UpdateProjectParams struct {
 	// IfMatch The ETag of the document as you read it. Required: without it two people would overwrite each other's changes.
@@ -4669,7 +4675,7 @@ type ClientInterface interface {
 	// GetProject Get a project
 	//
 	// Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
-	GetProject(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetProject(ctx context.Context, project openapi_types.UUID, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateProjectWithBody Change a project
 	//
@@ -6397,8 +6403,8 @@ func (c *Client) CreateProject(ctx context.Context, params *CreateProjectParams,
 // GetProject Get a project
 //
 // Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
-func (c *Client) GetProject(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetProjectRequest(c.Server, project)
+func (c *Client) GetProject(ctx context.Context, project openapi_types.UUID, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProjectRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9872,7 +9878,7 @@ func NewCreateProjectRequestWithBody(server string, params *CreateProjectParams,
 }
 
 // NewGetProjectRequest constructs an http.Request for the GetProject method
-func NewGetProjectRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+func NewGetProjectRequest(server string, project openapi_types.UUID, params *GetProjectParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -9900,6 +9906,21 @@ func NewGetProjectRequest(server string, project openapi_types.UUID) (*http.Requ
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -15390,7 +15411,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
-	GetProjectWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectResponse, error)
+	GetProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *GetProjectParams, reqEditors ...RequestEditorFn) (*GetProjectResponse, error)
 
 	// UpdateProjectWithBodyWithResponse Change a project
 	//
@@ -22328,8 +22349,8 @@ func (c *ClientWithResponses) CreateProjectWithResponse(ctx context.Context, par
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
-func (c *ClientWithResponses) GetProjectWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetProjectResponse, error) {
-	rsp, err := c.GetProject(ctx, project, reqEditors...)
+func (c *ClientWithResponses) GetProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *GetProjectParams, reqEditors ...RequestEditorFn) (*GetProjectResponse, error) {
+	rsp, err := c.GetProject(ctx, project, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24882,6 +24903,9 @@ func ParseGetProjectResponse(rsp *http.Response) (*GetProjectResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -124,7 +124,7 @@ func explainEnded(job Job) Explanation {
 	e := Explanation{State: job.State, Reasons: []Reason{}}
 	switch job.State {
 	case JobFinished:
-		e.Summary = fmt.Sprintf("The job is done: %d of %d shards were accepted.", job.Shards.Accepted, job.Shards.Total)
+		e.Summary = fmt.Sprintf("The job is done: %d of %s accepted.", job.Shards.Accepted, many(job.Shards.Total, "shard was", "shards were"))
 	case JobFailed:
 		e.Summary = "The job has failed."
 		e.Reasons = append(e.Reasons, Reason{Code: "failed", Text: job.Error, Hint: "ostraka job shards " + job.ID.String() + " --state failed lists the shards that failed; ostraka job shard shows what one of them raised"})
@@ -139,7 +139,7 @@ func explainEnded(job Job) Explanation {
 func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64, refusals []agentRefusal) Explanation {
 	e := Explanation{
 		State: job.State, Reasons: []Reason{},
-		Summary: fmt.Sprintf("%d of %d shards are settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, job.Shards.Total),
+		Summary: fmt.Sprintf("%d of %s settled.", job.Shards.Total-job.Shards.Open-job.Shards.Review, many(job.Shards.Total, "shard is", "shards are")),
 	}
 	add := func(code, hint, format string, args ...any) {
 		e.Reasons = append(e.Reasons, Reason{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
@@ -159,10 +159,10 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 			"%s", job.AggregationError)
 	}
 	if job.Shards.Review > 0 {
-		add("review", "ostraka flag list --job "+job.ID.String()+", then ostraka flag show and ostraka flag resolve", "%d shards wait for a person: the agents do not agree on them, or they died with too many leases.", job.Shards.Review)
+		add("review", "ostraka flag list --job "+job.ID.String()+", then ostraka flag show and ostraka flag resolve", "%s for a person: the agents do not agree, or they died too often.", many(job.Shards.Review, "shard waits", "shards wait"))
 	}
 	if leases.Lent > 0 {
-		add("running", "", "%d attempts are out with agents or being weighed.", leases.Lent)
+		add("running", "", "%s out with agents or being weighed.", many(leases.Lent, "attempt is", "attempts are"))
 	}
 	if leases.Wanted > 0 {
 		explainUnlent(add, job, agents, leases, tried)
@@ -178,20 +178,20 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 	usable := agents.usable()
 	switch {
 	case agents.Active == 0:
-		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%d attempts wait to be lent, and the project has no agent.", leases.Wanted)
+		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%s to be lent, and the project has no agent.", many(leases.Wanted, "attempt waits", "attempts wait"))
 	case agents.Seen == 0:
-		add("agents_silent", "look whether the agents run and reach the server", "%d attempts wait to be lent, and none of the project's %d agents was heard of in the last minute.", leases.Wanted, agents.Active)
+		add("agents_silent", "look whether the agents run and reach the server", "%s to be lent, and none of the project's agents (%d) was heard of in the last minute.", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Active)
 	case agents.Isolated == 0:
-		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%d attempts wait to be lent, and no agent has the isolation %q that the function asks for.", leases.Wanted, agents.Isolation)
+		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%s to be lent, and no agent has the isolation %q that the function asks for.", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Isolation)
 	case usable == 0 && agents.Refused > 0:
-		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%d attempts wait to be lent, and every agent that could take them refuses the function (%d).", leases.Wanted, agents.Refused)
+		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%s to be lent, and every agent that could take them refuses the function (%d).", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Refused)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
-		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%d attempts wait to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", leases.Wanted, job.Policy.Quorum, usable, agents.Caught, agents.Refused)
+		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
 	case tried > 0:
 		add("tried_by_all", "start more agents, or cancel the job; a function whose answers differ from run to run never agrees with itself: compare the attempts with ostraka job shard "+job.ID.String()+" NUMBER",
-			"%d shards wait for a further opinion, and every agent that can be used (%d) has tried them: their answers do not agree.", tried, usable)
+			"%s for a further opinion, and every agent that can be used (%d) has tried: the answers do not agree.", many(tried, "shard waits", "shards wait"), usable)
 	default:
-		add("waiting", "", "%d attempts wait for an agent that is free and has not tried them yet; %d agents can be used.", leases.Wanted, usable)
+		add("waiting", "", "%s for an agent that is free and has not tried the shard yet; %s be used.", many(leases.Wanted, "attempt waits", "attempts wait"), many(usable, "agent can", "agents can"))
 	}
 }
 
@@ -206,6 +206,14 @@ func explainRefusals(add func(code, hint, format string, args ...any), agents ag
 		add("refused", "", "Agent %s refuses the function (%s): %s", r.AgentID, r.Code, r.Reason)
 	}
 	if more := len(refusals) - maxRefusalsExplained; more > 0 {
-		add("refused", "", "%d more agents refuse it.", more)
+		add("refused", "", "%s it.", many(int64(more), "more agent refuses", "more agents refuse"))
 	}
+}
+
+// many is a number of things with what they do.
+func many(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }

@@ -34,7 +34,7 @@ func TestExplainOpen(t *testing.T) {
 		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents"}, "1 can be used (2 were caught, 0 refuse the function)", 0},
 		"refused":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Refused: 1}, leasesForJob{Wanted: 4}, []string{"refused_by_all", "refused"}, "(caps): it wants too much", 0},
 		"one refuses": {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Refused: 1}, leasesForJob{Wanted: 4}, []string{"waiting", "refused"}, "2 agents can be used", 0},
-		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shards wait for a person", 0},
+		"review":      {job(JobReview, ShardCounts{Total: 10, Accepted: 9, Review: 1}), fit, leasesForJob{}, []string{"review"}, "1 shard waits for a person", 0},
 		"aggregating": {job(JobAggregating, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"aggregating"}, "", 0},
 		"settling":    {job(JobRunning, ShardCounts{Total: 10, Accepted: 10}), fit, leasesForJob{}, []string{"settling"}, "10 of 10 shards are settled.", 0},
 	} {

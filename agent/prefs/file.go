@@ -6,13 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ostraka/ostraka/agent/wholefile"
 )
 
 // Load reads the file; one that is not there says nothing.
@@ -157,30 +158,8 @@ func Save(path string, content []byte) error {
 	if _, err := Parse(content); err != nil {
 		return fmt.Errorf("writing the preferences: %w", err)
 	}
-	if err := save(path, content); err != nil {
+	if err := wholefile.Write(path, content, 0o644); err != nil {
 		return fmt.Errorf("writing the preferences: %w", err)
 	}
 	return nil
-}
-
-func save(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

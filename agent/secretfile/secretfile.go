@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"github.com/ostraka/ostraka/agent/wholefile"
 )
 
 // MaxBytes is the largest file, in bytes: keys and tokens are far below a kilobyte, and a larger file is not one of ours.
@@ -24,26 +25,7 @@ func write(path string, content []byte) error {
 	if len(content) > MaxBytes {
 		return fmt.Errorf("it would have %d bytes, at most %d are allowed", len(content), MaxBytes)
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".new-*") // CreateTemp makes it with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncDir(dir)
+	return wholefile.Write(path, content, 0o600)
 }
 
 // Read reads a file that Write wrote; the error is fs.ErrNotExist where there is none. It refuses a file that others may read: a

@@ -4,7 +4,6 @@ package secretfile
 
 import (
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,13 +12,3 @@ import (
 const openSafely = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 func othersMayRead(mode fs.FileMode) bool { return mode.Perm()&0o077 != 0 }
-
-// syncDir makes a rename last.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -19,7 +19,7 @@ func explain(doing string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return err
 	case errors.As(err, &problem):
-		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: problem.Hint}
+		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: hintOfProblem(problem)}
 	case errors.As(err, &away):
 		return &exitError{
 			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),
@@ -28,6 +28,15 @@ func explain(doing string, err error) error {
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+}
+
+// hintOfProblem is the server's advice, which is for whoever writes requests, where none of our own says it in the words of this
+// program.
+func hintOfProblem(p *answer.Error) string {
+	if p.HTTPStatus == http.StatusUnauthorized {
+		return "set OSTRAKA_KEY, or give --key-file, to a key that exists, has not expired and was not revoked"
+	}
+	return p.Hint
 }
 
 // problemText adds to a fault of the server the name by which its operator finds it in the log.

@@ -64,8 +64,11 @@ func runDemo(ctx context.Context, t *terminal, python string) error {
 			err = errors.Join(err, fmt.Errorf("stopping: %w", stopErr))
 		}
 	}
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case err != nil && errors.Is(err, context.DeadlineExceeded):
 		return &exitError{code: exitFailed, err: context.Cause(ctx)}
+	case errors.Is(err, context.Canceled):
+		return &exitError{code: exitInterrupted, err: errors.New("the demo was interrupted; everything that it had started is stopped and cleaned up")}
 	}
 	if err == nil {
 		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  %s dev --data ./ostraka-data --agents %d --liars %d\n", t.program, demoAgents, demoLiars)

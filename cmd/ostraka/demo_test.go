@@ -37,6 +37,8 @@ func TestDemoIsInterrupted(t *testing.T) {
 	testenv.Eventually(t, func() bool { return strings.Contains(p.said(), "bpsw: ") }, "the job runs")
 	p.signal(os.Interrupt)
 	require.Equal(t, exitInterrupted, p.ends())
+	require.Contains(t, p.said(), "ostraka: the demo was interrupted")
+	require.NotContains(t, p.said(), "context canceled")
 	nothingIsLeftIn(t, tmp)
 }
 

@@ -84,7 +84,7 @@ func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.Project](c.GetProject(cmd.Context(), c.project))
+			doc, err := answer.Read[client.Project](c.GetProject(cmd.Context(), c.project, nil))
 			if err != nil {
 				return explain("getting the project", err)
 			}
@@ -171,7 +171,7 @@ func projectChange(followups, agents, isolation string, limits *thresholdChange,
 
 // changeProject changes the project as it is now. Somebody who changes it in between is not overruled.
 func changeProject(ctx context.Context, c *connection, change client.ProjectChange) (doc answer.Document[client.Project], err error) {
-	if doc, err = answer.Read[client.Project](c.GetProject(ctx, c.project)); err != nil {
+	if doc, err = answer.Read[client.Project](c.GetProject(ctx, c.project, nil)); err != nil {
 		return doc, err
 	}
 	tag := doc.Header.Get("ETag")

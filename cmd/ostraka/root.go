@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -43,6 +45,9 @@ func run(ctx context.Context, t *terminal, args []string) int {
 	return exitCode(err)
 }
 
+// negativeNumber finds, in what is said about a flag that there is not, the number below 0 that was read as one.
+var negativeNumber = regexp.MustCompile(`-\d[0-9.]*$`)
+
 // errSaid marks an error that the command has explained already.
 var errSaid = errors.New("explained already")
 
@@ -56,6 +61,9 @@ func newRoot(t *terminal) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
 			return unknownCommand(cmd, words[0]) // the flag may be right for the command that was meant
+		}
+		if number := negativeNumber.FindString(err.Error()); number != "" {
+			return &exitError{code: exitUsage, err: fmt.Errorf("%s is read as a flag", number), hint: "no number below 0 is meant to stand there; write -- before it if you mean it all the same"}
 		}
 		return &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
 	})

@@ -50,7 +50,10 @@ the job that "then" describes. Both expressions are CEL, and are checked at once
 			if err != nil {
 				return err
 			}
-			return showRule(t, &output, doc)
+			if err := showRule(t, &output, doc); err != nil {
+				return err
+			}
+			return warnOfMissing(cmd.Context(), t, c, doc.Value)
 		},
 	}
 	output.register(cmd.Flags())
@@ -85,6 +88,25 @@ func createRule(ctx context.Context, c *connection, spec []byte) (answer.Documen
 	key := uuid.NewString()
 	doc, err := answer.Read[client.Rule](c.CreateRuleWithBody(ctx, c.project, &client.CreateRuleParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(spec)))
 	return doc, explain("creating the rule", err)
+}
+
+// warnOfMissing says that a rule names functions that are not there. It may: they may come later, and until then it does nothing.
+func warnOfMissing(ctx context.Context, t *terminal, c *connection, r client.Rule) error {
+	names := []string{r.Spec.Then.Function}
+	if on := r.Spec.OnFunction; on != "" && on != names[0] {
+		names = append(names, on)
+	}
+	for _, name := range names {
+		_, err := answer.Read[client.FunctionVersion](c.GetFunction(ctx, c.project, name))
+		var problem *answer.Error
+		switch {
+		case errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound:
+			t.say("there is no function %s yet: the rule does nothing until it is pushed", name)
+		case err != nil:
+			return explain("looking for the rule's functions", err)
+		}
+	}
+	return nil
 }
 
 func showRule(t *terminal, o *outputFlag, doc answer.Document[client.Rule]) error {

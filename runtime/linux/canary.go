@@ -190,11 +190,28 @@ type bait struct {
 	reached   atomic.Int64
 }
 
+const (
+	baitName = "ostraka-bait-"
+	// baitTTL is how old bait is that nobody uses any more: a canary is out for seconds.
+	baitTTL = time.Hour
+)
+
+// sweepBait takes away what agents have left that were killed while a canary was out.
+func sweepBait() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), baitName+"*"))
+	for _, dir := range left {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > baitTTL {
+			_ = os.RemoveAll(dir) // another user's stays: theirs to sweep
+		}
+	}
+}
+
 // layBait makes a secret file, and listens where nothing may connect.
 func layBait(ctx context.Context) (b *bait, err error) {
+	sweepBait()
 	b = &bait{marker: "ostraka-canary-" + rand.Text()}
 	// Another folder than the system's would make a socket's path too long.
-	if b.dir, err = os.MkdirTemp("", "ostraka-bait-"); err != nil {
+	if b.dir, err = os.MkdirTemp("", baitName); err != nil {
 		return nil, err
 	}
 	defer func() {

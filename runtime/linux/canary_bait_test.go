@@ -1,0 +1,34 @@
+//go:build linux
+
+package linux
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBaitOfAgentsThatWereKilledIsSwept leaves bait that may be in use, and what only looks like bait.
+func TestBaitOfAgentsThatWereKilledIsSwept(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	leave := func(name string, age time.Duration) string {
+		dir := filepath.Join(tmp, name)
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), nil, 0o644))
+		at := time.Now().Add(-age)
+		require.NoError(t, os.Chtimes(dir, at, at))
+		return dir
+	}
+	old, fresh, other := leave(baitName+"1", 2*baitTTL), leave(baitName+"2", 0), leave("somebody", 2*baitTTL)
+	b, err := layBait(t.Context())
+	require.NoError(t, err)
+	require.NoDirExists(t, old)
+	require.DirExists(t, fresh)
+	require.DirExists(t, other)
+	b.remove()
+	require.NoDirExists(t, b.dir)
+}
