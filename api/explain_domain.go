@@ -51,6 +51,7 @@ func domainProblems() []explanation {
 		{"too_many_aggregations", http.StatusConflict, "The job was aggregated as often as it may be.", "Submit the function as a new job."},
 		{"bad_policy", http.StatusUnprocessableEntity, "The verification policy cannot be carried out.", correct},
 		{"bad_rule", http.StatusUnprocessableEntity, "A follow-up rule is not one: an expression has an error, or a limit is passed.", correct},
+		{"bad_heuristics", http.StatusUnprocessableEntity, "The policy of what looks at the project's code and results makes no sense.", "Mend what the message names; docs/modules.md shows what a policy looks like."},
 		{"too_many_rules", http.StatusConflict, "The project has as many rules as it may have.", "Delete one that is not used."},
 		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
 		{"bad_refusal", http.StatusUnprocessableEntity, "The reason for which a lease is given back is not one: its code or its length.", correct},
