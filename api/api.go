@@ -94,6 +94,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.ruleOperations()
 	s.flagOperations()
 	s.findingOperations()
+	s.trustOperations()
 	s.agentOperations()
 	s.sandboxOperations()
 	s.killswitchOperations()

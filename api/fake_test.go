@@ -387,6 +387,20 @@ func (f *fake) ReviewCode(_ context.Context, _ functions.Principal, _ uuid.UUID,
 	return functions.CodeReview{Function: name, Version: version, Scores: []functions.HeuristicScore{}}, nil
 }
 
+func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Incident, error) {
+	return list(f, page, func(int) functions.Incident {
+		return functions.Incident{ID: thingID, Shards: 1, JobState: functions.JobFinished}
+	})
+}
+
+func (f *fake) GetIncident(_ context.Context, _, id uuid.UUID) (functions.IncidentDetail, error) {
+	return functions.IncidentDetail{Incident: functions.Incident{ID: id, Shards: 1, JobState: functions.JobFinished}, Numbers: []int64{7}}, f.begin()
+}
+
+func (f *fake) PlanJob(_ context.Context, _ uuid.UUID, _ functions.NewJob) (functions.JobPlan, error) {
+	return functions.JobPlan{Function: "bpsw", Version: 1, Shards: 10, Policy: verify.Policy{Quorum: 2}, Forecast: verify.Forecast{PerShard: 2}}, f.begin()
+}
+
 func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
 	f.flagFilter = filter
 	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })

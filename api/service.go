@@ -73,6 +73,9 @@ type Service interface {
 	// Results yields accepted results in shard order, from the shard number after on (-1: all).
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
+	ListIncidents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Incident, error)
+	GetIncident(ctx context.Context, project, id uuid.UUID) (functions.IncidentDetail, error)
+	PlanJob(ctx context.Context, project uuid.UUID, job functions.NewJob) (functions.JobPlan, error)
 	ListFlags(ctx context.Context, project uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error)
 	ListFindings(ctx context.Context, project uuid.UUID, filter functions.FindingFilter, page functions.ListPage) ([]functions.HeuristicFinding, error)
 	GetFinding(ctx context.Context, project, id uuid.UUID) (functions.HeuristicFinding, error)

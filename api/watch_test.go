@@ -57,7 +57,7 @@ func TestWatchingAJob(t *testing.T) {
 	r := newRig(t)
 	r.fake.events = []functions.Event{event(1, "submitted")}
 	w := r.watch(t.Context(), "")
-	require.JSONEq(t, `{"state":"running","shards":{"total":2,"open":2,"accepted":0,"review":0,"failed":0,"cancelled":0},"attempts":0}`, w.expect("progress", "").Data)
+	require.JSONEq(t, `{"state":"running","shards":{"total":2,"open":2,"accepted":0,"provisional":0,"review":0,"failed":0,"cancelled":0},"attempts":0}`, w.expect("progress", "").Data)
 	require.JSONEq(t, `{"seq":1,"at":"2026-05-04T03:02:01Z","type":"submitted","data":{"n":123456789012345678901234567890}}`, w.expect("submitted", "1").Data)
 
 	r.fake.happen(func(*functions.Job) {}, event(2, "flagged"))

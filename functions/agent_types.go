@@ -59,6 +59,10 @@ type ProjectAgent struct {
 	Failed         int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
 	CaughtAt       *time.Time `json:"caught_at,omitempty"`
 	Reason         string     `json:"reason,omitempty"`
+	AuditsPassed   int64      `json:"audits_passed" doc:"Results that were audited and confirmed."`
+	AuditsFailed   int64      `json:"audits_failed" doc:"Results that were audited and proven wrong."`
+	SinceFailure   int64      `json:"since_failure" doc:"Audits passed since the last that failed."`
+	LastFailedAt   *time.Time `json:"last_failed_at,omitempty"`
 }
 
 // agentRow is an agent as the database shows it.

@@ -85,6 +85,9 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 		Failed   int64
 		CaughtAt *time.Time
 		Reason   string
+
+		AuditsPassed, AuditsFailed, SinceFailure int64
+		LastFailedAt                             *time.Time
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		rows, err := store.Many[evidence](ctx, tx, store.ListEvidence, ids)
@@ -92,6 +95,7 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 			for i := range list {
 				if list[i].ID == r.AgentID {
 					list[i].Passed, list[i].Failed, list[i].CaughtAt, list[i].Reason = r.Passed, r.Failed, r.CaughtAt, r.Reason
+					list[i].AuditsPassed, list[i].AuditsFailed, list[i].SinceFailure, list[i].LastFailedAt = r.AuditsPassed, r.AuditsFailed, r.SinceFailure, r.LastFailedAt
 				}
 			}
 		}

@@ -91,6 +91,40 @@ func TestEveryStepMayBeCutOffAnywhere(t *testing.T) {
 	}
 }
 
+// TestABoundMayBeCutOffAnywhere is the same for a job with a bound, rechecks by the server and a liar whose results are taken back.
+func TestABoundMayBeCutOffAnywhere(t *testing.T) {
+	t.Parallel()
+	c := &court{}
+	w := newWorld(t, withCourt(c))
+	w.opened()
+	job := w.submit(1100, bounded(1e-2))
+	agents := []*agent{w.agent(honest), w.agent(liar), w.agent(honest)}
+	cuts := map[string]int{}
+	careful := func(s waiting) {
+		n := w.cutOff(job.ID, func() error { return w.step(s) })
+		cuts[s.Kind] = max(cuts[s.Kind], n)
+		require.NoError(t, w.step(s), "and once more")
+		w.check(job.ID)
+	}
+	w.drain(careful)
+	for round := 0; !w.job(job.ID).State.Ended(); round++ {
+		require.Less(t, round, 30)
+		for i, a := range agents {
+			w.carefulShift(job.ID, a, functions.Idempotency{Key: string(rune('a' + round)), RequestDigest: [32]byte{byte(i)}})
+			w.drain(careful)
+		}
+	}
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	requireTruth(t, done, truth(rangeOf(1100)))
+	require.Equal(t, int64(1), w.count("select count(*) from trust where caught_at is not null"))
+	require.Zero(t, w.count("select count(*) from shards where agent_id = $1", agents[1].id))
+	w.requireQuiet()
+	for _, kind := range []string{"verify", "recheck", "close_window", "tail", "finalise", "taint", "aggregate", "merge", "finish"} {
+		require.Positive(t, cuts[kind], "%s was cut off at %v", kind, cuts)
+	}
+}
+
 // carefulShift is what an agent does when its requests fail: it sends them again.
 func (w *world) carefulShift(job uuid.UUID, a *agent, key functions.Idempotency) {
 	w.t.Helper()

@@ -23,7 +23,27 @@ var sound = map[string]string{
 		where p.job_id = $1 and p.attempts <> n`,
 	"an open shard is lent or to be lent, all others are not": `
 		select number, state, wanted, lent from shards
-		where job_id = $1 and ((state = 'open' and wanted + lent = 0) or (state <> 'open' and wanted > 0))`,
+		where job_id = $1 and ((state = 'open' and wanted + lent = 0) or (state <> 'open' and wanted > 0))
+			and not exists (select from rechecks r where r.job_id = shards.job_id and r.shard = number)`,
+	"a page counts its provisional shards": `
+		select p.number, p.provisional, n from pages p cross join lateral (
+			select count(*) as n from shards where job_id = p.job_id and number >= p.number * 1024 and number < (p.number + 1) * 1024
+				and state = 'accepted' and awaits is not null) s
+		where p.job_id = $1 and p.provisional <> n`,
+	"only what is accepted awaits audits": `
+		select number, state, awaits from shards where job_id = $1 and awaits is not null and (state <> 'accepted' or agent_id is null)`,
+	"no result of a job that stands is provisional": `
+		select s.number from shards s join jobs j on j.id = s.job_id where j.id = $1 and j.state in ('finished', 'failed') and s.awaits is not null`,
+	"what is audited by itself has an audit": `
+		select s.number from shards s where s.job_id = $1 and s.awaits = 0 and not exists (
+			select from audits a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = s.agent_id and a.state = 'drawn')`,
+	"a window counts its audits": `
+		select w.agent_id, w.number, w.audits, w.passed, w.drawn, a.n, a.p from windows w cross join lateral (
+			select count(*) filter (where state = 'drawn') as n, count(*) filter (where state = 'passed') as p
+			from audits a where a.job_id = w.job_id and a.agent_id = w.agent_id and a.number = w.number) a
+		where w.job_id = $1 and (w.drawn, w.passed) <> (n, p)`,
+	"a shard that waits for the server has a batch to come": `
+		select r.shard from rechecks r where r.job_id = $1 and r.batch is null and not exists (select from recheck_batches)`,
 	"lent counts what is out and what is not weighed": `
 		select s.number, s.state, s.lent, o.n as outstanding, u.n as unweighed from shards s
 		join jobs j on j.id = s.job_id and j.state in ('splitting', 'running', 'review', 'held', 'aggregating')

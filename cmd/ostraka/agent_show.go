@@ -82,11 +82,20 @@ func memberFields(a client.ProjectAgent) [][2]string {
 	if a.Excluded {
 		fields = append(fields, [2]string{"in the project", stateText("removed", a.ExcludedReason)})
 	}
-	fields = append(fields, [2]string{"agreed", fmt.Sprint(a.Passed)}, [2]string{"contradicted", fmt.Sprint(a.Failed)})
+	fields = append(fields, [2]string{"agreed", fmt.Sprint(a.Passed)}, [2]string{"contradicted", fmt.Sprint(a.Failed)}, [2]string{"trust", trustText(a)})
 	if a.CaughtAt != nil {
 		fields = append(fields, [2]string{"caught", stateText(shortTime(*a.CaughtAt), a.Reason)})
 	}
 	return fields
+}
+
+// trustText is the evidence for an agent in a line.
+func trustText(a client.ProjectAgent) string {
+	last := "none"
+	if a.LastFailedAt != nil {
+		last = shortTime(*a.LastFailedAt)
+	}
+	return fmt.Sprintf("%s passed, %d since the last that failed; last failure: %s", count(a.AuditsPassed, "audit"), a.SinceFailure, last)
 }
 
 func stateText(state, reason string) string {

@@ -50,7 +50,7 @@ func shardsText(s client.ShardCounts) string {
 	for _, other := range []struct {
 		n    int64
 		what string
-	}{{s.Open, "open"}, {s.Review, "in review"}, {s.Failed, "failed"}, {s.Cancelled, "cancelled"}} {
+	}{{s.Provisional, "of these not final yet"}, {s.Open, "open"}, {s.Review, "in review"}, {s.Failed, "failed"}, {s.Cancelled, "cancelled"}} {
 		if other.n > 0 {
 			text += fmt.Sprintf(", %d %s", other.n, other.what)
 		}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newIncident(t *terminal, server *serverFlags) *cobra.Command {
+	return noun("incident", "Final results of agents that were caught later", newIncidentList(t, server), newIncidentShow(t, server))
+}
+
+func newIncidentList(t *terminal, server *serverFlags) *cobra.Command {
+	o := &listFlags{}
+	cmd := &cobra.Command{
+		Use: "list", Short: "List jobs that keep final results of agents that were caught later", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			return listIncidents(cmd.Context(), t, o, c)
+		},
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func listIncidents(ctx context.Context, t *terminal, o *listFlags, c *connection) error {
+	return show(t, o, "listing incidents", []string{"INCIDENT", "JOB", "AGENT", "SHARDS", "FOUND", "WHY"},
+		func(i client.Incident) []string {
+			return []string{i.ID.String(), i.Job.String(), i.Agent.String(), strconv.FormatInt(i.Shards, 10), shortTime(i.CreatedAt), i.Reason}
+		},
+		func(cursor *string, size *int64) (*http.Response, error) {
+			return c.ListIncidents(ctx, c.project, &client.ListIncidentsParams{Cursor: cursor, Limit: size})
+		})
+}
+
+func newIncidentShow(t *terminal, server *serverFlags) *cobra.Command {
+	o := &outputFlag{}
+	cmd := &cobra.Command{
+		Use: "show INCIDENT", Short: "Show an incident with its shards", Args: arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			c, id, err := server.connectAbout("incident", args[0])
+			if err != nil {
+				return err
+			}
+			doc, err := answer.Read[client.IncidentDetail](c.GetIncident(cmd.Context(), c.project, id))
+			if err != nil {
+				return explain("getting the incident", err)
+			}
+			return printOne(t, o, doc.Raw, incidentFields(doc.Value))
+		},
+	}
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func incidentFields(i client.IncidentDetail) [][2]string {
+	numbers := make([]string, len(i.ShardNumbers))
+	for n, shard := range i.ShardNumbers {
+		numbers[n] = strconv.FormatInt(shard, 10)
+	}
+	return [][2]string{
+		{"incident", i.ID.String()}, {"job", i.Job.String()}, {"it was", string(i.JobState)}, {"agent", i.Agent.String()}, {"why", i.Reason},
+		{"found", shortTime(i.CreatedAt)}, {"results", strconv.FormatInt(i.Shards, 10)}, {"shards", cut(strings.Join(numbers, ", "))},
+	}
+}

@@ -1,0 +1,71 @@
+package functions
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// JobPlan is what a job is expected to take, beforehand.
+type JobPlan struct {
+	Function string          `json:"function"`
+	Version  int             `json:"version"`
+	Shards   int64           `json:"shards"`
+	Agents   int             `json:"agents" doc:"Approved agents that may work for the project and were not caught."`
+	Policy   verify.Policy   `json:"policy"`
+	Forecast verify.Forecast `json:"forecast"`
+}
+
+// MaxPlannedAgents is how many agents a plan counts, the longest known first.
+const MaxPlannedAgents = 10_000
+
+// PlanJob says what a job would take with the agents at hand. Nothing is submitted.
+func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want NewJob) (JobPlan, error) {
+	plan, err := s.planJob(ctx, project, want)
+	if err != nil {
+		return JobPlan{}, err
+	}
+	hands, err := s.hands(ctx, project)
+	if err != nil {
+		return JobPlan{}, err
+	}
+	servers, err := readRecheckTrouble(ctx, s.store.Pool)
+	if err != nil {
+		return JobPlan{}, translate(err, uuid.Nil)
+	}
+	forecast, err := verify.Plan(plan.policy, hands, plan.shards, verify.Means{Recheck: servers.Servers > 0})
+	if err != nil {
+		return JobPlan{}, err
+	}
+	p := JobPlan{Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Policy: plan.policy, Forecast: forecast}
+	for _, h := range hands {
+		if !h.Evidence.Caught {
+			p.Agents++
+		}
+	}
+	return p, nil
+}
+
+// hands are the agents that a job could be lent to.
+func (s *Service) hands(ctx context.Context, project uuid.UUID) (hands []verify.Hand, err error) {
+	for page := (ListPage{Limit: MaxListLimit}); len(hands) < MaxPlannedAgents; {
+		list, err := s.ListProjectAgents(ctx, project, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range list {
+			page.After = a.ID.String()
+			if a.State != AgentActive || a.Excluded {
+				continue
+			}
+			e := verify.Evidence{Passed: a.Passed, Failed: a.Failed, Caught: a.CaughtAt != nil, SinceFailure: a.SinceFailure}
+			hands = append(hands, verify.Hand{Agent: a.ID.String(), Owner: a.Owner, Share: float64(max(1, a.Platform.CPUs)), Evidence: e})
+		}
+		if len(list) < page.Limit {
+			break
+		}
+	}
+	return hands, nil
+}
