@@ -1806,6 +1806,21 @@ type FlagSample struct {
 	Shard    *int64              `json:"shard,omitempty"`
 }
 
+// Forecast defines model for Forecast.
+type Forecast struct {
+	AssumeHostile           float64  `json:"assume_hostile"`
+	AuditsPerWindow         int64    `json:"audits_per_window,omitempty"`
+	ErrorBound              float64  `json:"error_bound"`
+	ExecutionsPerShard      float64  `json:"executions_per_shard"`
+	Notes                   []string `json:"notes"`
+	Owners                  int64    `json:"owners"`
+	Rechecks                float64  `json:"rechecks"`
+	Stuck                   bool     `json:"stuck"`
+	Voices                  int64    `json:"voices"`
+	Window                  int64    `json:"window,omitempty"`
+	WorstExecutionsPerShard float64  `json:"worst_executions_per_shard"`
+}
+
 // FunctionVersion defines model for FunctionVersion.
 type FunctionVersion struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -2030,6 +2045,51 @@ type Idle struct {
 	Text string `json:"text"`
 }
 
+// Incident defines model for Incident.
+type Incident struct {
+	Agent     openapi_types.UUID `json:"agent"`
+	CreatedAt time.Time          `json:"created_at"`
+	ID        openapi_types.UUID `json:"id"`
+	Job       openapi_types.UUID `json:"job"`
+
+	// JobState Where the job stood then.
+	JobState JobState `json:"job_state"`
+
+	// Reason What spoke against the agent.
+	Reason string `json:"reason"`
+
+	// Shards How many final results of the agent the job had when the agent was caught.
+	Shards int64 `json:"shards"`
+}
+
+// IncidentDetail defines model for IncidentDetail.
+type IncidentDetail struct {
+	Agent     openapi_types.UUID `json:"agent"`
+	CreatedAt time.Time          `json:"created_at"`
+	ID        openapi_types.UUID `json:"id"`
+	Job       openapi_types.UUID `json:"job"`
+
+	// JobState Where the job stood then.
+	JobState JobState `json:"job_state"`
+
+	// Reason What spoke against the agent.
+	Reason string `json:"reason"`
+
+	// ShardNumbers The first shards, by number; the job's results name the agent of every other.
+	ShardNumbers []int64 `json:"shard_numbers"`
+
+	// Shards How many final results of the agent the job had when the agent was caught.
+	Shards int64 `json:"shards"`
+}
+
+// IncidentList defines model for IncidentList.
+type IncidentList struct {
+	Items []Incident `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
 // Job defines model for Job.
 type Job struct {
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
@@ -2074,6 +2134,17 @@ type JobList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// JobPlan defines model for JobPlan.
+type JobPlan struct {
+	// Agents Approved agents that may work for the project and were not caught.
+	Agents   int64    `json:"agents"`
+	Forecast Forecast `json:"forecast"`
+	Function string   `json:"function"`
+	Policy   Policy   `json:"policy"`
+	Shards   int64    `json:"shards"`
+	Version  int64    `json:"version"`
 }
 
 // JobProgress defines model for JobProgress.
@@ -2709,8 +2780,13 @@ type Project struct {
 
 // ProjectAgent defines model for ProjectAgent.
 type ProjectAgent struct {
-	CaughtAt  *time.Time `json:"caught_at,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
+	// AuditsFailed Results that were audited and proven wrong.
+	AuditsFailed int64 `json:"audits_failed"`
+
+	// AuditsPassed Results that were audited and confirmed.
+	AuditsPassed int64      `json:"audits_passed"`
+	CaughtAt     *time.Time `json:"caught_at,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
 
 	// Duplicate When two processes were last found to use its key.
 	Duplicate *Duplicate `json:"duplicate,omitempty"`
@@ -2733,8 +2809,9 @@ type ProjectAgent struct {
 	Idle *Idle `json:"idle,omitempty"`
 
 	// Isolation The level that its sandbox proved: a claim.
-	Isolation  string     `json:"isolation"`
-	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
+	Isolation    string     `json:"isolation"`
+	LastFailedAt *time.Time `json:"last_failed_at,omitempty"`
+	LastSeenAt   *time.Time `json:"last_seen_at,omitempty"`
 
 	// MinIsolation The weakest level at which its owner lets anything run.
 	MinIsolation string `json:"min_isolation"`
@@ -2754,8 +2831,11 @@ type ProjectAgent struct {
 	Reason   string               `json:"reason,omitempty"`
 
 	// ShardsDone Since its last start: a claim.
-	ShardsDone int64             `json:"shards_done"`
-	State      ProjectAgentState `json:"state"`
+	ShardsDone int64 `json:"shards_done"`
+
+	// SinceFailure Audits passed since the last that failed.
+	SinceFailure int64             `json:"since_failure"`
+	State        ProjectAgentState `json:"state"`
 
 	// StateAt Since when.
 	StateAt time.Time `json:"state_at"`
@@ -3729,6 +3809,21 @@ type ReviewCodeParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListIncidentsParams defines parameters for ListIncidents.
+type ListIncidentsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PlanJobParams defines parameters for PlanJob.
+type PlanJobParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -4102,6 +4197,9 @@ type ResolveFlagJSONRequestBody = FlagResolution
 
 // ReviewCodeJSONRequestBody defines body for ReviewCode for application/json ContentType.
 type ReviewCodeJSONRequestBody = CodeDecision
+
+// PlanJobJSONRequestBody defines body for PlanJob for application/json ContentType.
+type PlanJobJSONRequestBody = JobRequest
 
 // SubmitJobJSONRequestBody defines body for SubmitJob for application/json ContentType.
 type SubmitJobJSONRequestBody = JobRequest
@@ -4969,6 +5067,44 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 	ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListIncidents List jobs that keep final results of agents that were caught later
+	//
+	// Such results are within the promise of the job's bound. They are listed here and never silently kept.
+	//
+	// Corresponds with GET /v1/projects/{project}/incidents (the `ListIncidents` operationId).
+	ListIncidents(ctx context.Context, project openapi_types.UUID, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetIncident Get an incident with its shards
+	//
+	// Corresponds with GET /v1/projects/{project}/incidents/{incident} (the `GetIncident` operationId).
+	GetIncident(ctx context.Context, project openapi_types.UUID, incident openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanJobWithBody Say what a job would take
+	//
+	// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+	PlanJobWithBody(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanJob Say what a job would take
+	//
+	// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+	PlanJob(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, body PlanJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListJobs List jobs, newest first
 	//
@@ -7028,6 +7164,84 @@ func (c *Client) ReviewCodeWithBody(ctx context.Context, project openapi_types.U
 // Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 func (c *Client) ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReviewCodeRequest(c.Server, project, name, version, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListIncidents List jobs that keep final results of agents that were caught later
+//
+// Such results are within the promise of the job's bound. They are listed here and never silently kept.
+//
+// Corresponds with GET /v1/projects/{project}/incidents (the `ListIncidents` operationId).
+func (c *Client) ListIncidents(ctx context.Context, project openapi_types.UUID, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListIncidentsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetIncident Get an incident with its shards
+//
+// Corresponds with GET /v1/projects/{project}/incidents/{incident} (the `GetIncident` operationId).
+func (c *Client) GetIncident(ctx context.Context, project openapi_types.UUID, incident openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetIncidentRequest(c.Server, project, incident)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanJobWithBody Say what a job would take
+//
+// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+//
+// The body has at most 5242880 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+func (c *Client) PlanJobWithBody(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanJobRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanJob Say what a job would take
+//
+// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+//
+// The body has at most 5242880 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+func (c *Client) PlanJob(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, body PlanJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanJobRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11671,6 +11885,182 @@ func NewReviewCodeRequestWithBody(server string, project openapi_types.UUID, nam
 	return req, nil
 }
 
+// NewListIncidentsRequest constructs an http.Request for the ListIncidents method
+func NewListIncidentsRequest(server string, project openapi_types.UUID, params *ListIncidentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/incidents", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetIncidentRequest constructs an http.Request for the GetIncident method
+func NewGetIncidentRequest(server string, project openapi_types.UUID, incident openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "incident", incident, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/incidents/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlanJobRequest calls the generic PlanJob builder with application/json body
+func NewPlanJobRequest(server string, project openapi_types.UUID, params *PlanJobParams, body PlanJobJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanJobRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewPlanJobRequestWithBody constructs an http.Request for the PlanJob method, with any body, and a specified content type
+func NewPlanJobRequestWithBody(server string, project openapi_types.UUID, params *PlanJobParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/job-plans", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListJobsRequest constructs an http.Request for the ListJobs method
 func NewListJobsRequest(server string, project openapi_types.UUID, params *ListJobsParams) (*http.Request, error) {
 	var err error
@@ -15740,6 +16130,48 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 	ReviewCodeWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error)
 
+	// ListIncidentsWithResponse List jobs that keep final results of agents that were caught later
+	//
+	// Such results are within the promise of the job's bound. They are listed here and never silently kept.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/incidents (the `ListIncidents` operationId).
+	ListIncidentsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*ListIncidentsResponse, error)
+
+	// GetIncidentWithResponse Get an incident with its shards
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/incidents/{incident} (the `GetIncident` operationId).
+	GetIncidentWithResponse(ctx context.Context, project openapi_types.UUID, incident openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetIncidentResponse, error)
+
+	// PlanJobWithBodyWithResponse Say what a job would take
+	//
+	// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+	PlanJobWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanJobResponse, error)
+
+	// PlanJobWithResponse Say what a job would take
+	//
+	// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+	PlanJobWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, body PlanJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanJobResponse, error)
+
 	// ListJobsWithResponse List jobs, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -19162,6 +19594,157 @@ func (r ReviewCodeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReviewCodeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListIncidentsResponse200Headers the declared response headers of an HTTP 200 response for ListIncidents
+type ListIncidentsResponse200Headers struct {
+	Link *string
+}
+
+type ListIncidentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IncidentList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListIncidentsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListIncidentsResponse) GetJSON200() *IncidentList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListIncidentsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListIncidentsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListIncidentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListIncidentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListIncidentsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetIncidentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IncidentDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetIncidentResponse) GetJSON200() *IncidentDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetIncidentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetIncidentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetIncidentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetIncidentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetIncidentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PlanJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobPlan
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanJobResponse) GetJSON200() *JobPlan {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -22882,6 +23465,72 @@ func (c *ClientWithResponses) ReviewCodeWithResponse(ctx context.Context, projec
 	return ParseReviewCodeResponse(rsp)
 }
 
+// ListIncidentsWithResponse List jobs that keep final results of agents that were caught later
+//
+// Such results are within the promise of the job's bound. They are listed here and never silently kept.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/incidents (the `ListIncidents` operationId).
+func (c *ClientWithResponses) ListIncidentsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListIncidentsParams, reqEditors ...RequestEditorFn) (*ListIncidentsResponse, error) {
+	rsp, err := c.ListIncidents(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListIncidentsResponse(rsp)
+}
+
+// GetIncidentWithResponse Get an incident with its shards
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/incidents/{incident} (the `GetIncident` operationId).
+func (c *ClientWithResponses) GetIncidentWithResponse(ctx context.Context, project openapi_types.UUID, incident openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetIncidentResponse, error) {
+	rsp, err := c.GetIncident(ctx, project, incident, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetIncidentResponse(rsp)
+}
+
+// PlanJobWithBodyWithResponse Say what a job would take
+//
+// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+//
+// The body has at most 5242880 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+func (c *ClientWithResponses) PlanJobWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanJobResponse, error) {
+	rsp, err := c.PlanJobWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanJobResponse(rsp)
+}
+
+// PlanJobWithResponse Say what a job would take
+//
+// Expected executions for each shard, rechecks by the server, and the error bound, with the agents at hand. Nothing is submitted.
+//
+// The body has at most 5242880 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/job-plans (the `PlanJob` operationId).
+func (c *ClientWithResponses) PlanJobWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanJobParams, body PlanJobJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanJobResponse, error) {
+	rsp, err := c.PlanJob(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanJobResponse(rsp)
+}
+
 // ListJobsWithResponse List jobs, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -25968,6 +26617,118 @@ func ParseReviewCodeResponse(rsp *http.Response) (*ReviewCodeResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest CodeReview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListIncidentsResponse parses an HTTP response from a ListIncidentsWithResponse call
+func ParseListIncidentsResponse(rsp *http.Response) (*ListIncidentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListIncidentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IncidentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListIncidentsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetIncidentResponse parses an HTTP response from a GetIncidentWithResponse call
+func ParseGetIncidentResponse(rsp *http.Response) (*GetIncidentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetIncidentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IncidentDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePlanJobResponse parses an HTTP response from a PlanJobWithResponse call
+func ParsePlanJobResponse(rsp *http.Response) (*PlanJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobPlan
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
