@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	if !config.rechecks() {
 		return nil, nil //nolint:nilnil // no sandbox is what was asked for
 	}
-	dir, err := os.MkdirTemp("", "ostraka-recheck-")
+	dir, err := recheckDir(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for rechecks: %w", err)
 	}
@@ -98,6 +99,18 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	}
 	p.onClose(func(context.Context) error { return x.Close() })
 	return x, nil
+}
+
+// recheckDir makes a private folder beside that for modules, where a server that is killed leaves nothing in anybody's way, or among
+// the system's temporary files where it may make none there.
+func recheckDir(config serverConfig) (string, error) {
+	beside := filepath.Join(filepath.Dir(config.CacheDir), "recheck")
+	if os.MkdirAll(beside, 0o700) == nil {
+		if dir, err := os.MkdirTemp(beside, "server-"); err == nil {
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp("", "ostraka-recheck-")
 }
 
 func chooseRechecker(ctx context.Context, config serverConfig, dir string) (recheck.Executor, error) {

@@ -48,8 +48,11 @@ func TestWhoRechecks(t *testing.T) {
 
 // TestAuto takes containers where a daemon answers, and what the kernel has otherwise.
 func TestAuto(t *testing.T) {
-	config := serverConfig{DatabaseURL: "postgres://localhost/auto", CacheDir: t.TempDir(), Log: slog.New(slog.DiscardHandler), Recheck: recheckConfig{
-		Sandbox: recheckAuto, DockerHost: testenv.DockerDaemon(t).Host, Concurrent: 1,
+	daemon, err := testenv.StartDocker(filepath.Join(t.TempDir(), "docker")) // its own: the shared one is stopped by a TestMain that is not ours
+	require.NoError(t, err)
+	t.Cleanup(daemon.Stop)
+	config := serverConfig{DatabaseURL: "postgres://localhost/auto", CacheDir: filepath.Join(t.TempDir(), "modules"), Log: slog.New(slog.DiscardHandler), Recheck: recheckConfig{
+		Sandbox: recheckAuto, DockerHost: daemon.Host, Concurrent: 1,
 	}}
 	require.NoError(t, config.Recheck.complete(systemTerminal()))
 	for _, c := range []struct {
