@@ -34,7 +34,15 @@ quorum of 2, of 3, and BOINC's adaptive replication. No server is needed, and th
   ostraka simulate --target-error 1e-4 --assume-hostile 0.2 --populations colluding,returning
   ostraka simulate --audits 100 --rules bound -o json`,
 		Args: arguments(0),
-		RunE: func(*cobra.Command, []string) error { return o.run() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("target-error") && cmd.Flags().Changed("audits") {
+				return usageError("--target-error and --audits say the same in two ways: leave one out")
+			}
+			if !cmd.Flags().Changed("hostile") {
+				o.options.Hostile = o.options.Assumed
+			}
+			return o.run()
+		},
 	}
 	f := cmd.Flags()
 	o.register(f)
@@ -47,12 +55,6 @@ quorum of 2, of 3, and BOINC's adaptive replication. No server is needed, and th
 	f.IntVar(&o.options.Results, "results", o.options.Results, "how many shards to a cell of the table")
 	f.IntVar(&o.options.Agents, "agents", o.options.Agents, "how many agents work at a time")
 	f.Uint64Var(&o.options.Seed, "seed", o.options.Seed, "of the dice")
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		if !cmd.Flags().Changed("hostile") {
-			o.options.Hostile = o.options.Assumed
-		}
-	}
-	cmd.MarkFlagsMutuallyExclusive("target-error", "audits")
 	return cmd
 }
 
