@@ -49,7 +49,7 @@ func (s *Service) heuristicsOf(ctx context.Context, project uuid.UUID) (Heuristi
 type pinnedHeuristic struct {
 	HeuristicUse
 	digest string
-	key    string // of its scores: another module or other parameters score again
+	key    string // of its scores: another module, other parameters or other findings to be kept score again
 }
 
 func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, target HeuristicTarget) (list []pinnedHeuristic, err error) {
@@ -62,7 +62,7 @@ func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, target H
 		if err != nil {
 			return nil, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
 		}
-		sum := sha256.Sum256(append([]byte(digest), u.Params...))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
 		list = append(list, pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])})
 	}
 	return list, nil

@@ -1,5 +1,5 @@
--- What a heuristic has said about a version of a function. The key is the digest of the module and its parameters: another one scores
--- again. Where the project's policy says so a person decides before it is dispatched.
+-- What a heuristic has said about a version of a function. The key is the digest of the module, its parameters and the score from which
+-- anything follows: another one scores again. Where the project's policy says so a person decides before it is dispatched.
 create table code_scores (
     function_id      uuid not null,
     function_version integer not null,
