@@ -52,12 +52,12 @@ type pinnedHeuristic struct {
 	key    string // of its scores: another module, other parameters or other findings to be kept score again
 }
 
-func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, target HeuristicTarget) (list []pinnedHeuristic, err error) {
+func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []pinnedHeuristic, err error) {
 	policy, err := s.heuristicsOf(ctx, project)
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range policy.on(target) {
+	for _, u := range policy.on(OnCode) {
 		digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
 		if err != nil {
 			return nil, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
@@ -123,7 +123,7 @@ func gateCode(uses []pinnedHeuristic, scores []codeScore) (g codeGate, refused b
 
 // gateVersion looks whether a version may be dispatched.
 func (s *Service) gateVersion(ctx context.Context, project uuid.UUID, f functionRow) (g codeGate, err error) {
-	uses, err := s.pinHeuristics(ctx, project, OnCode)
+	uses, err := s.pinHeuristics(ctx, project)
 	if err != nil || len(uses) == 0 {
 		return g, err
 	}
@@ -153,7 +153,7 @@ func (s *Service) ScoreCode(ctx context.Context, args ScoreCodeArgs) error {
 }
 
 func (s *Service) scoreCode(ctx context.Context, args ScoreCodeArgs) error {
-	uses, err := s.pinHeuristics(ctx, args.Project, OnCode)
+	uses, err := s.pinHeuristics(ctx, args.Project)
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (s *Service) ReviewCode(ctx context.Context, by Principal, project uuid.UUI
 	if err != nil {
 		return r, err
 	}
-	uses, err := s.pinHeuristics(ctx, project, OnCode)
+	uses, err := s.pinHeuristics(ctx, project)
 	if err != nil {
 		return r, err
 	}
@@ -382,7 +382,7 @@ type HeuristicScore struct {
 
 // GetCodeReview says what heuristics have said about a version of a function; version 0 is the newest.
 func (s *Service) GetCodeReview(ctx context.Context, project uuid.UUID, name string, version int) (r CodeReview, err error) {
-	uses, err := s.pinHeuristics(ctx, project, OnCode)
+	uses, err := s.pinHeuristics(ctx, project)
 	if err != nil {
 		return r, err
 	}
