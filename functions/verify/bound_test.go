@@ -15,17 +15,25 @@ func TestDerive(t *testing.T) {
 		target, hostile float64
 		audits, voices  int
 	}{
-		{1e-2, 0.05, 2, 2}, {1e-2, 0.1, 5, 3}, {1e-2, 0.2, 10, 4},
-		{1e-3, 0.05, 20, 3}, {1e-3, 0.1, 41, 4}, {1e-3, 0.2, 92, 5},
-		{1e-4, 0.05, 194, 4}, {1e-4, 0.1, 409, 5}, {1e-4, 0.2, 920, 7},
-		{1e-6, 0.05, 19363, 5}, {1e-6, 0.1, 40876, 7}, {1e-6, 0.2, 91970, 10},
+		{1e-2, 0.05, 2, 2},
+		{1e-2, 0.1, 5, 3},
+		{1e-2, 0.2, 10, 4},
+		{1e-3, 0.05, 20, 3},
+		{1e-3, 0.1, 41, 4},
+		{1e-3, 0.2, 92, 5},
+		{1e-4, 0.05, 194, 4},
+		{1e-4, 0.1, 409, 5},
+		{1e-4, 0.2, 920, 7},
+		{1e-6, 0.05, 19363, 5},
+		{1e-6, 0.1, 40876, 7},
+		{1e-6, 0.2, 91970, 10},
 	} {
 		b := Derive(Policy{TargetError: tc.target, AssumeHostile: tc.hostile})
 		require.Equal(t, tc.audits, b.Audits, "%+v", tc)
 		require.Equal(t, tc.voices, b.Voices, "%+v", tc)
 		require.GreaterOrEqual(t, b.Window, b.Audits)
 	}
-	require.Equal(t, DefaultHostile, Derive(Policy{TargetError: 1e-3}).Hostile)
+	require.InDelta(t, DefaultHostile, Derive(Policy{TargetError: 1e-3}).Hostile, 0)
 	require.Equal(t, 100, Derive(Policy{TargetError: ErrorOf(100, 0.1)}).Audits)
 }
 

@@ -29,7 +29,6 @@ type sight struct {
 type vote struct {
 	agent  *agent
 	answer answer
-	status verify.Status // of the answer; empty for ok
 	void   bool
 }
 

@@ -166,7 +166,7 @@ func (w *world) settle(n int32) {
 }
 
 // again decides about a shard once more, and carries out what is new.
-func (w *world) again(n int32, m verify.Means) verify.Verdict { return w.further(n, m, 0) }
+func (w *world) again(n int32, m verify.Means) { w.further(n, m, 0) }
 
 // further does so when the server has executed the shard so often.
 func (w *world) further(n int32, m verify.Means, server int) verify.Verdict {
@@ -353,13 +353,14 @@ func (w *world) catch(a *agent) {
 		w.reopen(a)
 	}
 	standing, _ := verify.StandingOf(w.evidence[a.name])
-	if a.gone || (standing != verify.Caught && !(w.pop.returning && !a.fair)) {
+	returns := w.pop.returning && !a.fair
+	if a.gone || (standing != verify.Caught && !returns) {
 		return
 	}
 	a.gone = true
 	a.quarantined = standing == verify.Caught
 	i := slices.Index(w.slots, a)
-	if w.pop.returning && !a.fair {
+	if returns {
 		w.slots[i] = w.join(a.slot, true)
 		return
 	}
