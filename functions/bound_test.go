@@ -56,6 +56,6 @@ func TestALiarIsCaughtAndItsResultsAreTakenBack(t *testing.T) {
 	require.Equal(t, int64(1), w.count("select count(*) from trust where caught_at is not null"))
 	require.Zero(t, w.count("select count(*) from shards where agent_id = $1", agents[1].id), "nothing of the liar's is accepted")
 	require.Zero(t, w.count("select count(*) from incidents"))
-	require.Positive(t, len(w.events(job.ID, functions.EventReopened)))
+	require.NotEmpty(t, w.events(job.ID, functions.EventReopened))
 	w.requireQuiet()
 }

@@ -3,7 +3,6 @@ package functions
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -371,10 +370,3 @@ func (r serverRun) row() attemptRow {
 func (r serverRun) answered() bool {
 	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
 }
-
-func sameAnswer(a, b serverRun) bool {
-	return a.Status == b.Status && bytes.Equal(a.outcome, b.outcome)
-}
-
-// digestOf is the outcome in hexadecimal.
-func (r serverRun) digestOf() string { return hex.EncodeToString(r.outcome) }

@@ -91,21 +91,10 @@ func bounded(epsilon float64) func(*functions.NewJob) {
 	return func(j *functions.NewJob) { j.Quorum, j.TargetError = 0, epsilon }
 }
 
-// requireBooks are those that are in order when nothing waits any more.
+// requireQuiet finds no work of the bound that is left undone.
 func (w *world) requireQuiet() {
 	w.t.Helper()
 	require.Zero(w.t, w.count("select count(*) from rechecks"))
 	require.Zero(w.t, w.count("select count(*) from recheck_batches"))
 	require.Zero(w.t, w.count("select count(*) from audits where state = 'drawn'"))
-}
-
-// lyingAfter is honest for so many shards and then lies with the probability, from a source of its own.
-func lyingAfter(honestFor int, lies func() bool) func(input string) functions.Result {
-	n := 0
-	return func(input string) functions.Result {
-		if n++; n > honestFor && lies() {
-			return liar(input)
-		}
-		return honest(input)
-	}
 }

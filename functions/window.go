@@ -173,7 +173,7 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindo
 	state := windowClosing
 	if w.Drawn+drawn == 0 { // nothing is left to audit
 		state = windowPassed
-		d.next = append(d.next, FinaliseArgs{Project: args.Project, Job: args.Job, Agent: args.Agent, Window: args.Window})
+		d.next = append(d.next, FinaliseArgs(args))
 	}
 	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn); err != nil {
 		return err
