@@ -87,6 +87,15 @@ func newCast(t *testing.T, w *world, kind liar.Kind) *cast {
 		c.startAgent(name, "--liar", "--liar-kind", string(kind), "--liar-probability", "0.8", "--liar-after", "3")
 	}
 	c.push()
+	testenv.Eventually(t, func() bool {
+		ready := 0
+		for _, a := range c.agents() {
+			if a.LastSeenAt != nil {
+				ready++
+			}
+		}
+		return ready == honest+colluders
+	}, "all agents have joined: on a slow machine the jobs would else be over before the last has")
 	return c
 }
 
