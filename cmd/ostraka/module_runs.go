@@ -12,7 +12,12 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions"
+)
+
+// What the server says in the package functions, of which programs for other systems are not made.
+const (
+	keptModuleRuns = 1000 // functions.MaxModuleRuns
+	runEndedWell   = "ok" // functions.RunOK
 )
 
 // moduleRunsOptions are the flags of `ostraka module runs`.
@@ -37,7 +42,7 @@ func newModuleRuns(t *terminal, server *serverFlags) *cobra.Command {
 A batch that failed is a run by itself; those that ended well are counted, one line
 for each phase of each aggregation. The newest %d of each module are kept.
 
-Of a batch that failed, --input prints all that the module read, to run it again here.`, functions.MaxModuleRuns),
+Of a batch that failed, --input prints all that the module read, to run it again here.`, keptModuleRuns),
 		Example: `  ostraka module runs fold --failed
   ostraka module runs fold RUN --input >batch.jsonl
   ostraka module test fold.wasm --kind aggregator --input batch.jsonl`,
@@ -154,7 +159,7 @@ func runFields(r client.ModuleRun) [][2]string {
 		{"in", fmt.Sprintf("%d records, %d bytes", r.InLines, r.InBytes)},
 		{"out", fmt.Sprintf("%d lines, %d bytes", r.OutLines, r.OutBytes)},
 	}
-	if r.Class != functions.RunOK {
+	if r.Class != runEndedWell {
 		fields = append(fields, [][2]string{{"exit code", strconv.FormatInt(r.ExitCode, 10)}, {"trap", plain(r.Trap)}}...)
 	}
 	for _, frame := range r.Frames {
