@@ -15,9 +15,10 @@ import (
 
 // schema is as much of a JSON schema as the limits need.
 type schema struct {
-	Maximum, MaxItems, MaxLength int64
-	Default                      any
-	Properties                   map[string]schema
+	Minimum, Maximum    float64
+	MaxItems, MaxLength int64
+	Default             any
+	Properties          map[string]schema
 }
 
 // TestStatedLimitsAreTheRealOnes: struct tags cannot name constants, so the limits stand in the specification a second time.
@@ -36,6 +37,9 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 	require.EqualValues(t, functions.MaxLeaseShards, schemas["ResultsRequest"].Properties["results"].MaxItems)
 	require.EqualValues(t, partition.MaxInlineItems, schemas["Partition"].Properties["values"].MaxItems)
 	require.EqualValues(t, verify.MaxQuorum, schemas["PolicyRequest"].Properties["quorum"].Maximum)
+	policy := schemas["PolicyRequest"].Properties
+	require.Equal(t, []float64{verify.MinTargetError, verify.MaxTargetError}, []float64{policy["target_error"].Minimum, policy["target_error"].Maximum})
+	require.Equal(t, []float64{verify.MinHostile, verify.MaxHostile}, []float64{policy["assume_hostile"].Minimum, policy["assume_hostile"].Maximum})
 	require.EqualValues(t, functions.MaxLabel, schemas["NewKey"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["NewEnrolmentToken"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["Enrolment"].Properties["name"].MaxLength)
