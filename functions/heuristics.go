@@ -24,7 +24,7 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 		if err != nil {
 			return nil, err
 		}
-		_, _, err = s.heuristic(project, "check", digest, u.Params).Score(ctx, wasm.Each([]wasm.Evidence(nil)))
+		_, _, err = s.heuristic(project, "check", pinnedHeuristic{HeuristicUse: u, digest: digest}).Score(ctx, wasm.Each([]wasm.Evidence(nil)))
 		if err := paramsRefused(err, wasm.KindHeuristic, u.Module); err != nil {
 			return nil, err
 		}
@@ -37,6 +37,14 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 }
 
 // heuristic is a module, ready to score.
-func (s *Service) heuristic(project uuid.UUID, job, digest string, params json.RawMessage) wasm.Heuristics {
-	return wasm.Heuristics{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job, Module: s.pinnedModule(project, digest), Params: params}}
+func (s *Service) heuristic(project uuid.UUID, job string, u pinnedHeuristic) wasm.Heuristics {
+	return wasm.Heuristics{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job, Module: s.pinnedModule(project, u.digest), Params: u.Params}}
+}
+
+// watchedHeuristic is a heuristic at work, and what it runs there.
+func (s *Service) watchedHeuristic(project uuid.UUID, job string, u pinnedHeuristic, step string) (wasm.Heuristics, *moduleRuns) {
+	runs := s.watch(moduleUse{project: project, module: u.Module, digest: u.digest, step: step})
+	h := s.heuristic(project, job, u)
+	h.Watch = runs.ranAlone
+	return h, runs
 }

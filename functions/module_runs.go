@@ -120,8 +120,8 @@ func moduleExists(ctx context.Context, tx *store.Tx, name string) error {
 // moduleUse is for whom and for what a module runs.
 type moduleUse struct {
 	project     uuid.UUID
-	job         uuid.UUID
-	module      string // its name
+	job         uuid.UUID // Nil: it runs for no job
+	module      string    // its name
 	digest      string
 	aggregation int    // of the job; 0: it is no aggregator
 	step        string // what it runs for, for people
@@ -216,9 +216,13 @@ func (r *moduleRuns) common(ran wasm.Ran) []any {
 	if r.use.aggregation > 0 {
 		aggregation = &r.use.aggregation
 	}
+	var job *uuid.UUID
+	if r.use.job != uuid.Nil {
+		job = &r.use.job
+	}
 	s := ran.Stats
 	return []any{
-		r.use.module, r.use.digest, string(ran.Kind), string(ran.Phase), r.use.job, aggregation, ran.Started, time.Now(),
+		r.use.module, r.use.digest, string(ran.Kind), string(ran.Phase), job, aggregation, ran.Started, time.Now(),
 		int64(s.Wall), s.Fuel, s.Memory, s.InLines, s.InBytes, s.OutLines, s.OutBytes,
 	}
 }

@@ -181,7 +181,7 @@ func (s *Service) scoreCode(ctx context.Context, args ScoreCodeArgs) error {
 				return err
 			}
 		}
-		found, err := s.scoreFiles(ctx, args.Project, u, files)
+		found, err := s.scoreFiles(ctx, args.Project, f, u, files)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -234,16 +234,17 @@ func (s *Service) sourceFiles(ctx context.Context, project uuid.UUID, f function
 }
 
 // scoreFiles asks a heuristic about files, in batches.
-func (s *Service) scoreFiles(ctx context.Context, project uuid.UUID, u pinnedHeuristic, files []wasm.Evidence) (found []codeFinding, err error) {
+func (s *Service) scoreFiles(ctx context.Context, project uuid.UUID, f functionRow, u pinnedHeuristic, files []wasm.Evidence) (found []codeFinding, err error) {
+	score, runs := s.watchedHeuristic(project, "code", u, fmt.Sprintf("scoring version %d of %s", f.Version, f.Name))
 	for from := 0; from < len(files); {
 		to, size := from, 0
 		for to < len(files) && to-from < wasm.MaxBatch && (to == from || size+len(files[to].Text) <= maxCodeBatch) {
 			size += len(files[to].Text)
 			to++
 		}
-		scores, _, err := s.heuristic(project, "code", u.digest, u.Params).Score(ctx, wasm.Each(files[from:to]))
+		scores, _, err := score.Score(ctx, wasm.Each(files[from:to]))
 		if err != nil {
-			return nil, err
+			return nil, runs.named(err)
 		}
 		for i, score := range scores {
 			found = append(found, codeFinding{files[from+i].Name, score})

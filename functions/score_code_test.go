@@ -159,3 +159,36 @@ func TestAFileThatIsTooLargeToBeReadIsAFinding(t *testing.T) {
 	require.Len(t, list, 1)
 	require.Equal(t, []string{"unread"}, list[0].Labels)
 }
+
+// TestRunsOfHeuristicsAreKept counts batches that ended well, and keeps one that failed to be run again, under the module's name.
+func TestRunsOfHeuristicsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *functions.Options) { o.Heuristics = functions.DefaultHeuristics() })
+	for _, name := range []string{"shell", "other"} {
+		w.pushCode(name, dangerous)
+		w.settleAll()
+	}
+	runs := w.moduleRuns(functions.CodeRisk, functions.ModuleRunFilter{})
+	require.Len(t, runs, 1)
+	require.Equal(t, functions.RunOK, runs[0].Class)
+	require.Equal(t, int64(3), runs[0].Times, "of these two, and of the function that every world has")
+	require.Equal(t, int64(3), runs[0].InLines)
+	require.Equal(t, "heuristic", runs[0].Kind)
+	require.Nil(t, runs[0].JobID)
+
+	// What a policy may hold was tried when it was stored: only a stored one can be wrong.
+	policy := codeRisk(functions.HeuristicRule{At: 0.5, Do: functions.DoFlag})
+	w.setHeuristics(policy)
+	_, err := w.store.Pool.Exec(t.Context(), `update ostraka.projects set heuristics = jsonb_set(heuristics, '{use,0,params}', '{"x":1}') where id = $1`, w.project)
+	require.NoError(t, err)
+	w.pushCode("third", dangerous)
+	w.settleAll()
+	failed := w.moduleRuns(functions.CodeRisk, functions.ModuleRunFilter{Failed: new(true)})
+	require.Len(t, failed, 1)
+	require.Equal(t, "exit", failed[0].Class)
+	require.Equal(t, "scoring version 1 of third", failed[0].Step)
+	require.NotNil(t, failed[0].Input)
+	review, err := w.GetCodeReview(t.Context(), w.project, "third", 0)
+	require.NoError(t, err)
+	require.Contains(t, review.Scores[0].Error, failed[0].ID.String(), "the run is named where the failure is told")
+}

@@ -40,7 +40,8 @@ func newModuleRuns(t *terminal, server *serverFlags) *cobra.Command {
 		Long: fmt.Sprintf(`List what the server has run a module for, the newest first, or show one run.
 
 A batch that failed is a run by itself; those that ended well are counted, one line
-for each phase of each aggregation. The newest %d of each module are kept.
+for each phase of each aggregation, each job of a validator, and each version of a
+heuristic. The newest %d of each module are kept.
 
 Of a batch that failed, --input prints all that the module read, to run it again here.`, keptModuleRuns),
 		Example: `  ostraka module runs fold --failed
