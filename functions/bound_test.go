@@ -59,3 +59,58 @@ func TestALiarIsCaughtAndItsResultsAreTakenBack(t *testing.T) {
 	require.NotEmpty(t, w.events(job.ID, functions.EventReopened))
 	w.requireQuiet()
 }
+
+// TestAShardThatNobodyIsLeftForGoesToAPerson has no server that executes shards, and too few agents to outweigh two liars.
+func TestAShardThatNobodyIsLeftForGoesToAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(2, bounded(1e-3))
+	w.settleAll()
+	agents := []*agent{w.agent(honest), w.agent(says(`{"n":7,"sum":7}`)), w.agent(liar), w.agent(honest), w.agent(honest), w.agent(honest)}
+	for range agents {
+		for _, a := range agents {
+			a.do(2)
+			w.settleAll()
+		}
+	}
+	stuck := w.job(job.ID)
+	require.Equal(t, functions.JobRunning, stuck.State, "%+v", stuck)
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	w.settleAll()
+	w.check(job.ID)
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobReview, done.State, "%+v", done)
+	flags := w.flags(job.ID, functions.FlagReview)
+	require.Len(t, flags, 2)
+	require.Len(t, w.flag(flags[0].ID).Item.Groups, 3, "the flag shows every answer")
+	w.requireUncharged(agents)
+	w.requireQuiet()
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}), "a second look finds nothing")
+	require.Len(t, w.flags(job.ID, functions.FlagReview), 2)
+}
+
+// TestAnswersThatAgreeWaitForFurtherAgents: nothing speaks against them, and more agents may come.
+func TestAnswersThatAgreeWaitForFurtherAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(2, bounded(1e-3))
+	for range 4 {
+		w.settleAll()
+		a := w.agent(honest)
+		for range 3 {
+			a.do(2)
+			w.settleAll()
+		}
+		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		w.settleAll()
+		require.Zero(t, w.job(job.ID).Shards.Review)
+		if w.job(job.ID).Shards.Open > 0 {
+			e, err := w.Explain(t.Context(), w.project, job.ID)
+			require.NoError(t, err)
+			require.Equal(t, "tried_by_all", e.Reasons[0].Code, e)
+			require.Contains(t, e.Reasons[0].Text, "needs 4 independent agents")
+		}
+	}
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State, "four agree")
+	require.Zero(t, w.count("select count(*) from flags"))
+}

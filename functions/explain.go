@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 type agentsForJob struct {
@@ -187,6 +188,10 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%s to be lent, and every agent that could take them refuses the function (%d).", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Refused)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
+	case tried > 0 && job.Policy.TargetError > 0:
+		add("tried_by_all", "start agents of other owners, or cancel the job and submit it again where a server executes shards (see ostraka job plan)",
+			"%s for a further opinion, and every agent that can be used (%d) has tried: where no server executes shards, a result needs %d independent agents. Answers that differ go to a person; those that agree wait.",
+			many(tried, "shard waits", "shards wait"), usable, verify.Derive(job.Policy).Voices)
 	case tried > 0:
 		add("tried_by_all", "start more agents, or cancel the job; a function whose answers differ from run to run never agrees with itself: compare the attempts with ostraka job shard "+job.ID.String()+" NUMBER",
 			"%s for a further opinion, and every agent that can be used (%d) has tried: the answers do not agree.", many(tried, "shard waits", "shards wait"), usable)

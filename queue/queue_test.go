@@ -119,6 +119,10 @@ func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error {
 
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) Stranded(ctx context.Context, a functions.StrandedArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error {

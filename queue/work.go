@@ -38,6 +38,7 @@ type Steps interface {
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
 	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
+	Stranded(ctx context.Context, args functions.StrandedArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
@@ -54,6 +55,8 @@ const (
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
+	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
+	strandedEvery = 10 * time.Second
 	// softStop is how long running steps may go on after the server was told to stop.
 	softStop = 5 * time.Second
 )
@@ -172,6 +175,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Revoke, shortStep)
 	add(w, working, steps.Silence, longStep)
 	add(w, working, steps.Expire, shortStep)
+	add(w, working, steps.Stranded, longStep)
 	add(w, working, steps.Retain, longStep)
 	return w
 }
@@ -186,6 +190,9 @@ func periodic() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
 		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return functions.ExpireArgs{}, opts()
+		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		river.NewPeriodicJob(river.PeriodicInterval(strandedEvery), func() (river.JobArgs, *river.InsertOpts) {
+			return functions.StrandedArgs{}, opts()
 		}, &river.PeriodicJobOpts{RunOnStart: true}),
 		river.NewPeriodicJob(river.PeriodicInterval(retainEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return functions.RetentionArgs{}, opts()
