@@ -114,3 +114,25 @@ func TestAnswersThatAgreeWaitForFurtherAgents(t *testing.T) {
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State, "four agree")
 	require.Zero(t, w.count("select count(*) from flags"))
 }
+
+// TestAnAccomplicePassesNoLie has no server that executes shards: the liar's results are audited by other agents, and its accomplice comes
+// first for all of them.
+func TestAnAccomplicePassesNoLie(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(12, bounded(1e-3))
+	w.settleAll()
+	lying, accomplice := w.agent(liar), w.agent(liar)
+	for lying.do(12) > 0 {
+		w.settleAll()
+	}
+	for accomplice.do(12) > 0 {
+		w.settleAll()
+	}
+	require.Zero(t, w.count("select count(*) from shards where state = 'accepted' and awaits is null"), "two are too few")
+	agents := []*agent{w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest)}
+	done := w.workOff(job, 12, agents...)
+	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	requireTruth(t, done, truth(rangeOf(12)))
+	w.requireQuiet()
+}

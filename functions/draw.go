@@ -56,7 +56,8 @@ func (t *auditTerms) means(support int) verify.Means {
 }
 
 // provisional draws whether a result that was accepted provisionally is audited at once. It is gathered in its agent's window otherwise.
-// One that a further agent has audited is final.
+// One that further agents have audited is final by itself: as many must give the answer as make it credible without the server, since a
+// single one could be an accomplice who passes each lie of a small window.
 func (w *weighed) provisional(b bench, shard shardRow, c *shardChange) {
 	agent := *c.agent
 	if shard.Support > 1 { // as many as were asked for agree
@@ -75,16 +76,13 @@ func (w *weighed) provisional(b bench, shard shardRow, c *shardChange) {
 		w.rechecks = append(w.rechecks, shard.Number)
 		return
 	}
-	c.state, c.agent, c.support, c.wanted, c.verdict = ShardOpen, nil, auditVoices, max(0, 1-shard.Lent), verify.Replicate
+	c.state, c.agent, c.support, c.wanted, c.verdict = ShardOpen, nil, b.terms.bound.Voices, max(0, 1-shard.Lent), verify.Replicate
 }
-
-// auditVoices is how many independent agents give an answer that is audited by a further agent.
-const auditVoices = 2
 
 // endAudits says how the audits of a shard have ended that was decided for good, or by as many agents as were asked for.
 func (w *weighed) endAudits(b bench, shard shardRow, v verify.Verdict) {
 	audits := b.audits[shard.Number]
-	if len(audits) == 0 || v.Provisional && shard.Support < auditVoices {
+	if len(audits) == 0 || v.Provisional && shard.Support <= 1 {
 		return
 	}
 	switch v.Decision {

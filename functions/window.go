@@ -156,17 +156,17 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args CloseWindow
 	if err != nil {
 		return err
 	}
-	return s.auditWindow(ctx, tx, args, terms, w, closing, rows)
+	return s.auditWindow(ctx, tx, args, terms, w, rows)
 }
 
-func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, terms *auditTerms, w windowRow, closing verify.Closing, rows []shardRow) error {
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, terms *auditTerms, w windowRow, rows []shardRow) error {
 	d := settlement{
 		project: args.Project, job: args.Job, reopened: "a further agent audits the result",
 		weighed: weighed{counts: map[uuid.UUID]*count{}, terms: terms},
 	}
 	for _, r := range rows {
 		if r.Awaits != nil && *r.Awaits == args.Window && r.AgentID != nil && *r.AgentID == args.Agent { // it was not taken back meanwhile
-			d.audit(openAudit{Shard: r.Number, AgentID: args.Agent, Number: args.Window}, r, closing.Voices)
+			d.audit(openAudit{Shard: r.Number, AgentID: args.Agent, Number: args.Window}, r)
 		}
 	}
 	drawn := int64(len(d.draws))
@@ -181,9 +181,9 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindo
 	return s.settle(ctx, tx, d)
 }
 
-// audit draws a result that is accepted: the server executes the shard where it can, else a further agent does, and the shard is open
-// until then. voices is how many independent agents must agree where single audits do not hold the bound.
-func (w *weighed) audit(a openAudit, shard shardRow, voices int) {
+// audit draws a result that is accepted: the server executes the shard where it can, else further agents do, as many as make an answer
+// credible without it, and the shard is open until then.
+func (w *weighed) audit(a openAudit, shard shardRow) {
 	w.draws = append(w.draws, a)
 	if w.terms.rechecks {
 		w.rechecks = append(w.rechecks, a.Shard)
@@ -191,7 +191,7 @@ func (w *weighed) audit(a openAudit, shard shardRow, voices int) {
 	}
 	c := shard.unchanged()
 	c.state, c.agent, c.awaits, c.provisional = ShardOpen, nil, nil, false
-	c.support, c.wanted = max(auditVoices, voices), 1
+	c.support, c.wanted = w.terms.bound.Voices, 1
 	w.changes = append(w.changes, c)
 }
 
