@@ -58,7 +58,7 @@ func (s *Service) Aggregate(ctx context.Context, args AggregateArgs) error {
 				"aggregate again with a module of your own, which is passed a reference, or with the aggregator %q", shard, maxFoldedInline, NoAggregator), nil)
 		}
 		var fold wasm.Aggregation
-		fold, runs = s.watchedAggregation(args.Project, args.Job, page.foldingRow, fmt.Sprintf("page %d", args.Page))
+		fold, runs = s.watchedAggregation(args.Project, args.Job, page.foldingRow, 0, fmt.Sprintf("page %d", args.Page))
 		partial, _, err = fold.Fold(ctx, s.items(ctx, args.Project, page.rows))
 	}
 	if err != nil {

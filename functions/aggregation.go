@@ -109,11 +109,12 @@ func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Ag
 	return wasm.Aggregation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
 }
 
-// watchedAggregation is the module of an aggregation at one of its steps, and what it runs there.
-func (s *Service) watchedAggregation(project, job uuid.UUID, f foldingRow, step string) (wasm.Aggregation, *moduleRuns) {
+// watchedAggregation is the module of an aggregation at one of its steps, and what it runs there. Level is that of the partial that
+// it makes.
+func (s *Service) watchedAggregation(project, job uuid.UUID, f foldingRow, level int, step string) (wasm.Aggregation, *moduleRuns) {
 	runs := s.watch(moduleUse{project: project, job: job, module: f.Aggregator.Module, digest: f.Aggregator.Digest, aggregation: f.Run, step: step})
 	fold := s.aggregation(project, job, *f.Aggregator)
-	fold.Watch = runs.ran
+	fold.Watch, fold.MaxPartial = runs.ran, maxPartial(f.PagesTotal, level)
 	return fold, runs
 }
 

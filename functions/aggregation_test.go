@@ -84,6 +84,22 @@ func TestAJobIsHeldUntilItsAggregatorWorks(t *testing.T) {
 	w.check(job.ID)
 }
 
+// TestPartialsHaveABound holds a job whose aggregator prints more for a page than its share of what is stored.
+func TestPartialsHaveABound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(3, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	w.exec(`update jobs set pages_total = $2 where id = $1`, job.ID, int64(functions.MaxLevelBytes)) // a share is one byte
+	require.Equal(t, 3, w.agent(honest).do(3))
+	w.settleAll()
+	require.Contains(t, w.job(job.ID).AggregationError, "may have 1")
+	failed := w.moduleRuns("sum", functions.ModuleRunFilter{Failed: new(true)})
+	require.Len(t, failed, 1)
+	require.Equal(t, "output_limit", failed[0].Class)
+	require.Zero(t, w.count("select count(*) from partials"))
+}
+
 // TestAnEndedJobIsAggregatedAgain keeps the old answer.
 func TestAnEndedJobIsAggregatedAgain(t *testing.T) {
 	t.Parallel()

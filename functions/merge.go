@@ -99,7 +99,7 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 	runs := &moduleRuns{}
 	if hasPartials(rows) {
 		var fold wasm.Aggregation
-		fold, runs = s.watchedAggregation(args.Project, args.Job, f, fmt.Sprintf("partials %d to %d of level %d", from, to-1, n.level-1))
+		fold, runs = s.watchedAggregation(args.Project, args.Job, f, n.level, fmt.Sprintf("partials %d to %d of level %d", from, to-1, n.level-1))
 		if merged, _, err = fold.Merge(ctx, s.partials(ctx, args, f.Run, n.level-1, rows)); err != nil {
 			return fmt.Errorf("merging partials %d to %d of level %d: %w", from, to-1, n.level-1, runs.named(err))
 		}
@@ -229,7 +229,7 @@ func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) 
 	if err != nil || int64(len(rows)) < width {
 		return err
 	}
-	fold, runs := s.watchedAggregation(args.Project, args.Job, f, "the answer")
+	fold, runs := s.watchedAggregation(args.Project, args.Job, f, top, "the answer")
 	answer, _, err := fold.Final(ctx, s.partials(ctx, args, f.Run, top, rows))
 	if err != nil {
 		return fmt.Errorf("making the answer: %w", runs.named(err))

@@ -8,6 +8,15 @@ import (
 // the level below, up to the first that has no more than that many. The answer is made of that level, the top. Nodes are merged as
 // soon as all below them is there, so that little is left to do after the last page.
 
+// MaxLevelBytes bounds what the partials of one level of the tree may take in the database together, in bytes. Answers are of
+// wasm.MaxLine; a module that prints a full line for each of ten thousand pages would store eighty gigabytes.
+const MaxLevelBytes = 4 << 30
+
+// maxPartial is how many bytes one partial of a level may have: its share, so that nothing needs to be counted, and no more than a line.
+func maxPartial(pages int64, level int) int64 {
+	return min(wasm.MaxLine, max(MaxLevelBytes/treeWidth(pages, level), 1))
+}
+
 // node is a place in the tree.
 type node struct {
 	level  int

@@ -22,6 +22,23 @@ func TestTreeTop(t *testing.T) {
 	}
 }
 
+// TestAPartialMayHaveItsShare lets every partial of a small job be a whole line, and those of a large one fill its level at most.
+func TestAPartialMayHaveItsShare(t *testing.T) {
+	t.Parallel()
+	const whole = MaxLevelBytes / wasm.MaxLine
+	require.EqualValues(t, wasm.MaxLine, maxPartial(1, 0))
+	require.EqualValues(t, wasm.MaxLine, maxPartial(whole, 0))
+	require.Less(t, maxPartial(whole+1, 0), int64(wasm.MaxLine))
+	require.EqualValues(t, wasm.MaxLine, maxPartial(whole+1, 1))
+	require.EqualValues(t, 1, maxPartial(2*MaxLevelBytes, 0), "never nought, which would be no bound")
+	rapid.Check(t, func(t *rapid.T) {
+		pages, level := rapid.Int64Range(1, MaxLevelBytes).Draw(t, "pages"), rapid.IntRange(0, 3).Draw(t, "level")
+		if most := maxPartial(pages, level) * treeWidth(pages, level); most > MaxLevelBytes {
+			t.Fatalf("%d pages may take %d bytes at level %d", pages, most, level)
+		}
+	})
+}
+
 // TestTreeHoldsEveryPageOnce walks down from the top.
 func TestTreeHoldsEveryPageOnce(t *testing.T) {
 	t.Parallel()

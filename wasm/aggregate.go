@@ -17,7 +17,10 @@ const MaxRef = 64 << 10
 
 // Aggregation folds the results of one job with one module and one set of
 // parameters.
-type Aggregation struct{ Use }
+type Aggregation struct {
+	Use
+	MaxPartial int64 // bytes of one partial; zero means MaxLine
+}
 
 // Item is one accepted result.
 type Item struct {
@@ -90,9 +93,21 @@ func (a Aggregation) Merge(ctx context.Context, partials iter.Seq2[Partial, erro
 func (a Aggregation) fold(ctx context.Context, phase Phase, records iter.Seq2[[]byte, error], counted *int64) (p Partial, stats Stats, err error) {
 	stats, err = a.run(ctx, phase, records, func(answer []answerLine, stats Stats) (err error) {
 		p, err = a.partial(answer, *counted, stats)
+		if err == nil && a.MaxPartial > 0 && int64(len(p)) > a.MaxPartial {
+			return a.tooLarge(int64(len(p)), stats)
+		}
 		return err
 	})
 	return p, stats, err
+}
+
+// tooLarge is the error of a module whose partial is longer than the aggregation lets it be.
+func (a Aggregation) tooLarge(size int64, s Stats) error {
+	return &Error{
+		Class: ClassOutputLimit, Message: fmt.Sprintf("the partial has %d bytes; of a job with this many pages it may have %d", size, a.MaxPartial),
+		Hint:   "let a partial carry less: the job has one for each of its pages, and they are all stored",
+		Digest: a.Module.Digest, Stderr: s.Stderr, InLines: s.InLines, OutLines: s.OutLines, Memory: s.Memory, Fuel: s.Fuel, Wall: s.Wall,
+	}
 }
 
 // Final turns partials, in shard order, into the aggregate.

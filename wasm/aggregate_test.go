@@ -1,6 +1,7 @@
 package wasm_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,6 +47,27 @@ func TestPartialsAreChecked(t *testing.T) {
 	requireBadOutput(t, err, "n = 2, but 4 results went in")
 	_, _, err = says(p, good).Merge(t.Context(), wasm.Each([]wasm.Partial{[]byte(`{"t":"item"}`)}))
 	require.ErrorContains(t, err, "reading a stored partial")
+}
+
+// TestPartialsAreNoLongerThanTheyMay stops a module that would fill the database with a page of text for each page of results.
+func TestPartialsAreNoLongerThanTheyMay(t *testing.T) {
+	p := newPool(t, nil)
+	const good = `{"t":"partial","n":2,"data":1}`
+	a := says(p, good)
+	a.MaxPartial = int64(len(good))
+	partial, _, err := a.Fold(t.Context(), wasm.Each(two))
+	require.NoError(t, err)
+	require.Equal(t, good, string(partial))
+	a.MaxPartial--
+	var watched error
+	a.Watch = func(_ context.Context, ran wasm.Ran) { watched = ran.Err }
+	_, _, err = a.Fold(t.Context(), wasm.Each(two))
+	var e *wasm.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, wasm.ClassOutputLimit, e.Class)
+	require.Contains(t, e.Message, "has 30 bytes")
+	require.False(t, e.Operational())
+	require.ErrorIs(t, watched, e, "it is a run that failed")
 }
 
 func requireBadOutput(t *testing.T, err error, want string) {

@@ -76,7 +76,7 @@ func (u Use) smoke(ctx context.Context, kind Kind) (Stats, error) {
 	var err error
 	switch kind {
 	case KindAggregator:
-		return Aggregation{u}.smoke(ctx)
+		return Aggregation{Use: u}.smoke(ctx)
 	case KindValidator:
 		_, stats, err = Validation{u}.Judge(ctx, none[Unit])
 	case KindHeuristic:

@@ -283,10 +283,10 @@ func (t Trial) runner() (trialRunner, error) {
 	case KindAggregator:
 		if t.phase == PhaseMerge || t.phase == PhaseFinal {
 			parts, err := decodeAll(t.Records, readPartial)
-			return partialsTrial{Aggregation{t.Use}, parts, t.phase}, err
+			return partialsTrial{Aggregation{Use: t.Use}, parts, t.phase}, err
 		}
 		items, err := decodeAll(t.Records, readItem)
-		return aggregatorTrial{Aggregation{t.Use}, items}, err
+		return aggregatorTrial{Aggregation{Use: t.Use}, items}, err
 	case KindValidator:
 		units, err := decodeAll(t.Records, readJSON[Unit])
 		return itemTrial[Unit, Judgement]{units, Validation{t.Use}.Judge}, err
