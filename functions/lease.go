@@ -31,6 +31,7 @@ type openJob struct {
 	ProjectID uuid.UUID
 	JobID     uuid.UUID
 	CreatedAt time.Time
+	owner     string // whose machine the agent is, for the project
 }
 
 // Lease lends the agent a batch of shards of one job, waiting for some to come up. Nil means that there was no work. The same
@@ -90,6 +91,7 @@ type candidate struct {
 	MinIsolation     bundle.Isolation // of the function
 	ProjectIsolation bundle.Isolation
 	CreatedAt        *time.Time
+	Owner            string // whose machine it is, for the project
 }
 
 // isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides.
@@ -128,7 +130,7 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, most int, idem 
 			return nil, nil
 		}
 		for _, c := range rows {
-			last = openJob{ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt}
+			last = openJob{ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt, owner: c.Owner}
 			if !c.isolated() {
 				continue
 			}
@@ -182,7 +184,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
 			return err
 		}
-		return s.saveLease(ctx, tx, agent, lease, idem)
+		return s.saveLease(ctx, tx, agent, from.owner, lease, idem)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
@@ -219,13 +221,13 @@ func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
 	return stored
 }
 
-func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, lease *Lease, idem Idempotency) error {
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, owner string, lease *Lease, idem Idempotency) error {
 	numbers := make([]int64, len(lease.Shards))
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
 	}
 	last := numbers[len(numbers)-1]
-	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1); err != nil {
+	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1, owner); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)
