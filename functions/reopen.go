@@ -59,6 +59,11 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 	if err != nil {
 		return nil, err
 	}
+	if f.State == AggregationFinished { // the answer was made, and the job has not ended by it yet: it is made again
+		if _, err := store.Exec(ctx, tx, store.TakeBackAnswer, d.job); err != nil {
+			return nil, err
+		}
+	}
 	for _, page := range pages {
 		if err := dropFolds(ctx, tx, d.job, f.PagesTotal, page); err != nil {
 			return nil, err

@@ -251,6 +251,7 @@ var (
 	SwitchOn             = load("switch_on")
 	SwitchThatHolds      = load("switch_that_holds")
 	TaintPage            = load("taint_page")
+	TakeBackAnswer       = load("take_back_answer")
 	TakeBackShards       = load("take_back_shards")
 	TakeInstance         = load("take_instance")
 	TakeRechecks         = load("take_rechecks")
