@@ -29,7 +29,7 @@ type tracedJob struct {
 }
 
 // reportFinal lists the results of a caught agent which had become final: they are within the bound's promise and stay, but nobody keeps
-// silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent.
+// silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
 func (s *Service) reportFinal(ctx context.Context, args TaintArgs) error {
 	last := uuid.Nil
 	for {
