@@ -99,6 +99,11 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 		return nil, nil
 	}
 	c := changes[0] // they are alike
+	d := settlement{project: project, job: job, weighed: weighed{changes: changes}, reopened: r.Decision + ": " + r.Reason}
+	redraw, err := d.endAuditsByPerson(ctx, tx, numbers)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := store.Exec(ctx, tx, store.ResolveShards, job, numbers, c.state, c.wanted, c.agent, c.reasons); err != nil {
 		return nil, err
 	}
@@ -106,7 +111,6 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	d := settlement{project: project, job: job, weighed: weighed{changes: changes}, reopened: r.Decision + ": " + r.Reason}
 	steps, err := takeBackFolds(ctx, tx, d, counted)
 	if err != nil {
 		return nil, err
@@ -124,7 +128,23 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err := notify(ctx, tx, channelWork, project); err != nil {
 		return nil, err
 	}
-	return slices.Concat(counted.settled, steps, more), nil
+	return slices.Concat(redraw, counted.settled, steps, more), nil
+}
+
+// endAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their
+// windows are drawn instead. Shards that are lent again keep their audits.
+func (d settlement) endAuditsByPerson(ctx context.Context, tx *store.Tx, numbers []int64) ([]Step, error) {
+	if d.changes[0].state == ShardOpen {
+		return nil, nil
+	}
+	audits, err := store.Many[openAudit](ctx, tx, store.OpenAudits, d.job, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range audits {
+		d.verdicts = append(d.verdicts, auditVerdict{openAudit: a, state: AuditVoid, reason: "a person has decided about the shard"})
+	}
+	return d.endAudits(ctx, tx)
 }
 
 // changeFor is the change of one shard that a decision makes.

@@ -103,6 +103,9 @@ func (s *Service) CloseWindow(ctx context.Context, args CloseWindowArgs) error {
 	if err == nil && w.State == windowClosing {
 		err = s.project(ctx, args.Project, func(tx *store.Tx) error { return s.drawWindow(ctx, tx, args, w) })
 	}
+	if errors.Is(err, ErrJobEnded) { // meanwhile
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("closing window %d of agent %s in job %s: %w", args.Window, args.Agent, args.Job, err)
 	}
@@ -123,6 +126,9 @@ func lockWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs) (window
 // drawWindow chooses results of a closed window by the project's secret, and has them audited: by the server where it can, else by a
 // further agent each. The shards are locked before the window, as everywhere.
 func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, w windowRow) error {
+	if state, _, err := store.Value[JobState](ctx, tx, store.GetJobState, args.Job); err != nil || state.Ended() {
+		return err // it was cancelled: nothing of it becomes final any more
+	}
 	policy, found, err := store.Value[verify.Policy](ctx, tx, store.GetPolicy, args.Job)
 	if err != nil || !found {
 		return orNotFound(err, "job", args.Job)
