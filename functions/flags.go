@@ -29,6 +29,14 @@ const (
 	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
 )
 
+// FlagKinds lists all kinds of flags.
+func FlagKinds() []string {
+	return []string{
+		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature, FlagFinding,
+		FlagValidator, FlagDivergence, FlagUnsteady, FlagIncident,
+	}
+}
+
 // Limits of flags.
 const (
 	// MaxOpenFlags is how many open flags there are of one kind and rule in one job (or on one version of a function): shards, where the

@@ -189,10 +189,18 @@ func (s *Service) resolve(ctx context.Context, project uuid.UUID, batch []partit
 			e.Size = &size
 		}
 		if e.Size == nil {
-			return &partition.Error{Code: partition.CodeNoFile, Detail: fmt.Sprintf("entry %d of the manifest: there is no file %q, or no object %q", first+int64(i), e.Name, e.Digest), Hint: "store it with ostraka file put, or take it out of the manifest"}
+			return &partition.Error{Code: partition.CodeNoFile, Detail: fmt.Sprintf("entry %d of the manifest: there is no %s", first+int64(i), missing(*e)), Hint: "store it with ostraka file put, or take it out of the manifest"}
 		}
 	}
 	return nil
+}
+
+// missing says what an entry names that is not there.
+func missing(e partition.Entry) string {
+	if e.Digest != "" {
+		return "object " + e.Digest
+	}
+	return fmt.Sprintf("file %q", e.Name)
 }
 
 // findLoose finds the sizes of objects that no file names.

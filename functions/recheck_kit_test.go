@@ -83,7 +83,8 @@ func withCourt(c *court) func(*functions.Options) {
 // opened lets policies count on the court.
 func (w *world) opened() {
 	w.t.Helper()
-	require.NoError(w.t, w.SeeRechecker(w.t.Context(), "court"))
+	_, err := w.SeeRechecker(w.t.Context(), "court")
+	require.NoError(w.t, err)
 }
 
 // bounded is a job with a target error.

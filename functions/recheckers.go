@@ -26,9 +26,19 @@ func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 	}
 	tick := time.NewTicker(recheckerEvery)
 	defer tick.Stop()
+	before := ""
 	for {
-		if err := s.SeeRechecker(ctx, server); err != nil && ctx.Err() == nil {
+		trouble, err := s.SeeRechecker(ctx, server)
+		switch {
+		case err != nil && ctx.Err() == nil:
 			s.log.Warn("the server could not say that it rechecks", "error", err)
+		case err == nil && trouble != before && trouble != "":
+			s.log.Warn("this server cannot execute shards itself at present", "reason", trouble)
+		case err == nil && trouble != before:
+			s.log.Info("this server can execute shards itself again")
+		}
+		if err == nil {
+			before = trouble
 		}
 		select {
 		case <-ctx.Done():
@@ -38,22 +48,21 @@ func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 	}
 }
 
-// SeeRechecker asks the sandbox whether it could work now, and notes it.
-func (s *Service) SeeRechecker(ctx context.Context, server string) error {
+// SeeRechecker asks the sandbox what keeps it from working now, if anything, and notes it.
+func (s *Service) SeeRechecker(ctx context.Context, server string) (trouble string, err error) {
 	asking, cancel := context.WithTimeout(ctx, recheckerHealth)
 	defer cancel()
-	trouble := ""
 	if err := s.rechecker.Health(asking); err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return "", ctx.Err()
 		}
 		trouble = err.Error()
 	}
 	d := s.rechecker.Describe()
 	if _, err := store.Exec(ctx, s.store.Pool, store.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, RecheckerGone); err != nil {
-		return fmt.Errorf("noting that server %s rechecks: %w", server, err)
+		return "", fmt.Errorf("noting that server %s rechecks: %w", server, err)
 	}
-	return nil
+	return trouble, nil
 }
 
 // recheckTrouble is what keeps all servers from executing shards; empty: some can, or none is meant to.

@@ -132,7 +132,7 @@ func newAgentEULAAccept(t *terminal, server *serverFlags) *cobra.Command {
 		Long: `Accept the agreement that the server asks for. Without a version the text is shown and you are asked.
 An agent that runs in the folder notices it within seconds and goes on.`,
 		Example: "  ostraka agent eula accept 2026-11 --url https://ostraka.example.org --data ~/ostraka-agent",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    argumentsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := data.dir()
 			if err != nil {

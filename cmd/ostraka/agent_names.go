@@ -35,8 +35,11 @@ func namesOf(agents []client.ProjectAgent) agentNames {
 	return names
 }
 
-// of is the agent's name, or its ID where there is no name that tells it apart.
+// of is the agent's name, or its ID where there is no name that tells it apart. The server's own attempts have no agent.
 func (n agentNames) of(agent uuid.UUID) string {
+	if agent == uuid.Nil {
+		return "the server"
+	}
 	if name := n[agent]; name != "" {
 		return name
 	}

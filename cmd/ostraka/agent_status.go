@@ -146,7 +146,7 @@ func newAgentResume(t *terminal, server *serverFlags) *cobra.Command {
 	var data dataFlag
 	cmd := newAgentDecision(t, server, resumeDecision())
 	byOperator := cmd.RunE
-	cmd.Use, cmd.Args = "resume [AGENT]", cobra.MaximumNArgs(1)
+	cmd.Use, cmd.Args = "resume [AGENT]", argumentsBetween(0, 1)
 	cmd.Short = "Have the paused agent on this machine work again, or, by its ID, one that was drained or quarantined"
 	cmd.Long = `Have the paused agent on this machine work again. With an agent's ID and an operator's key: lend work again
 to an agent that was drained or quarantined.`

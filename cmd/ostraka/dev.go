@@ -49,7 +49,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.StringSliceVar(&o.config.LiarKinds, "liar-kind", []string{string(liar.Random)}, liarKindUsage+"; several, with commas, take turns")
 	f.Int64Var(&o.config.LieAfter, "liar-after", 0, liarAfterUsage)
 	f.Float64Var(&o.config.LieProbability, "liar-probability", defaultLieProbability, "how often a liar lies")
-	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of `ostraka server`, so that trying things out never reaches its database)")
+	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of ostraka server, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.Python, "python", "", pythonUsage)
 	o.config.Recheck.register(f, recheckLinux)

@@ -19,7 +19,7 @@ func newFile(t *terminal, server *serverFlags) *cobra.Command {
 func newFileList(t *terminal, server *serverFlags) *cobra.Command {
 	l := &listFlags{}
 	cmd := &cobra.Command{
-		Use: "list [PREFIX]", Short: "List files, or those whose names begin with PREFIX", Args: cobra.MaximumNArgs(1),
+		Use: "list [PREFIX]", Short: "List files, or those whose names begin with PREFIX", Args: argumentsBetween(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
 				return err
@@ -70,7 +70,7 @@ func newFileGet(t *terminal, server *serverFlags) *cobra.Command {
 
 func newFileRemove(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "rm NAME...", Short: "Take names away; jobs that were submitted still read the files", Args: cobra.MinimumNArgs(1),
+		Use: "rm NAME...", Short: "Take names away; jobs that were submitted still read the files", Args: argumentsBetween(1, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := server.connectProject()
 			if err != nil {

@@ -43,7 +43,7 @@ jobs that were submitted before go on with what it was.`,
 		Example: `  ostraka file put words.txt
   ostraka file put ./corpus texts/2024
   ostraka job run count --objects-prefix texts/2024/ --wait`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: argumentsBetween(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

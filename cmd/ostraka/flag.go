@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/functions"
 )
 
 func newFlag(t *terminal, server *serverFlags) *cobra.Command {
@@ -41,7 +44,7 @@ for a person. What happens again is counted by the flag that is there.`,
 	f.StringVar(&o.job, "job", "", "only flags of this job")
 	f.StringVar(&o.agent, "agent", "", "only flags about this agent")
 	f.StringVar(&o.state, "state", "open", "only flags that are open or resolved; all takes both")
-	f.StringVar(&o.kind, "kind", "", "only flags of this kind")
+	f.StringVar(&o.kind, "kind", "", "only flags of this kind, such as review, mismatch or finding")
 	f.StringVar(&o.rule, "rule", "", "only flags that this rule has raised")
 	f.StringVar(&o.function, "function", "", "only flags about this function and its jobs")
 	return cmd
@@ -50,6 +53,9 @@ for a person. What happens again is counted by the flag that is there.`,
 // params are the filters of the list.
 func (o *flagListOptions) params() (*client.ListFlagsParams, error) {
 	p := &client.ListFlagsParams{Kind: given(o.kind), Rule: given(o.rule), Function: given(o.function)}
+	if o.kind != "" && !slices.Contains(functions.FlagKinds(), o.kind) {
+		return nil, usageError("--kind %q: choose one of %s", o.kind, strings.Join(functions.FlagKinds(), ", "))
+	}
 	state := client.ListFlagsParamsState(o.state)
 	if o.state != "open" && o.state != "resolved" && o.state != "all" {
 		return nil, usageError("--state %q: choose open, resolved or all", o.state)

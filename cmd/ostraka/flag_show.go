@@ -160,9 +160,6 @@ func givers(g client.AnswerGroup, names agentNames) string {
 	who := make([]string, len(g.Agents))
 	for i, a := range g.Agents {
 		who[i] = names.of(a)
-		if a == uuid.Nil {
-			who[i] = "the server"
-		}
 	}
 	return strings.Join(who, ", ")
 }

@@ -52,6 +52,7 @@ func TestNamesThatSeveralBearTellNothing(t *testing.T) {
 	names := namesOf([]client.ProjectAgent{{ID: a, Name: "x"}, {ID: b, Name: "x"}, {ID: c, Name: "y"}})
 	require.Equal(t, []string{a.String(), b.String(), "y"}, []string{names.of(a), names.of(b), names.of(c)})
 	require.Equal(t, a.String(), agentNames(nil).of(a))
+	require.Equal(t, "the server", names.of(uuid.Nil))
 }
 
 func TestDigestsAreChosenByTheirStart(t *testing.T) {

@@ -47,7 +47,7 @@ Of a batch that failed, --input prints all that the module read, to run it again
 		Example: `  ostraka module runs fold --failed
   ostraka module runs fold RUN --input >batch.jsonl
   ostraka module test fold.wasm --kind aggregator --input batch.jsonl`,
-		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: server.complete(moduleNames),
+		Args: argumentsBetween(1, 2), ValidArgsFunction: server.complete(moduleNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.name = args[0]
 			if len(args) > 1 {

@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,13 +56,16 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
+// imageByDigest is what names one image and never another.
+var imageByDigest = regexp.MustCompile(`(^|@)sha256:[0-9a-f]{64}$`)
+
 // complete checks the flags.
 func (c *recheckConfig) complete(t *terminal) error {
 	switch {
 	case !slices.Contains([]string{recheckAuto, recheckDocker, recheckLinux, recheckNone}, c.Sandbox):
 		return usageError("--recheck-sandbox %q: choose auto, docker, linux or none", c.Sandbox)
-	case c.Image != "" && !strings.HasPrefix(c.Image, "sha256:") && !strings.Contains(c.Image, "@sha256:"):
-		return usageError("--recheck-image %s: a name can come to mean another image, so give its digest, as in sha256:…", c.Image)
+	case c.Image != "" && !imageByDigest.MatchString(c.Image):
+		return usageError("--recheck-image %s: a name can come to mean another image, so give its digest: sha256: and 64 hexadecimal digits", c.Image)
 	case c.Warm < 0 || c.Warm > docker.MaxWarm:
 		return usageError("--recheck-warm is %d: 0 to %d containers can wait", c.Warm, docker.MaxWarm)
 	case c.Concurrent < 1 || c.Concurrent > docker.MaxConcurrent:

@@ -19,6 +19,7 @@ func TestRecheckFlags(t *testing.T) {
 	for name, change := range map[string]func(*recheckConfig){
 		"sandbox":         func(c *recheckConfig) { c.Sandbox = "chroot" },
 		"image by name":   func(c *recheckConfig) { c.Image = "python:latest" },
+		"image cut off":   func(c *recheckConfig) { c.Image = "sha256:00" },
 		"too many warm":   func(c *recheckConfig) { c.Warm = 17 },
 		"none at a time":  func(c *recheckConfig) { c.Concurrent = 0 },
 		"gvisor for auto": func(c *recheckConfig) { c.RequireGVisor = true },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os/signal"
 	"regexp"
 	"strings"
@@ -125,9 +126,15 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 }
 
 // arguments checks how many arguments a command got.
-func arguments(n int) cobra.PositionalArgs {
+func arguments(n int) cobra.PositionalArgs { return argumentsBetween(n, n) }
+
+// anyNumber is a number of arguments without a limit.
+const anyNumber = math.MaxInt
+
+// argumentsBetween refuses another number of arguments than least to most.
+func argumentsBetween(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
+		if least <= len(args) && len(args) <= most {
 			return nil
 		}
 		return &exitError{code: exitUsage, err: errors.New("usage: " + cmd.UseLine()), hint: "see " + cmd.CommandPath() + " --help"}

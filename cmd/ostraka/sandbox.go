@@ -132,7 +132,7 @@ lives for less than two seconds may never be reported.`,
 func newSandboxMetrics(t *terminal, server *serverFlags) *cobra.Command {
 	o := &sandboxListOptions{terminal: t, sideFlag: sideFlag{server: server}}
 	cmd := &cobra.Command{
-		Use: "metrics [SANDBOX]", Short: "Show what sandboxes use: all that run now, or one over time", Args: cobra.MaximumNArgs(1),
+		Use: "metrics [SANDBOX]", Short: "Show what sandboxes use: all that run now, or one over time", Args: argumentsBetween(0, 1),
 		Long: `Show what sandboxes use. Without a sandbox: the latest figures of each one that runs. With one: its
 history, a row a heartbeat for an hour and then the peaks of every five minutes for a day.
 

@@ -135,10 +135,10 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		f.Rechecks = extra
 		how = "by the server"
 	}
-	f.note("one agent executes a shard; %.3g further executions are audits %s", extra, how)
+	f.note("one agent executes a shard; %.0f further executions are audits %s", extra, how)
 	f.note("a window of %d results of one agent closes with %d audits; of %d with %d", b.Window, b.full(b.Window, m), perAgent(hands, shards), b.full(perAgent(hands, shards), m))
 	if replicated > 0 {
-		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.3g executions", b.Voices, replicated)
+		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.0f executions", b.Voices, replicated)
 	}
 	switch {
 	case replicated > 0:

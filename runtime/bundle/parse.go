@@ -24,7 +24,7 @@ type manifestFile struct {
 	MinIsolation *string          `toml:"min_isolation"`
 	Limits       limitsFile       `toml:"limits"`
 	Verification *verifyFile      `toml:"verification"`
-	Aggregator   *moduleFile   `toml:"aggregator"`
+	Aggregator   *moduleFile      `toml:"aggregator"`
 	Monitor      *threshold.Rules `toml:"monitor"`
 }
 

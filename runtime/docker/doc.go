@@ -16,8 +16,9 @@
 // A container has no network, no capability, no file of the host and no
 // variable; its root is read-only; all that can be written are three small
 // tmpfs. What it works on comes over its stdin and results leave over its
-// stdout, which only the supervisor holds. It is started ahead, waits with the
-// interpreter loaded, serves one batch, and is removed.
+// stdout, which only the supervisor holds. It is started ahead, waits with its
+// supervisor running, starts the interpreter when its batch comes, serves that
+// one batch, and is removed.
 //
 // What goes wrong outside of a function (a daemon that is away, a container that
 // is lost) is a [recheck.Error] and never a result.
