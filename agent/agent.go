@@ -104,7 +104,7 @@ func (a *agent) run(ctx context.Context) error {
 		return fmt.Errorf("starting the agent: %w", err)
 	}
 	if a.options.Cheat != nil {
-		a.log.Warn("THIS AGENT CHEATS, for demonstrations and tests: " + a.options.Cheat.Does)
+		a.log.Warn("THIS AGENT CHEATS, for demonstrations and tests", "how", a.options.Cheat.Does)
 	}
 	if os.Geteuid() == 0 && a.sandbox.Level() == bundle.Process {
 		a.log.Warn("THE AGENT RUNS AS ROOT WITHOUT A SANDBOX: functions run as root too and can read and change everything on this machine; run the agent as a user of its own, or get a stronger level (ostraka agent doctor), or set min_isolation so that nothing runs")

@@ -88,8 +88,11 @@ func TestGroupsOfAnswers(t *testing.T) {
 	t.Parallel()
 	a, b, c := uuid.New(), uuid.New(), uuid.New()
 	attempts := []Attempt{
-		{Agent: a, Status: "timeout"}, {Agent: b, Status: "ok", OutputDigest: "1"}, {Agent: c, Status: "ok", OutputDigest: "1"},
-		{Agent: uuid.Nil, Status: "ok", OutputDigest: "2"}, {Agent: uuid.New(), Status: "error", Diagnostics: json.RawMessage(`{"exception":{"type":"E","message":"m"}}`)},
+		{Agent: a, Status: "timeout"},
+		{Agent: b, Status: "ok", OutputDigest: "1"},
+		{Agent: c, Status: "ok", OutputDigest: "1"},
+		{Agent: uuid.Nil, Status: "ok", OutputDigest: "2"},
+		{Agent: uuid.New(), Status: "error", Diagnostics: json.RawMessage(`{"exception":{"type":"E","message":"m"}}`)},
 	}
 	groups := groupAnswers(attempts)
 	require.Len(t, groups, 4)

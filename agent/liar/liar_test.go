@@ -76,7 +76,7 @@ func TestEachKindLiesInItsWay(t *testing.T) {
 	}
 	given, ran := answers(t, kind(Random), n)
 	require.Len(t, wrong(given), n)
-	require.EqualValues(t, n, ran)
+	require.Equal(t, n, ran)
 	other := kind(Random)
 	other.Seed = 8
 	others, _ := answers(t, other, n)

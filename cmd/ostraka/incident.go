@@ -74,7 +74,13 @@ func incidentFields(i client.IncidentDetail) [][2]string {
 		numbers[n] = strconv.FormatInt(shard, 10)
 	}
 	return [][2]string{
-		{"incident", i.ID.String()}, {"job", i.Job.String()}, {"it was", string(i.JobState)}, {"agent", i.Agent.String()}, {"why", i.Reason},
-		{"found", shortTime(i.CreatedAt)}, {"results", strconv.FormatInt(i.Shards, 10)}, {"shards", cut(strings.Join(numbers, ", "))},
+		{"incident", i.ID.String()},
+		{"job", i.Job.String()},
+		{"it was", string(i.JobState)},
+		{"agent", i.Agent.String()},
+		{"why", i.Reason},
+		{"found", shortTime(i.CreatedAt)},
+		{"results", strconv.FormatInt(i.Shards, 10)},
+		{"shards", cut(strings.Join(numbers, ", "))},
 	}
 }

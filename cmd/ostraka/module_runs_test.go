@@ -9,6 +9,6 @@ import (
 )
 
 func TestModuleRunsSpeaksAsTheServerDoes(t *testing.T) {
-	require.EqualValues(t, functions.MaxModuleRuns, keptModuleRuns)
-	require.EqualValues(t, functions.RunOK, runEndedWell)
+	require.Equal(t, functions.MaxModuleRuns, keptModuleRuns)
+	require.Equal(t, functions.RunOK, runEndedWell)
 }

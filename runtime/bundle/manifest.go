@@ -26,12 +26,16 @@ const (
 	DefaultQuorum = 2
 	// MaxMaxAttempts is the most attempts of one shard that a function may allow.
 	MaxMaxAttempts = 32
-	// MinTargetError and MaxTargetError bound the share of accepted results that
-	// may be wrong.
-	MinTargetError, MaxTargetError = 1e-6, 0.5
-	// MinAssumeHostile and MaxAssumeHostile bound the share of agents that are
-	// taken for hostile.
-	MinAssumeHostile, MaxAssumeHostile = 0.001, 0.49
+	// MinTargetError is the smallest share of accepted results that may be wrong
+	// which a policy can ask for.
+	MinTargetError = 1e-6
+	// MaxTargetError is the largest.
+	MaxTargetError = 0.5
+	// MinAssumeHostile is the smallest share of agents that a policy can take for
+	// hostile.
+	MinAssumeHostile = 0.001
+	// MaxAssumeHostile is the largest.
+	MaxAssumeHostile = 0.49
 	// RecheckAll has the server execute every shard as well.
 	RecheckAll = "all"
 )
