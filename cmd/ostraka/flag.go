@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/functions"
 )
 
 func newFlag(t *terminal, server *serverFlags) *cobra.Command {
@@ -50,11 +49,19 @@ for a person. What happens again is counted by the flag that is there.`,
 	return cmd
 }
 
+// flagKinds are those of functions.FlagKinds, which only servers have.
+func flagKinds() []string {
+	return []string{
+		"review", "lost", "failed", "agent_caught", "contradiction", "mismatch", "limit", "sandbox", "signature", "finding",
+		"validator", "divergence", "non_deterministic", "incident",
+	}
+}
+
 // params are the filters of the list.
 func (o *flagListOptions) params() (*client.ListFlagsParams, error) {
 	p := &client.ListFlagsParams{Kind: given(o.kind), Rule: given(o.rule), Function: given(o.function)}
-	if o.kind != "" && !slices.Contains(functions.FlagKinds(), o.kind) {
-		return nil, usageError("--kind %q: choose one of %s", o.kind, strings.Join(functions.FlagKinds(), ", "))
+	if o.kind != "" && !slices.Contains(flagKinds(), o.kind) {
+		return nil, usageError("--kind %q: choose one of %s", o.kind, strings.Join(flagKinds(), ", "))
 	}
 	state := client.ListFlagsParamsState(o.state)
 	if o.state != "open" && o.state != "resolved" && o.state != "all" {

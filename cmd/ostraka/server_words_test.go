@@ -12,3 +12,7 @@ func TestModuleRunsSpeaksAsTheServerDoes(t *testing.T) {
 	require.Equal(t, functions.MaxModuleRuns, keptModuleRuns)
 	require.Equal(t, functions.RunOK, runEndedWell)
 }
+
+func TestFlagKindsAreThoseOfTheServer(t *testing.T) {
+	require.Equal(t, functions.FlagKinds(), flagKinds())
+}
