@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,7 +67,7 @@ func TestAShardThatNobodyIsLeftForGoesToAPerson(t *testing.T) {
 	w := newWorld(t)
 	job := w.submit(2, bounded(1e-3))
 	w.settleAll()
-	agents := []*agent{w.agent(honest), w.agent(says(`{"n":7,"sum":7}`)), w.agent(liar), w.agent(honest), w.agent(honest), w.agent(honest)}
+	agents := []*agent{w.stranger("stranger-1", honest), w.stranger("stranger-2", says(`{"n":7,"sum":7}`)), w.stranger("stranger-3", liar), w.stranger("stranger-4", honest), w.stranger("stranger-5", honest), w.stranger("stranger-6", honest)}
 	for range agents {
 		for _, a := range agents {
 			a.do(2)
@@ -94,9 +95,9 @@ func TestAnswersThatAgreeWaitForFurtherAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	job := w.submit(2, bounded(1e-3))
-	for range 4 {
+	for i := range 4 {
 		w.settleAll()
-		a := w.agent(honest)
+		a := w.stranger(fmt.Sprintf("stranger-%d", i), honest)
 		for range 3 {
 			a.do(2)
 			w.settleAll()
@@ -122,7 +123,7 @@ func TestAnAccomplicePassesNoLie(t *testing.T) {
 	w := newWorld(t)
 	job := w.submit(12, bounded(1e-3))
 	w.settleAll()
-	lying, accomplice := w.agent(liar), w.agent(liar)
+	lying, accomplice := w.stranger("stranger-7", liar), w.stranger("stranger-8", liar)
 	for lying.do(12) > 0 {
 		w.settleAll()
 	}
@@ -130,7 +131,7 @@ func TestAnAccomplicePassesNoLie(t *testing.T) {
 		w.settleAll()
 	}
 	require.Zero(t, w.count("select count(*) from shards where state = 'accepted' and awaits is null"), "two are too few")
-	agents := []*agent{w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest)}
+	agents := []*agent{w.stranger("stranger-9", honest), w.stranger("stranger-10", honest), w.stranger("stranger-11", honest), w.stranger("stranger-12", honest), w.stranger("stranger-13", honest), w.stranger("stranger-14", honest)}
 	done := w.workOff(job, 12, agents...)
 	require.Equal(t, functions.JobFinished, done.State, done.Error)
 	requireTruth(t, done, truth(rangeOf(12)))
