@@ -16,7 +16,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo un
 
 # One package's tests start databases, servers and agents: they take minutes with the race
 # detector on two cores, never this long.
-TEST_TIMEOUT := 15m
+TEST_TIMEOUT := 20m
 
 TOOLS := .cache/bin
 

@@ -154,7 +154,7 @@ func TestEvaluationErrorsSayWhatToDo(t *testing.T) {
 		{"aggregate.value", oneItem, "gave map, not bool"},
 		{"true", "aggregate.value.one", "then.partition: a partition is a JSON object"},
 		{"true", "aggregate.value.list", "then.partition: a partition is a JSON object"},
-		{"true", `{"kind": "tree"}`, "use range, items, grid or lines"},
+		{"true", `{"kind": "tree"}`, "use range, items, grid, lines or objects"},
 		{"true", `{"kind": "items", "values": []}`, "no items"},
 		{"true", `{"kind": "range", "from": aggregate.value.one, "to": "5", "size": "1"}`, "in CEL, string(x)"},
 		{"true", `{"kind": "range", "from": "5", "to": string(aggregate.value.one), "size": "1"}`, "reversed"},
