@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,9 +26,16 @@ type AggregateArgs struct {
 // Kind names the step.
 func (AggregateArgs) Kind() string { return "aggregate" }
 
-// maxFoldedInline bounds the results that a module reads as they are, in bytes: a record's line less what stands around the result. A
-// larger one is passed by reference, with its head.
+// maxFoldedInline bounds the results that a module reads as they are, in bytes, the list of their artifacts included: a record's line
+// less what stands around them. A larger one is passed by reference, with its head.
 const maxFoldedInline = wasm.DefaultLine - 256
+
+const (
+	// maxFileRef is what an artifact takes in a record besides its path, in bytes: its size, its digest and their names.
+	maxFileRef = 128
+	// maxEscaped is what one byte of text takes in JSON at most.
+	maxEscaped = 6
+)
 
 type foldRow struct {
 	Shard        int64
@@ -34,6 +43,22 @@ type foldRow struct {
 	OutputDigest string
 	OutputBytes  int64
 	Files        []File
+}
+
+// byReference says whether the result is too long to be a record together with the list of its artifacts.
+func (r foldRow) byReference() bool {
+	room := int64(maxFoldedInline)
+	for _, f := range r.Files {
+		room -= maxFileRef + maxEscaped*int64(len(f.Path))
+	}
+	return r.Output == nil && r.OutputBytes > room
+}
+
+func (r foldRow) fileRefs() (refs []wasm.FileRef) {
+	for _, f := range r.Files {
+		refs = append(refs, wasm.FileRef{Path: f.Path, Size: f.Size, SHA256: f.Digest})
+	}
+	return refs
 }
 
 // pageToFold is a settled page as it was read.
@@ -111,7 +136,7 @@ func tooLargeToFold(ref AggregatorRef, rows []foldRow) (shard int64, large bool)
 	if !isBuiltin(ref.Module) {
 		return 0, false
 	}
-	i := slices.IndexFunc(rows, func(r foldRow) bool { return r.Output == nil && r.OutputBytes > maxFoldedInline })
+	i := slices.IndexFunc(rows, foldRow.byReference)
 	if i < 0 {
 		return 0, false
 	}
@@ -131,10 +156,7 @@ func (s *Service) items(ctx context.Context, project uuid.UUID, rows []foldRow) 
 }
 
 func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.Item, error) {
-	item := wasm.Item{ID: itoa(r.Shard), Result: r.Output}
-	for _, f := range r.Files {
-		item.Files = append(item.Files, wasm.FileRef{Path: f.Path, Size: f.Size, SHA256: f.Digest})
-	}
+	item := wasm.Item{ID: itoa(r.Shard), Result: r.Output, Files: r.fileRefs()}
 	if r.Output != nil {
 		return item, nil
 	}
@@ -142,12 +164,17 @@ func (s *Service) item(ctx context.Context, project uuid.UUID, r foldRow) (wasm.
 	if err != nil {
 		return item, fmt.Errorf("reading the output of shard %d: %w", r.Shard, err)
 	}
-	if len(output) <= maxFoldedInline {
+	if !r.byReference() {
 		item.Result = output
 		return item, nil
 	}
-	item.Ref = &wasm.Ref{SHA256: r.OutputDigest, Size: r.OutputBytes, Head: string(output[:wasm.MaxRef])}
+	item.Ref = &wasm.Ref{SHA256: r.OutputDigest, Size: r.OutputBytes, Head: headOf(output)}
 	return item, nil
+}
+
+// headOf is the beginning of a large result: no more than wasm.MaxRef, and no half of a character.
+func headOf(output []byte) string {
+	return strings.ToValidUTF8(string(output[:min(len(output), wasm.MaxRef)]), "")
 }
 
 // keepPartial stores a page's fold and enqueues what follows from it: the merge that it completes, the answer when it was the last
@@ -188,12 +215,12 @@ func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pag
 		if err != nil {
 			return err
 		}
-		due, err := store.Exec(ctx, tx, store.AskPreview, args.Job, f.Run, PreviewEvery)
+		due, asked, err := store.Value[*time.Time](ctx, tx, store.AskPreview, args.Job, f.Run, PreviewEvery)
 		if err != nil {
 			return err
 		}
-		if due > 0 {
-			steps = append(steps, PreviewArgs{Project: args.Project, Job: args.Job, Run: f.Run})
+		if asked {
+			steps = append(steps, PreviewArgs{Project: args.Project, Job: args.Job, Run: f.Run, Due: due})
 		}
 		return s.enqueue(ctx, tx, steps...)
 	})

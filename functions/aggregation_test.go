@@ -1,11 +1,14 @@
 package functions_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
@@ -302,4 +305,56 @@ func TestWhatWasReadBeforeAShardWasReopenedDoesNotCount(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State)
 	require.Equal(t, "102407", string(done.Aggregate.Value), "the last output of the shard")
 	w.check(job.ID)
+}
+
+// TestPreviewsKeepTheirPace makes one at once, and one later that has all that is folded meanwhile.
+func TestPreviewsKeepTheirPace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.accepted(4 * 1024)
+	fold := func(page int64) {
+		require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
+	}
+	fold(0)
+	w.settleAll()
+	require.Equal(t, int64(1024), w.job(job.ID).Aggregate.Preview.Count)
+	fold(1)
+	fold(2)
+	w.settleAll()
+	require.Equal(t, int64(1024), w.job(job.ID).Aggregate.Preview.Count, "the next one is not due yet")
+	var later []waiting
+	rows, err := w.store.Pool.Query(t.Context(), "select id, kind, args from river.river_job where state = 'scheduled' and scheduled_at > now()")
+	require.NoError(t, err)
+	later, err = pgx.CollectRows(rows, pgx.RowToStructByName[waiting])
+	require.NoError(t, err)
+	require.Len(t, later, 1, "one for both pages")
+	w.once(later[0])
+	require.Equal(t, int64(3*1024), w.job(job.ID).Aggregate.Preview.Count)
+	require.InDelta(t, 0.75, w.job(job.ID).Aggregate.Preview.Share, 1e-9)
+}
+
+// TestALargeResultWithManyArtifactsIsPassedByReference where the two are too long for one record.
+func TestALargeResultWithManyArtifactsIsPassedByReference(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	output := []byte(`"` + strings.Repeat("é", (1<<20-400)/2) + `"`)
+	size := int64(len(output))
+	digest, _, err := w.blobs.Put(t.Context(), w.project, bytes.NewReader(output), size)
+	require.NoError(t, err)
+	_, _, err = w.PushModule(t.Context(), w.by, w.project, "mine", "aggregator", builtinBytes(t, 1))
+	require.NoError(t, err)
+	folded := func(module string, files ...functions.File) functions.Job {
+		job := w.accepted(1)
+		w.exec("update attempts set output = null, output_digest = decode($2, 'hex'), output_bytes = $3, diagnostics = jsonb_build_object('files', $4::jsonb) where job_id = $1",
+			job.ID, digest, size, files)
+		w.exec("update aggregations set state = 'failed' where job_id = $1", job.ID)
+		_, err := w.reaggregate(job.ID, functions.NewAggregation{Module: module, Params: json.RawMessage(`{"op":"count"}`)}, functions.Idempotency{})
+		require.NoError(t, err)
+		w.settleAll()
+		return w.job(job.ID)
+	}
+	plot := functions.File{Path: strings.Repeat("\"", functions.MaxArtifactPath), Size: 1, Digest: digest}
+	require.Equal(t, functions.JobFinished, folded("count").State, "alone it is a record")
+	require.Contains(t, folded("count", plot).AggregationError, "passed a reference", "with an artifact it is not, and the built-in module says so")
+	require.Equal(t, functions.JobFinished, folded("mine", plot).State, "a module of one's own gets the reference")
 }

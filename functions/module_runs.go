@@ -23,8 +23,10 @@ const (
 	MaxModuleRuns = 1_000
 	// MaxRunInput bounds the batch that is kept of a run that failed, in bytes: a page of results of 64 KiB, each as a record.
 	MaxRunInput = 128 << 20
-	// maxRunText bounds each text of a run in bytes, its stderr aside.
+	// maxRunText bounds each text of a run in bytes, its step and stderr aside: the table takes twice as many characters.
 	maxRunText = 4 << 10
+	// maxRunStep bounds what a batch was run for, in bytes: a page, or the beginning of a name. The table takes 200 characters.
+	maxRunStep = 190
 )
 
 // RunOK is the class of batches that ended well; all other classes are those of wasm.Error.
@@ -239,8 +241,8 @@ func (r *moduleRuns) keepFailed(ctx context.Context, id uuid.UUID, ran wasm.Ran)
 		frames = []string{}
 	}
 	args := append([]any{id}, r.common(ran)...)
-	args = append(args, shortText(r.use.step), string(failure.Class), int64(failure.ExitCode), shortText(failure.Message), shortText(failure.Hint),
-		shortText(failure.Trap), frames, failure.Stderr, input, size, shortText(missing))
+	args = append(args, shortText(r.use.step, maxRunStep), string(failure.Class), int64(failure.ExitCode), shortText(failure.Message, maxRunText), shortText(failure.Hint, maxRunText),
+		shortText(failure.Trap, maxRunText), frames, failure.Stderr, input, size, shortText(missing, maxRunText))
 	return r.s.project(ctx, r.use.project, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, store.AddFailedModuleRun, args...); err != nil {
 			return err
@@ -275,12 +277,12 @@ func (r *moduleRuns) forget(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// shortText keeps the beginning of a text.
-func shortText(text string) string {
-	if len(text) <= maxRunText {
+// shortText keeps the beginning of a text: so many bytes, and a sign that there was more.
+func shortText(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxRunText], "") + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // lineReader reads lines, each with the line end that it lacks.

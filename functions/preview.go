@@ -15,16 +15,25 @@ import (
 
 // PreviewArgs is the step that makes an answer out of what is folded so far.
 type PreviewArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Run     int       `json:"run"`
+	Project uuid.UUID  `json:"project"`
+	Job     uuid.UUID  `json:"job"`
+	Run     int        `json:"run"`
+	Due     *time.Time `json:"due,omitempty"` // nil: at once
 }
 
 // Kind names the step.
 func (PreviewArgs) Kind() string { return "preview" }
 
+// NotBefore implements Delayed.
+func (a PreviewArgs) NotBefore() time.Time {
+	if a.Due == nil {
+		return time.Time{}
+	}
+	return *a.Due
+}
+
 const (
-	// PreviewEvery is how long a preview stands before the next page that is folded has a new one made.
+	// PreviewEvery is how long a preview stands before the next one is made. Whatever is folded meanwhile is in that one.
 	PreviewEvery = 3 * time.Second
 	// MaxPreviewBytes is the size of all partials that a preview is made of, in bytes: they are held in memory. Where it is more, there
 	// is no preview.

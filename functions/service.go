@@ -21,6 +21,9 @@ import (
 // carries them out; queue/ registers workers that only call it.
 type Step interface{ Kind() string }
 
+// Delayed is a step that is not to be carried out before a certain time.
+type Delayed interface{ NotBefore() time.Time }
+
 // Queue enqueues steps in the transaction that makes them necessary.
 type Queue interface {
 	Enqueue(ctx context.Context, tx pgx.Tx, steps ...Step) error

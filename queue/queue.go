@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -55,10 +56,18 @@ func New(pool *pgxpool.Pool, log *slog.Logger) (*Queue, error) {
 func (q *Queue) Enqueue(ctx context.Context, tx pgx.Tx, steps ...functions.Step) error {
 	params := make([]river.InsertManyParams, len(steps))
 	for i, step := range steps {
-		params[i] = river.InsertManyParams{Args: step, InsertOpts: &river.InsertOpts{Queue: queueOf(step)}}
+		params[i] = river.InsertManyParams{Args: step, InsertOpts: &river.InsertOpts{Queue: queueOf(step), ScheduledAt: notBefore(step)}}
 	}
 	_, err := q.client.InsertManyFastTx(ctx, tx, params)
 	return err
+}
+
+// notBefore is when a step may be worked; the zero time is at once.
+func notBefore(step functions.Step) time.Time {
+	if later, ok := step.(functions.Delayed); ok {
+		return later.NotBefore()
+	}
+	return time.Time{}
 }
 
 // queueOf says which queue a step goes to.

@@ -31,6 +31,7 @@ type watcher struct {
 	stopAtReview bool
 	lastID       string
 	names        agentNames // of agents, looked up when one is caught
+	previewed    int64      // the step of the last preview that was shown
 	settled      bool       // the job has come to where we stop
 }
 
@@ -116,6 +117,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 		var p client.JobProgress
 		if json.Unmarshal([]byte(e.Data), &p) == nil {
 			w.progress.update(p.Shards.Total-p.Shards.Open, p.Shards.Total)
+			w.showPreview(p.Preview)
 			w.settled = ended(p.State) || w.stopAtReview && waits(p.State)
 		}
 		return
@@ -129,6 +131,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 			Rule   string    `json:"rule"`
 			Reason string    `json:"reason"`
 			Detail string    `json:"detail"`
+			Error  string    `json:"error"`
 		} `json:"data"`
 	}
 	if json.Unmarshal([]byte(e.Data), &event) != nil {
@@ -140,12 +143,25 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 		w.progress.note("caught a cheat: agent %s, out-voted on %s, is lent nothing any more", w.name(ctx, d.Agent), count(d.Failed, "shard"))
 	case e.Type == "review" && d.Shard != nil:
 		w.progress.note("agents do not agree on shard %d: it waits for a person", *d.Shard)
+	case e.Type == "aggregation_failed":
+		w.progress.note("%s; the shards go on, and none runs twice: mend the module, then ostraka job reaggregate %s", d.Error, w.job)
 	case e.Type == "shard_failed" && d.Shard != nil:
 		w.progress.note("shard %d failed", *d.Shard)
 	case e.Type == "follow_up":
 		w.progress.note("rule %s started the follow-up job %s", d.Rule, d.Job)
 	case e.Type == "follow_up_skipped" && d.Reason == "error":
 		w.progress.note("rule %s could not start a follow-up job: %s", d.Rule, d.Detail)
+	}
+}
+
+// showPreview tells what the answer is so far, as often as it covers noticeably more.
+func (w *watcher) showPreview(p *client.Preview) {
+	if p == nil {
+		return
+	}
+	if step := int64(100*p.Share) / progressStep; step > w.previewed {
+		w.previewed = step
+		w.progress.note("so far, %.0f%% of the pages (%s): %s", 100*p.Share, count(p.Count, "result"), cut(string(p.Value)))
 	}
 }
 

@@ -82,6 +82,24 @@ func TestWatcherGoesOnWhereTheStreamBroke(t *testing.T) {
 	require.Contains(t, talk.String(), "f: 10 of 10 shards (100%)")
 }
 
+// TestWatcherShowsTheAnswerSoFar with the share that it covers, once for each tenth, and tells of an aggregator that fails.
+func TestWatcherShowsTheAnswerSoFar(t *testing.T) {
+	preview := func(share float64, value string) string {
+		return fmt.Sprintf("event: progress\ndata: {\"state\":\"running\",\"shards\":{\"open\":5,\"total\":10},\"attempts\":1,\"preview\":{\"value\":%s,\"count\":2048,\"share\":%g}}\n\n", value, share)
+	}
+	c, terminal, talk := talkTo(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, preview(0.25, `{"n":"a\\u001b"}`)+preview(0.28, "2")+preview(0.3, "3"))
+		fmt.Fprint(w, "id: 1\nevent: aggregation_failed\ndata: {\"data\":{\"error\":\"the aggregator failed: it trapped\"}}\n\n"+progressEvent("finished", 0, 10))
+	})
+	w := &watcher{c: c, job: uuid.New(), progress: newProgress(terminal, "f")}
+	require.NoError(t, w.follow(t.Context()))
+	require.Contains(t, talk.String(), "so far, 25% of the pages (2048 results): {")
+	require.NotContains(t, talk.String(), "28%")
+	require.Contains(t, talk.String(), "so far, 30% of the pages (2048 results): 3")
+	require.Contains(t, talk.String(), "the aggregator failed: it trapped; the shards go on")
+	require.Contains(t, talk.String(), "ostraka job reaggregate "+w.job.String())
+}
+
 func TestWatcherStopsAtReviewWhenAsked(t *testing.T) {
 	c, terminal, talk := talkTo(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "id: 1\nevent: review\ndata: {\"data\":{\"shard\":3}}\n\n"+progressEvent("review", 0, 10))
