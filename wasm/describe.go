@@ -21,7 +21,14 @@ type Description struct {
 	// pages were merged. One that says no is asked no questions about it: the
 	// order and the shape of merges are fixed all the same.
 	Associative *bool `json:"associative,omitempty"`
+	// Separate says of a validator or a heuristic that its answer about an item
+	// does not depend on the others of the batch. One that says no compares them.
+	Separate *bool `json:"separate,omitempty"`
 }
+
+func (d *Description) associative() bool { return d == nil || d.Associative == nil || *d.Associative }
+
+func (d *Description) separate() bool { return d == nil || d.Separate == nil || *d.Separate }
 
 // Bounds of a description, in bytes.
 const (

@@ -27,6 +27,18 @@ type Evidence struct {
 	Content json.RawMessage // a result; nil for code
 	Text    string          // code; empty for a result
 	Name    string          // the file's name, for code
+
+	Agent    string    // whose attempt a result is
+	Ref      *Ref      // in the place of a result that is too large to be a record
+	Measures *Measures // of a result
+}
+
+// Measures are what an attempt took, as its supervisor has measured it.
+type Measures struct {
+	OutputBytes int64 `json:"output_bytes"`
+	CPUMicros   int64 `json:"cpu_us"`
+	WallMicros  int64 `json:"wall_us"`
+	PeakRSS     int64 `json:"peak_rss_bytes"`
 }
 
 // Bounds of what a heuristic says about one thing: it is shown beside it.
@@ -81,7 +93,11 @@ func (e Evidence) line() ([]byte, error) {
 		Name    string          `json:"name,omitempty"`
 		Content json.RawMessage `json:"content"`
 		Text    *string         `json:"text"`
-	}{T: "item", ID: e.ID, Subject: e.Subject, Name: e.Name, Content: e.Content}
+
+		Agent    string    `json:"agent,omitempty"`
+		Ref      *Ref      `json:"ref,omitempty"`
+		Measures *Measures `json:"measures,omitempty"`
+	}{T: "item", ID: e.ID, Subject: e.Subject, Name: e.Name, Content: e.Content, Agent: e.Agent, Ref: e.Ref, Measures: e.Measures}
 	if e.Subject == SubjectCode {
 		record.Text = &e.Text
 	}

@@ -124,9 +124,12 @@ func (t Trial) Try(ctx context.Context, module []byte) (Report, error) {
 
 // compare runs again in every way that must give the same.
 func (t Trial) compare(ctx context.Context, report Report, run trialRunner) (Report, error) {
-	associative := report.Description == nil || report.Description.Associative == nil || *report.Description.Associative
+	cuts := report.Description.separate()
+	if t.Kind == KindAggregator {
+		cuts = report.Description.associative()
+	}
 	for _, way := range run.ways() {
-		if way != whole && t.Kind == KindAggregator && !associative {
+		if way != whole && !cuts {
 			continue // it says itself that this makes a difference
 		}
 		var stats TrialStats

@@ -30,9 +30,13 @@ func readEvidence(_ int, b []byte) (Evidence, error) {
 		Name    string          `json:"name"`
 		Content json.RawMessage `json:"content"`
 		Text    string          `json:"text"`
+
+		Agent    string    `json:"agent"`
+		Ref      *Ref      `json:"ref"`
+		Measures *Measures `json:"measures"`
 	}
 	err := json.Unmarshal(b, &r)
-	return Evidence{ID: r.ID, Subject: r.Subject, Name: r.Name, Content: r.Content, Text: r.Text}, err
+	return Evidence{ID: r.ID, Subject: r.Subject, Name: r.Name, Content: r.Content, Text: r.Text, Agent: r.Agent, Ref: r.Ref, Measures: r.Measures}, err
 }
 
 // readItem reads an item, or takes the line for a result.

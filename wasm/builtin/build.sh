@@ -4,7 +4,7 @@
 # committed: `make check-modules` does, and so does builtin_test.go when
 # OSTRAKA_REBUILD=1.
 #
-# Needs, on Debian 12: apt-get install rustc libstd-rust-dev-wasm32 lld
+# Needs, on Debian 12: apt-get install rustc libstd-rust-dev-wasm32 lld clang wasi-libc libclang-rt-14-dev-wasm32
 set -eu
 want=1.63.0
 rustc=${RUSTC:-/usr/bin/rustc}
@@ -25,6 +25,17 @@ build() {
 		-C linker=wasm-ld -C link-arg=--compress-relocations -C link-arg=-O2 --remap-path-prefix "$here=." -D warnings \
 		-o "$dir/$1.wasm" "src/$2"
 }
+# build_c is the same for a module in C.
+clang=${CLANG:-/usr/bin/clang}
+want_clang=14.0.6
+build_c() {
+	if ! "$clang" --version | grep -q "version $want_clang"; then
+		echo "build.sh: $clang is not version $want_clang, which the committed bytes come from: scripts/setup.sh modules on Debian 12, or set CLANG" >&2
+		exit 1
+	fi
+	(cd src && "$clang" --target=wasm32-wasi -Oz -Wall -Wextra -Werror -Wl,--strip-all,--compress-relocations,-O2 -o "$dir/$1.wasm" "$2")
+}
 build aggregate main.rs
 build tolerant tolerant.rs
 build code-risk risk.rs
+build_c anomaly anomaly.c

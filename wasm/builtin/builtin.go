@@ -24,6 +24,9 @@ var tolerant []byte
 //go:embed code-risk.wasm
 var codeRisk []byte
 
+//go:embed anomaly.wasm
+var anomaly []byte
+
 // Module returns the built-in aggregator.
 func Module() wasm.Module { return wasm.FromBytes(aggregate) }
 
@@ -34,6 +37,7 @@ var names = []string{"concat", "count", "count_true", "max", "merge", "min", "sa
 var others = map[string]shipped{
 	"tolerant":  {wasm.KindValidator, tolerant},
 	"code-risk": {wasm.KindHeuristic, codeRisk},
+	"anomaly":   {wasm.KindHeuristic, anomaly},
 }
 
 type shipped struct {
