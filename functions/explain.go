@@ -99,6 +99,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	} else if err == nil {
 		err = auditErr
 	}
+	if ownersErr := s.explainOwners(ctx, project, job, &e); err == nil {
+		err = ownersErr
+	}
 	failing.explain(&e)
 	if hold != nil {
 		e.Reasons = append([]Reason{*hold}, e.Reasons...)

@@ -39,7 +39,7 @@ func (o outstanding) explain(e *Explanation, job Job) {
 	switch why := o.servers.text(); {
 	case o.Rechecks == 0:
 	case o.servers.Servers == 0:
-		add("recheck_nobody", "start a server that can: ostraka server --queues recheck, with a Docker daemon or --recheck-sandbox linux", "%d rechecks wait: no server executes shards.", o.Rechecks)
+		add(ReasonRecheckNobody, startRechecker, "%d rechecks wait: no server executes shards.", o.Rechecks)
 	case why != "":
 		add("recheck_delayed", "they go on by themselves when it is mended; nothing is decided without them", "%d rechecks wait: %s", o.Rechecks, why)
 	case o.Trouble != "":

@@ -55,6 +55,46 @@ func TestExplainOpen(t *testing.T) {
 	require.Equal(t, "waiting", e.Reasons[0].Code, "one agent is enough without verification")
 }
 
+func TestExplainOwners(t *testing.T) {
+	t.Parallel()
+	bound, all := verify.Policy{TargetError: 1e-3}, verify.Policy{Recheck: verify.RecheckAll}
+	alone := []verify.Hand{{Agent: "a", Owner: "o"}, {Agent: "b", Owner: "o"}}
+	for name, c := range map[string]struct {
+		policy verify.Policy
+		hands  []verify.Hand
+		server bool
+		said   string // a reason that stands there already
+		code   string
+		says   string
+	}{
+		"one owner and a server":    {bound, alone, true, "", "", ""},
+		"one owner and no server":   {bound, alone, false, "", ReasonTooFewOwners, "agents of 4 independent owners, and the project has 1 owner of agents: 3 more are missing."},
+		"nobody":                    {bound, nil, true, "", ReasonTooFewOwners, "agents of 1 owner, and the project has 0 owners of agents: 1 more is missing."},
+		"nobody, which is said":     {bound, nil, true, "no_agents", "", ""},
+		"quorum within one owner":   {verify.Policy{Quorum: 2}, alone, true, "", ReasonTooFewOwners, "agents of 2 independent owners"},
+		"server asked for, is none": {all, alone, false, "", ReasonRecheckNobody, "no server executes shards"},
+		"which is said":             {all, alone, false, ReasonRecheckNobody, "", ""},
+		"no verification":           {verify.Policy{None: true}, alone, false, "", "", ""},
+	} {
+		f, err := verify.Plan(c.policy, c.hands, 10, verify.Means{Recheck: c.server})
+		require.NoError(t, err)
+		var e Explanation
+		if c.said != "" {
+			e.Reasons = []Reason{{Code: c.said}}
+		}
+		before := len(e.Reasons)
+		e.explainOwners(c.policy, f)
+		if c.code == "" {
+			require.Len(t, e.Reasons, before, name)
+			continue
+		}
+		require.Len(t, e.Reasons, before+1, name)
+		require.Equal(t, c.code, e.Reasons[before].Code, name)
+		require.Contains(t, e.Reasons[before].Text, c.says, name)
+		require.NotEmpty(t, e.Reasons[before].Hint, name)
+	}
+}
+
 func TestExplainEnded(t *testing.T) {
 	t.Parallel()
 	e := explainEnded(Job{State: JobFinished, Shards: ShardCounts{Total: 3, Accepted: 3}})

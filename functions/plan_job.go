@@ -27,25 +27,24 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if err != nil {
 		return JobPlan{}, err
 	}
-	hands, err := s.hands(ctx, project)
+	forecast, err := s.forecast(ctx, project, plan.policy, plan.shards)
 	if err != nil {
 		return JobPlan{}, err
+	}
+	return JobPlan{Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}, nil
+}
+
+// forecast says what so many shards would take under a policy with the agents and servers at hand.
+func (s *Service) forecast(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64) (verify.Forecast, error) {
+	hands, err := s.hands(ctx, project)
+	if err != nil {
+		return verify.Forecast{}, err
 	}
 	servers, err := readRecheckTrouble(ctx, s.store.Pool)
 	if err != nil {
-		return JobPlan{}, translate(err, uuid.Nil)
+		return verify.Forecast{}, translate(err, uuid.Nil)
 	}
-	forecast, err := verify.Plan(plan.policy, hands, plan.shards, verify.Means{Recheck: servers.Servers > 0})
-	if err != nil {
-		return JobPlan{}, err
-	}
-	p := JobPlan{Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Policy: plan.policy, Forecast: forecast}
-	for _, h := range hands {
-		if !h.Evidence.Caught {
-			p.Agents++
-		}
-	}
-	return p, nil
+	return verify.Plan(p, hands, shards, verify.Means{Recheck: servers.Servers > 0})
 }
 
 // hands are the agents that a job could be lent to.

@@ -124,6 +124,9 @@ func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
 			Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
 		}
 	}
+	if policy.TargetError != 0 && policy.AssumeHostile == 0 {
+		policy.AssumeHostile = verify.DefaultHostile
+	}
 	if err := policy.Validate(); err != nil {
 		return policy, Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, a target error, recheck all, or none", verify.MaxQuorum))
 	}

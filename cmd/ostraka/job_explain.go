@@ -46,3 +46,16 @@ func mentionFlags(ctx context.Context, t *terminal, c *connection, job uuid.UUID
 		}
 	}
 }
+
+// warnStuck warns of a job that the agents and servers at hand cannot bring to its end, as soon as it is submitted.
+func warnStuck(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
+	doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, job))
+	if err != nil {
+		return // the job is submitted; whoever waits hears of it again
+	}
+	for _, r := range doc.Value.Reasons {
+		if r.Code == "too_few_owners" || r.Code == "recheck_nobody" {
+			t.say("warning: %s\n  hint: %s", plain(r.Text), plain(r.Hint))
+		}
+	}
+}

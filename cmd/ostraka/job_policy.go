@@ -21,9 +21,9 @@ type policyFlags struct {
 
 func (o *policyFlags) register(f *pflag.FlagSet) {
 	o.set = f
-	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer; left out: what the function says")
+	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer")
 	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
-	f.Float64Var(&o.targetError, "target-error", 0, "the share of accepted results that may be wrong, such as 0.001: results are audited until it holds")
+	f.Float64Var(&o.targetError, "target-error", 0, "the share of accepted results that may be wrong: results are audited until it holds; left out, with the other ways: what the function says, or else 0.001")
 	f.Float64Var(&o.assumeHostile, "assume-hostile", 0, "beside --target-error: the share of agents that are taken for hostile (default 0.1)")
 	f.StringVar(&o.recheck, "recheck", "", "all: the server executes every shard as well")
 }

@@ -23,7 +23,9 @@ import (
 // a project of its own and the agents that it starts, so that none sees what another one does.
 func TestScripts(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	d, err := startDev(t.Context(), devConfig{Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Log: log, Terminal: systemTerminal()})
+	d, err := startDev(t.Context(), devConfig{
+		Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Log: log, Terminal: systemTerminal(), Recheck: recheckConfig{Sandbox: recheckLinux, Concurrent: 1},
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.stop()) })
 	empty := emptyDatabase(t, d.info.DatabaseURL)

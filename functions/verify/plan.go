@@ -34,8 +34,11 @@ type Forecast struct {
 	Audits int `json:"audits_per_window,omitempty"`
 	Window int `json:"window,omitempty"`
 	Voices int `json:"voices"`
-	// Owners is the number of independent owners among the agents at hand.
-	Owners int `json:"owners"`
+	// Agents is the number of agents at hand, Owners that of independent owners
+	// among them, and OwnersNeeded how many the job cannot do without.
+	Agents       int `json:"-"`
+	Owners       int `json:"owners"`
+	OwnersNeeded int `json:"owners_needed"`
 	// Stuck says that the agents at hand cannot bring the job to its end.
 	Stuck bool `json:"stuck"`
 	// Notes say how the shards will be decided, for people.
@@ -49,7 +52,7 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 		return Forecast{}, fmt.Errorf("planning: %w", err)
 	}
 	hands = usable(hands)
-	f := Forecast{Voices: p.quorum(), Hostile: DefaultHostile, Owners: ownersOf(hands)}
+	f := Forecast{Voices: p.quorum(), Hostile: DefaultHostile, Agents: len(hands), Owners: ownersOf(hands)}
 	if p.AssumeHostile != 0 {
 		f.Hostile = p.AssumeHostile
 	}
@@ -61,6 +64,7 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 	case p.None:
 		f.PerShard, f.Worst, f.ErrorBound = 1, 1, f.Hostile
 		f.note("the first answer is believed: every hostile agent's is")
+		f.needs(1)
 	default:
 		quorum := float64(p.Quorum)
 		f.PerShard, f.Worst = quorum, quorum/(1-f.Hostile)
@@ -94,6 +98,7 @@ func (f *Forecast) note(format string, args ...any) {
 
 // needs marks the job as stuck when too few owners are at hand.
 func (f *Forecast) needs(owners int) {
+	f.OwnersNeeded = owners
 	if f.Owners < owners {
 		f.Stuck = true
 		f.note("agents of %d owners are needed, and there are %d: enrol more, or ask for less", owners, f.Owners)

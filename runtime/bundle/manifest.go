@@ -22,8 +22,10 @@ const (
 	NetworkNone = "none"
 	// MaxQuorum is the largest quorum that a function may ask for.
 	MaxQuorum = 16
-	// DefaultQuorum is the quorum when the manifest has no [verification].
-	DefaultQuorum = 2
+	// DefaultTargetError is the target error when the manifest says no way to verify: one wrong result in a thousand.
+	DefaultTargetError = 1e-3
+	// DefaultAssumeHostile is the share of hostile agents that a target error is kept against when the manifest says none.
+	DefaultAssumeHostile = 0.1
 	// MaxMaxAttempts is the most attempts of one shard that a function may allow.
 	MaxMaxAttempts = 32
 	// MinTargetError is the smallest share of accepted results that may be wrong
@@ -62,7 +64,7 @@ type Verification struct {
 	Quorum        int     `json:"quorum,omitempty"`         // equal results that a shard needs
 	None          bool    `json:"none,omitempty"`           // accept the first result unchecked
 	TargetError   float64 `json:"target_error,omitempty"`   // share of accepted results that may be wrong
-	AssumeHostile float64 `json:"assume_hostile,omitempty"` // share of agents that are taken for hostile; 0: the default
+	AssumeHostile float64 `json:"assume_hostile,omitempty"` // share of agents that are taken for hostile
 	Recheck       string  `json:"recheck,omitempty"`        // "all": the server executes every shard as well
 	MaxAttempts   int     `json:"max_attempts,omitempty"`
 	// Validator compares answers that differ; without one only equal bytes are equal.

@@ -69,7 +69,7 @@ func TestManifestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, Manifest{
 		Name: "f", Entrypoint: DefaultEntrypoint, Runtime: RuntimePython3, Network: NetworkNone,
-		MinIsolation: Process, Limits: DefaultLimits(), Verification: Verification{Quorum: DefaultQuorum},
+		MinIsolation: Process, Limits: DefaultLimits(), Verification: Verification{TargetError: 1e-3, AssumeHostile: 0.1},
 	}, m)
 	m, err = ParseManifest([]byte(minimal + "script = \"run.py\"\n[verification]\nnone = true"))
 	require.NoError(t, err)
@@ -79,6 +79,16 @@ func TestManifestDefaults(t *testing.T) {
 	m, err = ParseManifest([]byte(minimal + "[verification]\ntarget_error = 1e-6\nassume_hostile = 0.49"))
 	require.NoError(t, err)
 	require.Equal(t, Verification{TargetError: 1e-6, AssumeHostile: 0.49}, m.Verification)
+	for text, want := range map[string]Verification{
+		"":                     {TargetError: DefaultTargetError, AssumeHostile: DefaultAssumeHostile},
+		"max_attempts = 3":     {TargetError: DefaultTargetError, AssumeHostile: DefaultAssumeHostile, MaxAttempts: 3},
+		"assume_hostile = 0.2": {TargetError: DefaultTargetError, AssumeHostile: 0.2},
+		"target_error = 0.01":  {TargetError: 0.01, AssumeHostile: DefaultAssumeHostile},
+	} {
+		m, err = ParseManifest([]byte(minimal + "[verification]\n" + text))
+		require.NoError(t, err, text)
+		require.Equal(t, want, m.Verification, text)
+	}
 	m, err = ParseManifest([]byte(minimal + "[verification]\nrecheck = \"all\"\nmax_attempts = 3"))
 	require.NoError(t, err)
 	require.Equal(t, Verification{Recheck: RecheckAll, MaxAttempts: 3}, m.Verification)
@@ -118,7 +128,7 @@ func TestManifestRefuses(t *testing.T) {
 		{"target no number", minimal + "[verification]\ntarget_error = nan", "1e-06 to 0.5"},
 		{"hostile below", minimal + "[verification]\ntarget_error = 0.01\nassume_hostile = 0.0009", "0.001 to 0.49"},
 		{"hostile past", minimal + "[verification]\ntarget_error = 0.01\nassume_hostile = 0.5", "0.001 to 0.49"},
-		{"hostile alone", minimal + "[verification]\nassume_hostile = 0.2", "part of a target_error"},
+		{"hostile with a quorum", minimal + "[verification]\nquorum = 2\nassume_hostile = 0.2", "part of a target_error"},
 		{"recheck some", minimal + "[verification]\nrecheck = \"some\"", "leave it out"},
 		{"attempts below quorum", minimal + "[verification]\nquorum = 4\nmax_attempts = 3", "never be met"},
 		{"attempts past", minimal + "[verification]\nmax_attempts = 33", "at most 32"},

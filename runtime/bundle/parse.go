@@ -186,17 +186,20 @@ func sizeHint(f limitField) string {
 
 func (v *verifyFile) verification() (Verification, error) {
 	if v == nil {
-		return Verification{Quorum: DefaultQuorum}, nil
+		return Verification{TargetError: DefaultTargetError, AssumeHostile: DefaultAssumeHostile}, nil
 	}
 	out := Verification{None: v.None, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts}
-	if v.TargetError != nil {
-		out.TargetError = *v.TargetError
-	}
 	switch {
-	case v.Quorum != nil:
+	case v.TargetError != nil:
+		out.TargetError = *v.TargetError
+	case v.Quorum == nil && !v.None && v.Recheck == "":
+		out.TargetError = DefaultTargetError
+	}
+	if v.Quorum != nil {
 		out.Quorum = *v.Quorum
-	case !v.None && v.TargetError == nil && v.Recheck == "":
-		out.Quorum = DefaultQuorum
+	}
+	if out.TargetError != 0 && out.AssumeHostile == 0 {
+		out.AssumeHostile = DefaultAssumeHostile
 	}
 	if v.Validator == nil {
 		return out, nil
