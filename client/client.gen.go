@@ -1442,6 +1442,7 @@ type Description struct {
 	Kinds       []string        `json:"kinds"`
 	Name        string          `json:"name"`
 	Params      json.RawMessage `json:"params,omitempty"`
+	Separate    *bool           `json:"separate,omitempty"`
 	Summary     string          `json:"summary,omitempty"`
 	Version     string          `json:"version"`
 }
@@ -1814,6 +1815,7 @@ type Forecast struct {
 	ExecutionsPerShard      float64  `json:"executions_per_shard"`
 	Notes                   []string `json:"notes"`
 	Owners                  int64    `json:"owners"`
+	OwnersNeeded            int64    `json:"owners_needed"`
 	Rechecks                float64  `json:"rechecks"`
 	Stuck                   bool     `json:"stuck"`
 	Voices                  int64    `json:"voices"`
