@@ -2,34 +2,23 @@ package agent
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/eula"
-	"github.com/ostraka/ostraka/runtime/harness"
-	"github.com/ostraka/ostraka/runtime/inputdir"
-	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/statement"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -95,16 +84,6 @@ func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
 	return f, s
 }
 
-func testBundle(t *testing.T) *bundle.Bundle {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return 2 * x['n']\n"), 0o600))
-	b, err := bundle.Pack(dir)
-	require.NoError(t, err)
-	return b
-}
-
 func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	intercept := f.intercept
@@ -133,55 +112,37 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path, bearer := r.URL.Path, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if path == "/v1/eula" {
+	open := path == "/v1/eula" || path == "/v1/agent/enrol"
+	switch {
+	case !open && bearer != f.key:
+		problem(w, 401, "unauthorized")
+	case path == "/v1/eula":
 		d := f.agreement
 		answerJSON(w, 200, client.Document{Version: d.Version, Digest: d.Digest, Text: d.Text})
-		return
-	}
-	if path == "/v1/agent/enrol" {
+	case path == "/v1/agent/enrol":
 		f.enrol(w, r, bearer)
-		return
-	}
-	if bearer != f.key {
-		problem(w, 401, "unauthorized")
-		return
-	}
-	if path == "/v1/agent/projects" {
+	case path == "/v1/agent/projects":
 		answerJSON(w, 200, client.AgentProjectList{Items: []client.AgentProject{{Project: f.project, SigningKeys: f.keys}}})
-		return
-	}
-	if path == "/v1/agent/eula" {
+	case path == "/v1/agent/eula":
 		var a client.Acceptance
 		_ = json.NewDecoder(r.Body).Decode(&a)
 		f.accepted = a.Digest
 		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	if path == "/v1/agent/leases" && f.state != client.DirectivesStateActive {
-		problem(w, 403, "agent_not_active")
-		return
-	}
-	if path == "/v1/agent/leases" && f.accepted != f.agreement.Digest {
-		problem(w, 403, "eula_required")
-		return
-	}
-	if path == "/v1/agent/leases" {
+	case path == "/v1/agent/leases":
 		f.lease(w, r)
-		return
-	}
-	if path == "/v1/agent/directives" {
+	case path == "/v1/agent/directives":
 		f.poll(w, r)
-		return
-	}
-	if revision, found := strings.CutPrefix(path, "/v1/agent/directives/"); found {
-		f.confirm(w, strings.TrimSuffix(revision, "/confirm"))
-		return
-	}
-	if path == "/v1/agent/heartbeat" {
+	case strings.HasPrefix(path, "/v1/agent/directives/"):
+		f.confirm(w, strings.TrimSuffix(strings.TrimPrefix(path, "/v1/agent/directives/"), "/confirm"))
+	case path == "/v1/agent/heartbeat":
 		f.heartbeat(w, r)
-		return
+	default:
+		f.routeLease(w, r, strings.Split(strings.TrimPrefix(path, "/v1/agent/leases/"), "/"))
 	}
-	parts := strings.Split(strings.TrimPrefix(path, "/v1/agent/leases/"), "/")
+}
+
+// routeLease answers /v1/agent/leases/ID/...
+func (f *fakeServer) routeLease(w http.ResponseWriter, r *http.Request, parts []string) {
 	id, err := uuid.Parse(parts[0])
 	if err != nil || len(parts) < 2 {
 		problem(w, 404, "no_such_route")
@@ -205,14 +166,12 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 		answerJSON(w, 200, client.Object{Digest: parts[2], Size: int64(len(body))})
 	case "return":
 		f.returned = append(f.returned, id)
-		if f.onReturn != nil {
-			var why client.Refusal
-			_ = json.NewDecoder(r.Body).Decode(&why)
-			f.onReturn(why)
-		}
 		var why client.Refusal
 		_ = json.NewDecoder(r.Body).Decode(&why)
 		f.refusals = append(f.refusals, why)
+		if f.onReturn != nil {
+			f.onReturn(why)
+		}
 		delete(f.leases, id)
 		w.WriteHeader(http.StatusNoContent)
 	case "results":
@@ -247,6 +206,14 @@ func (f *fakeServer) enrol(w http.ResponseWriter, r *http.Request, token string)
 }
 
 func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
+	if f.state != client.DirectivesStateActive {
+		problem(w, 403, "agent_not_active")
+		return
+	}
+	if f.accepted != f.agreement.Digest {
+		problem(w, 403, "eula_required")
+		return
+	}
 	key := r.Header.Get("Idempotency-Key")
 	if id, again := f.byKey[key]; again {
 		f.lend(w, id)
@@ -410,103 +377,6 @@ func (f *fakeServer) until(what string, holds func() bool) {
 func (f *fakeServer) untilResults(n int) {
 	f.t.Helper()
 	f.until(fmt.Sprintf("%d results are in", n), func() bool { return len(f.results) == n })
-}
-
-// fakeSandbox doubles numbers without an interpreter.
-type fakeSandbox struct {
-	level   bundle.Isolation
-	openErr error
-	// leaves, where set, is what a shard leaves under $OSTRAKA_OUTPUT, by path, in the folder outputs.
-	leaves  map[string]string
-	outputs string
-	inputs  *inputdir.Dir // nil: shards have no files
-	// run, where set, is what executing a shard does.
-	run func(ctx context.Context, shard int64) (output string, err error)
-
-	processors atomic.Int64 // it was limited to last
-}
-
-func (s *fakeSandbox) LimitProcessors(n int) { s.processors.Store(int64(n)) }
-
-func (s *fakeSandbox) Level() bundle.Isolation {
-	if s.level == "" {
-		return bundle.Process
-	}
-	return s.level
-}
-
-func (s *fakeSandbox) Describe(context.Context) (string, string, error) {
-	return "fake 1.0", "none", nil
-}
-
-func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, _ harness.Settings) (Session, error) {
-	if s.openErr != nil {
-		return nil, s.openErr
-	}
-	if b.Manifest.Name != "double" {
-		return nil, errors.New("another function")
-	}
-	return &fakeSession{s}, nil
-}
-
-type fakeSession struct{ *fakeSandbox }
-
-func (s *fakeSession) Run(ctx context.Context, shard int64, input []byte) (harness.Result, error) {
-	output := fmt.Sprint(2 * shard)
-	if s.run != nil {
-		var err error
-		if output, err = s.run(ctx, shard); err != nil {
-			return harness.Result{}, err
-		}
-	}
-	var files []harness.File
-	for path, content := range s.leaves {
-		if err := os.WriteFile(filepath.Join(s.outputs, path), []byte(content), 0o600); err != nil {
-			return harness.Result{}, err
-		}
-		files = append(files, harness.File{Path: path, Size: int64(len(content)), Digest: canonical.Digest([]byte(content))})
-	}
-	now := time.Now().UTC().Format(time.RFC3339Nano)
-	return harness.Result{
-		Shard: shard, Status: harness.StatusOK, Files: files, Output: output, OutputDigest: canonical.Digest([]byte(output)),
-		OutputBytes: int64(len(output)), InputBytes: int64(len(input)), StartedAt: now, EndedAt: now, Isolation: string(s.Level()),
-	}, nil
-}
-
-func (s *fakeSession) Target() monitor.Target { return monitor.Target{} }
-
-func (s *fakeSession) OutputBytes() int64 { return 0 }
-
-func (s *fakeSession) Kill(string) {}
-
-func (s *fakeSession) OutputDir() string { return s.outputs }
-
-func (s *fakeSession) Inputs() *inputdir.Dir { return s.inputs }
-
-func (s *fakeSession) Close() error { return nil }
-
-// agreeing accepts every agreement.
-func agreeing(context.Context, eula.Document) (bool, error) { return true, nil }
-
-// testOptions are an agent's options for a fake server.
-func testOptions(t *testing.T, s *httptest.Server) Options {
-	t.Helper()
-	return Options{
-		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
-		Agree: agreeing, Sandbox: &fakeSandbox{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}
-}
-
-// start runs an agent; stop ends it and returns what Run returned.
-func start(t *testing.T, o Options) (stop func() error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	go func() { result <- Run(ctx, o) }()
-	return func() error {
-		cancel()
-		return <-result
-	}
 }
 
 // refuse answers posts that hold the result of one shard as the real server does when it does not like it.

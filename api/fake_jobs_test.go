@@ -1,0 +1,153 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+func (f *fake) SubmitJob(_ context.Context, _ functions.Principal, _ uuid.UUID, job functions.NewJob, idem functions.Idempotency) (functions.Job, bool, error) {
+	f.newJob, f.idem = job, idem
+	return f.job, f.replayed, f.begin()
+}
+
+func (f *fake) GetJob(context.Context, uuid.UUID, uuid.UUID) (functions.Job, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.job, f.begin()
+}
+
+func (f *fake) WaitJob(ctx context.Context, _, _ uuid.UUID, wait time.Duration) (functions.Job, error) {
+	f.wait = wait
+	if f.block {
+		<-ctx.Done()
+		return functions.Job{}, ctx.Err()
+	}
+	return f.job, f.begin()
+}
+
+func (f *fake) ListJobs(_ context.Context, _ uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) {
+	f.filter = filter
+	return list(f, page, func(int) functions.Job { return f.job })
+}
+
+func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.Job, error) {
+	return f.job, f.begin()
+}
+
+func (f *fake) Explain(context.Context, uuid.UUID, uuid.UUID) (functions.Explanation, error) {
+	return functions.Explanation{State: functions.JobRunning, Summary: "waits for agents"}, f.begin()
+}
+
+func (f *fake) Reaggregate(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ functions.NewAggregation, _ functions.Idempotency) (functions.Job, bool, error) {
+	return f.job, false, f.begin()
+}
+
+func (f *fake) ListAggregations(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]functions.Aggregation, error) {
+	return list(f, page, func(i int) functions.Aggregation {
+		return functions.Aggregation{Run: i + 1, State: functions.AggregationFinished}
+	})
+}
+
+func (f *fake) ListShards(_ context.Context, _, _ uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) {
+	f.shardState = state
+	return list(f, page, func(i int) functions.Shard {
+		return functions.Shard{Number: int64(i), State: functions.ShardOpen, Input: json.RawMessage(`{"n":12345678901234567890123}`)}
+	})
+}
+
+func (f *fake) GetShard(context.Context, uuid.UUID, uuid.UUID, int64) (functions.ShardDetail, error) {
+	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
+}
+
+func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ int64, r functions.Resolution) (functions.ShardDetail, error) {
+	f.resolution = r
+	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
+}
+
+func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error] {
+	f.after = after
+	return func(yield func(functions.ResultLine, error) bool) {
+		if err := f.begin(); err != nil {
+			yield(functions.ResultLine{}, err)
+			return
+		}
+		for _, r := range f.results {
+			if !yield(r, nil) {
+				return
+			}
+		}
+		if f.resultErr != nil {
+			yield(functions.ResultLine{}, f.resultErr)
+		}
+	}
+}
+
+func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) {
+	return list(f, page, func(i int) functions.ShardArtifacts {
+		return functions.ShardArtifacts{Shard: int64(i), Files: []functions.File{{Path: "plot.png", Size: 3, Digest: "0000000000000000000000000000000000000000000000000000000000000000"}}}
+	})
+}
+
+func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Incident, error) {
+	return list(f, page, func(int) functions.Incident {
+		return functions.Incident{ID: thingID, Shards: 1, JobState: functions.JobFinished}
+	})
+}
+
+func (f *fake) GetIncident(_ context.Context, _, id uuid.UUID) (functions.IncidentDetail, error) {
+	return functions.IncidentDetail{Incident: functions.Incident{ID: id, Shards: 1, JobState: functions.JobFinished}, Numbers: []int64{7}}, f.begin()
+}
+
+func (f *fake) PlanJob(_ context.Context, _ uuid.UUID, _ functions.NewJob) (functions.JobPlan, error) {
+	return functions.JobPlan{Function: "bpsw", Version: 1, Shards: 10, Policy: verify.Policy{Quorum: 2}, Forecast: verify.Forecast{PerShard: 2}}, f.begin()
+}
+
+func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
+	f.flagFilter = filter
+	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
+}
+
+func (f *fake) GetFlag(_ context.Context, _, id uuid.UUID) (functions.FlagDetail, error) {
+	return functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagOpen, Times: 1, Detail: json.RawMessage(`{}`), Revision: 3}, Decisions: []functions.FlagDecision{}}, f.begin()
+}
+
+func (f *fake) ResolveFlag(_ context.Context, _ functions.Principal, _, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error) {
+	f.revision, f.flagResolution = revision, r
+	d := functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagResolved, Times: 1, Detail: json.RawMessage(`{}`), Revision: revision + 1}, Decisions: []functions.FlagDecision{}}
+	return d, f.begin()
+}
+
+func (f *fake) ListEvents(_ context.Context, _, _ uuid.UUID, since int64, limit int) ([]functions.Event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []functions.Event
+	for _, e := range f.events {
+		if e.Seq > since && len(all) < limit {
+			all = append(all, e)
+		}
+	}
+	return all, f.begin()
+}
+
+func (f *fake) Watch(context.Context, uuid.UUID, uuid.UUID) (<-chan struct{}, func()) {
+	return f.changed, func() {}
+}
+
+// happen adds events, changes the job and tells who watches.
+func (f *fake) happen(change func(*functions.Job), events ...functions.Event) {
+	f.mu.Lock()
+	change(&f.job)
+	f.events = append(f.events, events...)
+	f.mu.Unlock()
+	select {
+	case f.changed <- struct{}{}:
+	default: // they have been told, and have not looked yet
+	}
+}
