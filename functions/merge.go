@@ -126,7 +126,7 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 	})
 }
 
-// below lists the partials below a node, without their data.
+// below lists the partials below a node, without their data; done says that the node itself is merged, and then nothing is listed.
 func (s *Service) below(ctx context.Context, args MergeArgs, f foldingRow, n node, from, to int64) (rows []partialDigest, done bool, err error) {
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		if _, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
@@ -225,6 +225,7 @@ func (s *Service) makeAnswer(ctx context.Context, args MergeArgs, f foldingRow) 
 			}
 		}
 	}
+	// Above the top there is no node, so that nothing can be kept of one already: what is below it is the whole top.
 	rows, _, err := s.below(ctx, args, f, node{top + 1, 0}, 0, width)
 	if err != nil || int64(len(rows)) < width {
 		return err

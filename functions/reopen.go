@@ -12,20 +12,13 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// mayReopen refuses to decide about a shard that needs no decision. An accepted one may be lent again while the job has not ended:
-// what is built on it is taken back then.
-func mayReopen(ctx context.Context, tx *store.Tx, job uuid.UUID, c shardChange) error {
-	if c.was != ShardAccepted || c.state != ShardOpen {
-		return &Error{Kind: KindConflict, Code: "not_in_review", Message: fmt.Sprintf("shard %d is %s", c.number, c.was), Hint: "only shards in review can be resolved; one that was accepted can be lent once more"}
+// mayReopen refuses to decide about a shard that needs no decision. An accepted one may be lent again while the job has not ended, to
+// which takeBackFolds holds it when it has the job's lock: what is built on the shard is taken back then.
+func mayReopen(c shardChange) error {
+	if c.was == ShardReview || c.was == ShardAccepted && c.state == ShardOpen {
+		return nil
 	}
-	state, _, err := store.Value[JobState](ctx, tx, store.GetJobState, job)
-	if err != nil {
-		return err
-	}
-	if state.Ended() {
-		return ErrJobEnded.with("job %s is %s: shard %d cannot be lent again", job, state, c.number)
-	}
-	return nil
+	return &Error{Kind: KindConflict, Code: "not_in_review", Message: fmt.Sprintf("shard %d is %s", c.number, c.was), Hint: "only shards in review can be resolved; one that was accepted can be lent once more"}
 }
 
 // takeBackFolds takes back what the merge trees of a job hold of shards whose results do not stand any more: their pages and the nodes
@@ -53,7 +46,7 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 		return nil, err
 	}
 	if state.Ended() {
-		return nil, endedRefold(d)
+		return nil, endedRefold(d, state)
 	}
 	f, _, err := store.One[foldingRow](ctx, tx, store.GetFolding, d.job, 0)
 	if err != nil {
@@ -80,10 +73,10 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 }
 
 // endedRefold is nil where all that changes is taken back from a job that has ended: its answer, if it has one, stands as it is.
-func endedRefold(d settlement) error {
+func endedRefold(d settlement, state JobState) error {
 	for _, c := range d.changes {
 		if c.refolds() && c.state != ShardCancelled {
-			return ErrJobEnded.with("job %s has ended meanwhile: shard %d cannot be lent again", d.job, c.number)
+			return ErrJobEnded.with("job %s is %s: shard %d cannot be lent again", d.job, state, c.number)
 		}
 	}
 	return nil

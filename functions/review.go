@@ -84,10 +84,8 @@ func resolveShards(ctx context.Context, tx *store.Tx, project uuid.UUID, by Prin
 			return nil, err
 		}
 		change.agentWas, change.unfinal = row.AgentID, row.Awaits != nil
-		if change.was != ShardReview {
-			if err := mayReopen(ctx, tx, job, change); err != nil {
-				return nil, err
-			}
+		if err := mayReopen(change); err != nil {
+			return nil, err
 		}
 		changes, decided = append(changes, change), append(decided, row.Number)
 	}
