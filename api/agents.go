@@ -20,13 +20,7 @@ type MemberPath struct {
 	Agent PathID `path:"agent"`
 }
 
-func (p MemberPath) ids() (project, agent uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return project, agent, err
-	}
-	agent, err = pathID("agent", p.Agent)
-	return project, agent, err
-}
+func (p MemberPath) ids() (project, agent uuid.UUID, err error) { return p.and("agent", p.Agent) }
 
 // AgentDecision is why something is decided about an agent.
 type AgentDecision struct {
@@ -189,15 +183,7 @@ func (s *server) assignOwner(ctx context.Context, c *call, in *AssignOwnerInput)
 }
 
 func (s *server) listProjectAgents(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.ProjectAgent], error) {
-	project, page, err := in.read(cursorOfID)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListProjectAgents(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfID, func(a functions.ProjectAgent) string { return a.ID.String() }), nil
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListProjectAgents, func(a functions.ProjectAgent) string { return a.ID.String() })
 }
 
 func (s *server) getProjectAgent(ctx context.Context, _ *call, in *MemberPath) (*memberOutput, error) {

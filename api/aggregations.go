@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/ostraka/ostraka/functions"
 )
@@ -19,12 +18,6 @@ type AggregationRequest struct {
 type ReaggregateInput struct {
 	JobPath
 	Body AggregationRequest
-}
-
-// ListAggregationsInput asks for the aggregations of a job.
-type ListAggregationsInput struct {
-	JobPath
-	Paging
 }
 
 type reaggregatedOutput struct {
@@ -56,18 +49,6 @@ func (s *server) reaggregate(ctx context.Context, c *call, in *ReaggregateInput)
 	return &reaggregatedOutput{Replayed: replayed(again), Body: j}, nil
 }
 
-func (s *server) listAggregations(ctx context.Context, c *call, in *ListAggregationsInput) (*Listed[functions.Aggregation], error) {
-	project, job, err := in.ids()
-	if err != nil {
-		return nil, err
-	}
-	page, err := in.page(cursorOfNumber)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListAggregations(ctx, project, job, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfNumber, func(a functions.Aggregation) string { return strconv.Itoa(a.Run) }), nil
+func (s *server) listAggregations(ctx context.Context, c *call, in *ListOfJob) (*Listed[functions.Aggregation], error) {
+	return listOfJob(ctx, c, in, s.service.ListAggregations, func(a functions.Aggregation) int64 { return int64(a.Run) })
 }

@@ -68,23 +68,11 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 }
 
 func (s *server) listEnrolmentTokens(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.EnrolmentToken], error) {
-	project, page, err := in.read(cursorOfID)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListEnrolmentTokens(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfID, func(t functions.EnrolmentToken) string { return t.ID.String() }), nil
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListEnrolmentTokens, func(t functions.EnrolmentToken) string { return t.ID.String() })
 }
 
 func (s *server) revokeEnrolmentToken(ctx context.Context, c *call, in *EnrolmentTokenPath) (*nothing, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	token, err := pathID("enrolment token", in.Token)
+	project, token, err := in.and("enrolment token", in.Token)
 	if err != nil {
 		return nil, err
 	}

@@ -167,23 +167,24 @@ func (s *server) putFile(ctx context.Context, c *call, in *PutFileInput) (*fileO
 }
 
 func (s *server) getFile(ctx context.Context, _ *call, in *FilePath) (*fileOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.service.GetFile(ctx, project, in.Name)
+	_, f, err := s.named(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	return s.fileOf(in.InProject, f), nil
 }
 
-func (s *server) readFile(ctx context.Context, _ *call, in *FilePath) (*streamOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
+// named reads what a file's name means.
+func (s *server) named(ctx context.Context, in *FilePath) (project uuid.UUID, f functions.NamedFile, err error) {
+	if project, err = in.id(); err != nil {
+		return project, f, err
 	}
-	f, err := s.service.GetFile(ctx, project, in.Name)
+	f, err = s.service.GetFile(ctx, project, in.Name)
+	return project, f, err
+}
+
+func (s *server) readFile(ctx context.Context, _ *call, in *FilePath) (*streamOutput, error) {
+	project, f, err := s.named(ctx, in)
 	if err != nil {
 		return nil, err
 	}

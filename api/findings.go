@@ -63,12 +63,8 @@ func (s *server) listFindings(ctx context.Context, c *call, in *ListFindingsInpu
 		return nil, err
 	}
 	filter := functions.FindingFilter{Function: in.Function, Version: in.Version, Heuristic: in.Heuristic}
-	if in.Job != "" {
-		id, err := pathID("job", in.Job)
-		if err != nil {
-			return nil, err
-		}
-		filter.Job = &id
+	if filter.Job, err = optionalID("job", in.Job); err != nil {
+		return nil, err
 	}
 	items, err := s.service.ListFindings(ctx, project, filter, page)
 	if err != nil {
@@ -78,11 +74,7 @@ func (s *server) listFindings(ctx context.Context, c *call, in *ListFindingsInpu
 }
 
 func (s *server) getFinding(ctx context.Context, _ *call, in *FindingPath) (*findingOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	id, err := pathID("finding", in.Finding)
+	project, id, err := in.and("finding", in.Finding)
 	if err != nil {
 		return nil, err
 	}

@@ -27,13 +27,7 @@ type FlagPath struct {
 	Flag PathID `path:"flag"`
 }
 
-func (p FlagPath) ids() (project, flag uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return
-	}
-	flag, err = pathID("flag", p.Flag)
-	return
-}
+func (p FlagPath) ids() (project, flag uuid.UUID, err error) { return p.and("flag", p.Flag) }
 
 // ResolveFlagInput is a person's decision about a flag.
 type ResolveFlagInput struct {

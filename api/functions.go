@@ -102,15 +102,7 @@ func createdStatus(created bool) int {
 }
 
 func (s *server) listFunctions(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.FunctionVersion], error) {
-	project, page, err := in.read(cursorOfName)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListFunctions(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfName, func(v functions.FunctionVersion) string { return v.Name }), nil
+	return listOfProject(ctx, c, in, cursorOfName, s.service.ListFunctions, func(v functions.FunctionVersion) string { return v.Name })
 }
 
 func (s *server) getFunction(ctx context.Context, _ *call, in *FunctionPath) (*functionOutput, error) {

@@ -39,23 +39,11 @@ func (s *server) trustOperations() {
 }
 
 func (s *server) listIncidents(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Incident], error) {
-	project, page, err := in.read(cursorOfID)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListIncidents(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfID, func(i functions.Incident) string { return i.ID.String() }), nil
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListIncidents, func(i functions.Incident) string { return i.ID.String() })
 }
 
 func (s *server) getIncident(ctx context.Context, _ *call, in *IncidentPath) (*incidentOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	id, err := pathID("incident", in.Incident)
+	project, id, err := in.and("incident", in.Incident)
 	if err != nil {
 		return nil, err
 	}

@@ -68,13 +68,7 @@ type JobPath struct {
 	Job PathID `path:"job"`
 }
 
-func (p JobPath) ids() (project, job uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return
-	}
-	job, err = pathID("job", p.Job)
-	return
-}
+func (p JobPath) ids() (project, job uuid.UUID, err error) { return p.and("job", p.Job) }
 
 // GetJobInput asks for a job, now or when it has ended.
 type GetJobInput struct {

@@ -34,12 +34,6 @@ type KeyPath struct {
 	Key PathID `path:"key"`
 }
 
-// ListInProject asks for a list of a project.
-type ListInProject struct {
-	InProject
-	Paging
-}
-
 type nothing struct{}
 
 func (s *server) keyOperations() {
@@ -74,23 +68,11 @@ func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*c
 }
 
 func (s *server) listKeys(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Key], error) {
-	project, page, err := in.read(cursorOfID)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListKeys(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfID, func(k functions.Key) string { return k.ID.String() }), nil
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListKeys, func(k functions.Key) string { return k.ID.String() })
 }
 
 func (s *server) revokeKey(ctx context.Context, c *call, in *KeyPath) (*nothing, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	key, err := pathID("key", in.Key)
+	project, key, err := in.and("key", in.Key)
 	if err != nil {
 		return nil, err
 	}

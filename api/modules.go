@@ -92,15 +92,7 @@ func (s *server) pushModule(ctx context.Context, c *call, in *PushModuleInput) (
 }
 
 func (s *server) listModules(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Module], error) {
-	project, page, err := in.read(cursorOfName)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListModules(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfName, func(m functions.Module) string { return m.Name }), nil
+	return listOfProject(ctx, c, in, cursorOfName, s.service.ListModules, func(m functions.Module) string { return m.Name })
 }
 
 func (s *server) tryModule(ctx context.Context, c *call, in *TryModuleInput) (*reportOutput, error) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -103,6 +104,12 @@ func isName(text string) bool {
 	return true
 }
 
+// ListInProject asks for a list of a project.
+type ListInProject struct {
+	InProject
+	Paging
+}
+
 // read returns the project and page of a list.
 func (in ListInProject) read(kind byte) (uuid.UUID, functions.ListPage, error) {
 	project, err := in.id()
@@ -111,4 +118,40 @@ func (in ListInProject) read(kind byte) (uuid.UUID, functions.ListPage, error) {
 	}
 	page, err := in.page(kind)
 	return project, page, err
+}
+
+// listOfProject answers with a page of all that a project has of something; after names an item to go on after.
+func listOfProject[T any](ctx context.Context, c *call, in *ListInProject, kind byte, list func(context.Context, uuid.UUID, functions.ListPage) ([]T, error), after func(T) string) (*Listed[T], error) {
+	project, page, err := in.read(kind)
+	if err != nil {
+		return nil, err
+	}
+	items, err := list(ctx, project, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, kind, after), nil
+}
+
+// ListOfJob asks for a list of a job.
+type ListOfJob struct {
+	JobPath
+	Paging
+}
+
+// listOfJob answers with a page of what a job has of something, in the order of its numbers.
+func listOfJob[T any](ctx context.Context, c *call, in *ListOfJob, list func(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]T, error), number func(T) int64) (*Listed[T], error) {
+	project, job, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	page, err := in.page(cursorOfNumber)
+	if err != nil {
+		return nil, err
+	}
+	items, err := list(ctx, project, job, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfNumber, func(item T) string { return strconv.FormatInt(number(item), 10) }), nil
 }

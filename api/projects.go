@@ -22,6 +22,15 @@ type InProject struct {
 // id is the project's ID. The check of the key has compared it with the key's project already, except for operators.
 func (p InProject) id() (uuid.UUID, error) { return pathID("project", p.Project) }
 
+// and reads the ID of something in the project too.
+func (p InProject) and(what string, given PathID) (project, id uuid.UUID, err error) {
+	if project, err = p.id(); err != nil {
+		return project, id, err
+	}
+	id, err = pathID(what, given)
+	return project, id, err
+}
+
 // pathID reads an ID of a path. Only the canonical form exists; any other text names nothing.
 func pathID(what string, given PathID) (uuid.UUID, error) {
 	text := string(given)

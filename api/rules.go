@@ -22,13 +22,7 @@ type RulePath struct {
 	Rule PathID `path:"rule"`
 }
 
-func (p RulePath) ids() (project, rule uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return
-	}
-	rule, err = pathID("rule", p.Rule)
-	return
-}
+func (p RulePath) ids() (project, rule uuid.UUID, err error) { return p.and("rule", p.Rule) }
 
 // UpdateRuleInput replaces a rule.
 type UpdateRuleInput struct {
@@ -91,15 +85,7 @@ func (s *server) createRule(ctx context.Context, c *call, in *CreateRuleInput) (
 }
 
 func (s *server) listRules(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Rule], error) {
-	project, page, err := in.read(cursorOfID)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListRules(ctx, project, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfID, func(r functions.Rule) string { return r.ID.String() }), nil
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListRules, func(r functions.Rule) string { return r.ID.String() })
 }
 
 func (s *server) getRule(ctx context.Context, _ *call, in *RulePath) (*ruleOutput, error) {

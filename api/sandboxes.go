@@ -61,11 +61,7 @@ type ProjectSandboxPath struct {
 }
 
 func (p ProjectSandboxPath) read() (project, id uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return project, id, err
-	}
-	_, id, err = p.SandboxPath.read()
-	return project, id, err
+	return p.and("sandbox", p.Sandbox)
 }
 
 // Since says from when on.

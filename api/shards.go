@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -12,8 +11,7 @@ import (
 
 // ListShardsInput asks for shards of a job.
 type ListShardsInput struct {
-	JobPath
-	Paging
+	ListOfJob
 	State functions.ShardState `query:"state"`
 }
 
@@ -64,41 +62,14 @@ func (s *server) shardOperations() {
 }
 
 func (s *server) listShards(ctx context.Context, c *call, in *ListShardsInput) (*Listed[functions.Shard], error) {
-	project, job, err := in.ids()
-	if err != nil {
-		return nil, err
+	list := func(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.Shard, error) {
+		return s.service.ListShards(ctx, project, job, in.State, page)
 	}
-	page, err := in.page(cursorOfNumber)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListShards(ctx, project, job, in.State, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfNumber, func(h functions.Shard) string { return strconv.FormatInt(h.Number, 10) }), nil
+	return listOfJob(ctx, c, &in.ListOfJob, list, func(h functions.Shard) int64 { return h.Number })
 }
 
-// ListArtifactsInput asks for the artifacts of a job.
-type ListArtifactsInput struct {
-	JobPath
-	Paging
-}
-
-func (s *server) listArtifacts(ctx context.Context, c *call, in *ListArtifactsInput) (*Listed[functions.ShardArtifacts], error) {
-	project, job, err := in.ids()
-	if err != nil {
-		return nil, err
-	}
-	page, err := in.page(cursorOfNumber)
-	if err != nil {
-		return nil, err
-	}
-	items, err := s.service.ListArtifacts(ctx, project, job, page)
-	if err != nil {
-		return nil, err
-	}
-	return listed(c, page, items, cursorOfNumber, func(a functions.ShardArtifacts) string { return strconv.FormatInt(a.Shard, 10) }), nil
+func (s *server) listArtifacts(ctx context.Context, c *call, in *ListOfJob) (*Listed[functions.ShardArtifacts], error) {
+	return listOfJob(ctx, c, in, s.service.ListArtifacts, func(a functions.ShardArtifacts) int64 { return a.Shard })
 }
 
 func (s *server) getShard(ctx context.Context, _ *call, in *ShardPath) (*shardOutput, error) {

@@ -27,13 +27,7 @@ type UploadPath struct {
 	Upload PathID `path:"upload"`
 }
 
-func (p UploadPath) ids() (project, upload uuid.UUID, err error) {
-	if project, err = p.id(); err != nil {
-		return
-	}
-	upload, err = pathID("upload", p.Upload)
-	return
-}
+func (p UploadPath) ids() (project, upload uuid.UUID, err error) { return p.and("upload", p.Upload) }
 
 type uploadOutput struct {
 	Replayed
