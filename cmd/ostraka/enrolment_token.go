@@ -83,43 +83,21 @@ func tokenWithKey(ctx context.Context, t *terminal, c *connection, flag *signing
 }
 
 func newEnrolmentTokenList(t *terminal, server *serverFlags) *cobra.Command {
-	l := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the project's enrolment tokens", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := l.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			return show(t, l, "listing enrolment tokens", []string{"TOKEN", "NAME", "CREATED", "EXPIRES", "REVOKED"},
-				func(k client.EnrolmentToken) []string {
-					return []string{k.ID.String(), k.Name, shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
-				},
-				func(cursor *string, size *int64) (*http.Response, error) {
-					return c.ListEnrolmentTokens(cmd.Context(), c.project, &client.ListEnrolmentTokensParams{Cursor: cursor, Limit: size})
-				})
-		},
-	}
-	l.register(cmd.Flags())
-	return cmd
+	return newList(server, "List the project's enrolment tokens", func(ctx context.Context, c *connection, l *listFlags) error {
+		return show(t, l, "listing enrolment tokens", []string{"TOKEN", "NAME", "CREATED", "EXPIRES", "REVOKED"},
+			func(k client.EnrolmentToken) []string {
+				return []string{k.ID.String(), k.Name, shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+			},
+			func(cursor *string, size *int64) (*http.Response, error) {
+				return c.ListEnrolmentTokens(ctx, c.project, &client.ListEnrolmentTokensParams{Cursor: cursor, Limit: size})
+			})
+	})
 }
 
 func newEnrolmentTokenRevoke(t *terminal, server *serverFlags) *cobra.Command {
-	return &cobra.Command{
-		Use: "revoke TOKEN", Short: "Revoke a token; agents that joined with it stay", Args: arguments(1), ValidArgsFunction: server.complete(tokenIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, id, err := server.connectAbout("enrolment token", args[0])
-			if err != nil {
-				return err
-			}
-			if _, err := answer.Read[struct{}](c.RevokeEnrolmentToken(cmd.Context(), c.project, id)); err != nil {
-				return explain("revoking the token", err)
-			}
-			t.say("revoked the token %s", id)
-			return nil
-		},
-	}
+	cmd := newRevoke(t, server, "enrolment token", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+		return c.RevokeEnrolmentToken(ctx, c.project, id)
+	})
+	cmd.Use, cmd.Short, cmd.ValidArgsFunction = "revoke TOKEN", "Revoke a token; agents that joined with it stay", server.complete(tokenIDs)
+	return cmd
 }

@@ -16,12 +16,11 @@ import (
 // flagResolveOptions are the flags of `ostraka flag resolve`.
 type flagResolveOptions struct {
 	flagOptions
-	accept  string
+	decisionFlags
 	reject  bool
 	rerun   bool
 	recheck bool
 	dismiss bool
-	reason  string
 }
 
 func newFlagResolve(t *terminal, server *serverFlags) *cobra.Command {
@@ -39,13 +38,12 @@ goes into the audit log.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
-	o.register(f)
-	f.StringVar(&o.accept, "accept", "", "take the output with this digest, or the start of it, as the shard's result")
+	o.flagOptions.register(f)
+	o.decisionFlags.register(f, "take the output with this digest, or the start of it, as the shard's result")
 	f.BoolVar(&o.reject, "reject", false, "give the shard up, and the job with it")
 	f.BoolVar(&o.rerun, "rerun", false, "lend the shard once more")
 	f.BoolVar(&o.recheck, "recheck", false, "have the server execute the shard itself")
 	f.BoolVar(&o.dismiss, "dismiss", false, "close a flag that needs no decision")
-	f.StringVar(&o.reason, "reason", "", "why, for the audit log")
 	return cmd
 }
 
@@ -97,28 +95,9 @@ func resolveFlag(ctx context.Context, c *connection, read answer.Document[client
 
 // decision is what the flags say.
 func (o *flagResolveOptions) decision() (client.FlagResolution, error) {
-	r := client.FlagResolution{Reason: o.reason}
-	given := 0
-	for _, choice := range []struct {
-		chosen   bool
-		decision string
-	}{{o.accept != "", "accept"}, {o.reject, "reject"}, {o.rerun, "rerun"}, {o.recheck, "recheck"}, {o.dismiss, "dismiss"}} {
-		if choice.chosen {
-			r.Decision = client.FlagResolutionDecision(choice.decision)
-			given++
-		}
-	}
-	switch {
-	case given != 1:
-		return r, usageError("what shall become of it? give one of --accept DIGEST, --reject, --rerun, --recheck and --dismiss")
-	case o.reason == "":
-		return r, usageError("why? give --reason TEXT: it goes into the audit log")
-	case len(o.reason) > maxReasonBytes:
-		return r, usageError("--reason has %d bytes: %d are the most", len(o.reason), maxReasonBytes)
-	case o.accept != "" && (len(o.accept) < minDigestStart || len(o.accept) > digestLength):
-		return r, usageError("--accept %q is not a digest: give %d to %d of its characters", o.accept, minDigestStart, digestLength)
-	}
-	return r, nil
+	decision, err := o.decisionFlags.decision("what shall become of it? give one of --accept DIGEST, --reject, --rerun, --recheck and --dismiss",
+		choice{"reject", o.reject}, choice{"rerun", o.rerun}, choice{"recheck", o.recheck}, choice{"dismiss", o.dismiss})
+	return client.FlagResolution{Decision: client.FlagResolutionDecision(decision), Reason: o.reason}, err
 }
 
 // chooseGroup finds the one group whose output's digest begins like that.

@@ -17,32 +17,15 @@ func newIncident(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newIncidentList(t *terminal, server *serverFlags) *cobra.Command {
-	o := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "List jobs that keep final results of agents that were caught later", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			return listIncidents(cmd.Context(), t, o, c)
-		},
-	}
-	o.register(cmd.Flags())
-	return cmd
-}
-
-func listIncidents(ctx context.Context, t *terminal, o *listFlags, c *connection) error {
-	return show(t, o, "listing incidents", []string{"INCIDENT", "JOB", "AGENT", "SHARDS", "FOUND", "WHY"},
-		func(i client.Incident) []string {
-			return []string{i.ID.String(), i.Job.String(), i.Agent.String(), strconv.FormatInt(i.Shards, 10), shortTime(i.CreatedAt), i.Reason}
-		},
-		func(cursor *string, size *int64) (*http.Response, error) {
-			return c.ListIncidents(ctx, c.project, &client.ListIncidentsParams{Cursor: cursor, Limit: size})
-		})
+	return newList(server, "List jobs that keep final results of agents that were caught later", func(ctx context.Context, c *connection, l *listFlags) error {
+		return show(t, l, "listing incidents", []string{"INCIDENT", "JOB", "AGENT", "SHARDS", "FOUND", "WHY"},
+			func(i client.Incident) []string {
+				return []string{i.ID.String(), i.Job.String(), i.Agent.String(), strconv.FormatInt(i.Shards, 10), shortTime(i.CreatedAt), i.Reason}
+			},
+			func(cursor *string, size *int64) (*http.Response, error) {
+				return c.ListIncidents(ctx, c.project, &client.ListIncidentsParams{Cursor: cursor, Limit: size})
+			})
+	})
 }
 
 func newIncidentShow(t *terminal, server *serverFlags) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,8 +42,23 @@ func (o *inputFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.shardBytes, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
 }
 
-// file is the file that must be stored before the job is submitted; empty: none.
-func (o *inputFlags) file() string { return o.items + o.lines + o.manifest }
+// store stores the file that the job runs over, if it is one, and names it in the partition.
+func (o *inputFlags) store(ctx context.Context, t *terminal, c *connection, p *client.Partition) error {
+	file := o.items + o.lines + o.manifest // one of them at most: see partition
+	if file == "" {
+		return nil
+	}
+	object, err := putFile(ctx, t, c, file)
+	if err != nil {
+		return err
+	}
+	if o.manifest != "" {
+		p.Manifest = object.Value.Digest
+	} else {
+		p.Object = object.Value.Digest
+	}
+	return nil
+}
 
 // partition reads the flags. The digest of a file is added when it is stored.
 func (o *inputFlags) partition() (p client.Partition, err error) {

@@ -54,12 +54,8 @@ func (o *jobPlanOptions) run(ctx context.Context, function string) (err error) {
 	if err != nil {
 		return err
 	}
-	if file := o.input.file(); file != "" {
-		object, err := putFile(ctx, o.terminal, c, file)
-		if err != nil {
-			return err
-		}
-		r.Partition.Object = object.Value.Digest
+	if err := o.input.store(ctx, o.terminal, c, &r.Partition); err != nil {
+		return err
 	}
 	doc, err := answer.Read[client.JobPlan](c.PlanJob(ctx, c.project, nil, r))
 	if err != nil {

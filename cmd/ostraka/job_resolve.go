@@ -12,21 +12,12 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 )
 
-const (
-	// maxReasonBytes is the longest reason of a decision, in bytes, as the server has it.
-	maxReasonBytes = 2000
-	// minDigestStart is how much of a digest must be given, in characters: as much as a table shows.
-	minDigestStart = 12
-	digestLength   = 64
-)
-
 // jobResolveOptions are the flags of `ostraka job resolve`.
 type jobResolveOptions struct {
 	jobOptions
-	accept string
-	retry  bool
-	fail   bool
-	reason string
+	decisionFlags
+	retry bool
+	fail  bool
 }
 
 func newJobResolve(t *terminal, server *serverFlags) *cobra.Command {
@@ -43,11 +34,10 @@ up. With --retry a shard that was accepted is lent again too, as long as the job
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
 	f := cmd.Flags()
-	o.register(f)
-	f.StringVar(&o.accept, "accept", "", "take the output with this digest, or the start of it, as the result")
+	o.jobOptions.register(f)
+	o.decisionFlags.register(f, "take the output with this digest, or the start of it, as the result")
 	f.BoolVar(&o.retry, "retry", false, "lend the shard once more")
 	f.BoolVar(&o.fail, "fail", false, "give the shard up, and the job with it")
-	f.StringVar(&o.reason, "reason", "", "why, for the audit log")
 	return cmd
 }
 
@@ -82,28 +72,9 @@ func (o *jobResolveOptions) run(ctx context.Context, job, shard string) error {
 
 // decision is what the flags say.
 func (o *jobResolveOptions) decision() (client.ShardResolution, error) {
-	r := client.ShardResolution{Reason: o.reason}
-	given := 0
-	for _, choice := range []struct {
-		chosen   bool
-		decision string
-	}{{o.accept != "", "accept"}, {o.retry, "retry"}, {o.fail, "fail"}} {
-		if choice.chosen {
-			r.Decision = client.ShardResolutionDecision(choice.decision)
-			given++
-		}
-	}
-	switch {
-	case given != 1:
-		return r, usageError("what shall become of the shard? give one of --accept DIGEST, --retry and --fail")
-	case o.reason == "":
-		return r, usageError("why? give --reason TEXT: it goes into the audit log")
-	case len(o.reason) > maxReasonBytes:
-		return r, usageError("--reason has %d bytes: %d are the most", len(o.reason), maxReasonBytes)
-	case o.accept != "" && (len(o.accept) < minDigestStart || len(o.accept) > digestLength):
-		return r, usageError("--accept %q is not a digest: give %d to %d of its characters", o.accept, minDigestStart, digestLength)
-	}
-	return r, nil
+	decision, err := o.decisionFlags.decision("what shall become of the shard? give one of --accept DIGEST, --retry and --fail",
+		choice{"retry", o.retry}, choice{"fail", o.fail})
+	return client.ShardResolution{Decision: client.ShardResolutionDecision(decision), Reason: o.reason}, err
 }
 
 // wholeDigest finds the one output of the shard whose digest begins like that.

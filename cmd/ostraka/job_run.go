@@ -79,16 +79,8 @@ func (o *jobRunOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if file := o.input.file(); file != "" {
-		object, err := putFile(ctx, o.terminal, c, file)
-		if err != nil {
-			return err
-		}
-		if request.Partition.Kind == client.PartitionKindObjects {
-			request.Partition.Manifest = object.Value.Digest
-		} else {
-			request.Partition.Object = object.Value.Digest
-		}
+	if err := o.input.store(ctx, o.terminal, c, &request.Partition); err != nil {
+		return err
 	}
 	job, err := submitJob(ctx, c, request, o.idempotencyKey)
 	if err != nil {

@@ -67,30 +67,3 @@ func TestDigestsAreChosenByTheirStart(t *testing.T) {
 		require.Contains(t, hintOf(err), "ostraka job shard")
 	}
 }
-
-func TestDecisions(t *testing.T) {
-	whole := strings.Repeat("a", digestLength)
-	for name, c := range map[string]struct {
-		o    jobResolveOptions
-		want string
-	}{
-		"accept":              {jobResolveOptions{accept: whole, reason: "r"}, "accept"},
-		"accept, start":       {jobResolveOptions{accept: whole[:minDigestStart], reason: "r"}, "accept"},
-		"accept, short start": {jobResolveOptions{accept: whole[:minDigestStart-1], reason: "r"}, ""},
-		"accept, too long":    {jobResolveOptions{accept: whole + "a", reason: "r"}, ""},
-		"retry":               {jobResolveOptions{retry: true, reason: strings.Repeat("r", maxReasonBytes)}, "retry"},
-		"retry, long reason":  {jobResolveOptions{retry: true, reason: strings.Repeat("r", maxReasonBytes+1)}, ""},
-		"fail":                {jobResolveOptions{fail: true, reason: "r"}, "fail"},
-		"no reason":           {jobResolveOptions{fail: true}, ""},
-		"none":                {jobResolveOptions{reason: "r"}, ""},
-		"two":                 {jobResolveOptions{fail: true, retry: true, reason: "r"}, ""},
-	} {
-		got, err := c.o.decision()
-		if c.want == "" {
-			require.Equal(t, exitUsage, exitCode(err), name)
-			continue
-		}
-		require.NoError(t, err, name)
-		require.Equal(t, c.want, string(got.Decision), name)
-	}
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -71,42 +72,38 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newKeyList(t *terminal, server *serverFlags) *cobra.Command {
-	l := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "List the project's keys", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := l.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			return show(t, l, "listing keys", []string{"KEY", "NAME", "ROLE", "CREATED", "EXPIRES", "REVOKED"},
-				func(k client.Key) []string {
-					return []string{k.ID.String(), k.Name, string(k.Role), shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
-				},
-				func(cursor *string, size *int64) (*http.Response, error) {
-					return c.ListKeys(cmd.Context(), c.project, &client.ListKeysParams{Cursor: cursor, Limit: size})
-				})
-		},
-	}
-	l.register(cmd.Flags())
-	return cmd
+	return newList(server, "List the project's keys", func(ctx context.Context, c *connection, l *listFlags) error {
+		return show(t, l, "listing keys", []string{"KEY", "NAME", "ROLE", "CREATED", "EXPIRES", "REVOKED"},
+			func(k client.Key) []string {
+				return []string{k.ID.String(), k.Name, string(k.Role), shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+			},
+			func(cursor *string, size *int64) (*http.Response, error) {
+				return c.ListKeys(ctx, c.project, &client.ListKeysParams{Cursor: cursor, Limit: size})
+			})
+	})
 }
 
 func newKeyRevoke(t *terminal, server *serverFlags) *cobra.Command {
+	cmd := newRevoke(t, server, "key", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+		return c.RevokeKey(ctx, c.project, id)
+	})
+	cmd.Use, cmd.Short, cmd.ValidArgsFunction = "revoke KEY", "Revoke a key", server.complete(keyIDs)
+	return cmd
+}
+
+// newRevoke makes a command that takes from a project what lets somebody in.
+func newRevoke(t *terminal, server *serverFlags, what string, revoke func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error)) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke KEY", Short: "Revoke a key", Args: arguments(1), ValidArgsFunction: server.complete(keyIDs),
+		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, id, err := server.connectAbout("key", args[0])
+			c, id, err := server.connectAbout(what, args[0])
 			if err != nil {
 				return err
 			}
-			if _, err := answer.Read[struct{}](c.RevokeKey(cmd.Context(), c.project, id)); err != nil {
-				return explain("revoking the key", err)
+			if _, err := answer.Read[struct{}](revoke(cmd.Context(), c, id)); err != nil {
+				return explain("revoking the "+what, err)
 			}
-			t.say("revoked the key %s", id)
+			t.say("revoked the %s %s", what, id)
 			return nil
 		},
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/client/answer"
@@ -90,4 +92,24 @@ func show[T any](t *terminal, l *listFlags, doing string, headings []string, row
 		t.say("there are more: --limit 0 shows all")
 	}
 	return nil
+}
+
+// newList makes the command that lists all that a project has of something.
+func newList(server *serverFlags, short string, list func(ctx context.Context, c *connection, l *listFlags) error) *cobra.Command {
+	l := &listFlags{}
+	cmd := &cobra.Command{
+		Use: "list", Short: short, Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			return list(cmd.Context(), c, l)
+		},
+	}
+	l.register(cmd.Flags())
+	return cmd
 }

@@ -79,28 +79,15 @@ func (o *modulePushOptions) run(ctx context.Context) error {
 }
 
 func newModuleList(t *terminal, server *serverFlags) *cobra.Command {
-	l := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "List modules, the newest version of each", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := l.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			return show(t, l, "listing modules", []string{"NAME", "VERSION", "KIND", "DIGEST", "BYTES", "CREATED"},
-				func(m client.Module) []string {
-					return []string{m.Name, strconv.FormatInt(m.Version, 10), m.Kind, shortDigest(m.Digest), strconv.FormatInt(m.Size, 10), shortTime(m.CreatedAt)}
-				},
-				func(cursor *string, size *int64) (*http.Response, error) {
-					return c.ListModules(cmd.Context(), c.project, &client.ListModulesParams{Cursor: cursor, Limit: size})
-				})
-		},
-	}
-	l.register(cmd.Flags())
-	return cmd
+	return newList(server, "List modules, the newest version of each", func(ctx context.Context, c *connection, l *listFlags) error {
+		return show(t, l, "listing modules", []string{"NAME", "VERSION", "KIND", "DIGEST", "BYTES", "CREATED"},
+			func(m client.Module) []string {
+				return []string{m.Name, strconv.FormatInt(m.Version, 10), m.Kind, shortDigest(m.Digest), strconv.FormatInt(m.Size, 10), shortTime(m.CreatedAt)}
+			},
+			func(cursor *string, size *int64) (*http.Response, error) {
+				return c.ListModules(ctx, c.project, &client.ListModulesParams{Cursor: cursor, Limit: size})
+			})
+	})
 }
 
 func newModuleShow(t *terminal, server *serverFlags) *cobra.Command {

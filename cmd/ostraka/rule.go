@@ -125,28 +125,15 @@ func showRule(t *terminal, o *outputFlag, doc answer.Document[client.Rule]) erro
 }
 
 func newRuleList(t *terminal, server *serverFlags) *cobra.Command {
-	l := &listFlags{}
-	cmd := &cobra.Command{
-		Use: "list", Short: "List rules", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := l.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			return show(t, l, "listing rules", []string{"RULE", "NAME", "ENABLED", "ON", "THEN"},
-				func(r client.Rule) []string {
-					return []string{r.ID.String(), r.Spec.Name, yes(r.Spec.Enabled), firstOf(r.Spec.OnFunction, "any"), r.Spec.Then.Function}
-				},
-				func(cursor *string, size *int64) (*http.Response, error) {
-					return c.ListRules(cmd.Context(), c.project, &client.ListRulesParams{Cursor: cursor, Limit: size})
-				})
-		},
-	}
-	l.register(cmd.Flags())
-	return cmd
+	return newList(server, "List rules", func(ctx context.Context, c *connection, l *listFlags) error {
+		return show(t, l, "listing rules", []string{"RULE", "NAME", "ENABLED", "ON", "THEN"},
+			func(r client.Rule) []string {
+				return []string{r.ID.String(), r.Spec.Name, yes(r.Spec.Enabled), firstOf(r.Spec.OnFunction, "any"), r.Spec.Then.Function}
+			},
+			func(cursor *string, size *int64) (*http.Response, error) {
+				return c.ListRules(ctx, c.project, &client.ListRulesParams{Cursor: cursor, Limit: size})
+			})
+	})
 }
 
 func newRuleGet(t *terminal, server *serverFlags) *cobra.Command {
