@@ -16,9 +16,15 @@ import (
 
 func testBundle(t *testing.T) *bundle.Bundle {
 	t.Helper()
+	return packed(t, "def handler(x):\n    return 2 * x['n']\n")
+}
+
+// packed is the function "double" with this code.
+func packed(t *testing.T, code string) *bundle.Bundle {
+	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return 2 * x['n']\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(code), 0o600))
 	b, err := bundle.Pack(dir)
 	require.NoError(t, err)
 	return b

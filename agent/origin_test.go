@@ -61,15 +61,21 @@ func (f *fakeServer) signs(s *signer) {
 	f.project, f.keys, f.signing = s.project, s.chain, s.sign(f.bundle.Digest)
 }
 
+// signedServer is a fake server whose project signs its functions, with options of an agent that takes no others.
+func signedServer(t *testing.T) (*fakeServer, *signer, Options) {
+	t.Helper()
+	f, s := newFakeServer(t, 1)
+	owner := newSigner(t)
+	f.signs(owner)
+	o := testOptions(t, s)
+	o.AllowUnsigned = false
+	return f, owner, o
+}
+
 // otherBundle is other code under the same name, as whoever took the server over would like to have it executed.
 func otherBundle(t *testing.T) *bundle.Bundle {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("def handler(x):\n    return open('/etc/passwd').read()\n"), 0o600))
-	b, err := bundle.Pack(dir)
-	require.NoError(t, err)
-	return b
+	return packed(t, "def handler(x):\n    return open('/etc/passwd').read()\n")
 }
 
 // untilRefused waits for a lease to be refused and requires that nothing was executed.
@@ -90,11 +96,7 @@ func TestUnsignedFunctionsAreRefused(t *testing.T) {
 }
 
 func TestTheKeyIsLearnedAtJoining(t *testing.T) {
-	f, s := newFakeServer(t, 1)
-	owner := newSigner(t)
-	f.signs(owner)
-	o := testOptions(t, s)
-	o.AllowUnsigned = false
+	f, owner, o := signedServer(t)
 	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop())
@@ -174,10 +176,7 @@ func TestATakenServerFeedsNoOtherCode(t *testing.T) {
 
 // A project that the agent did not meet when it joined has a key that nobody vouches for.
 func TestANewProjectIsNotTrustedByItself(t *testing.T) {
-	f, s := newFakeServer(t, 1)
-	f.signs(newSigner(t))
-	o := testOptions(t, s)
-	o.AllowUnsigned = false
+	f, _, o := signedServer(t)
 	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop())
@@ -199,11 +198,7 @@ func TestANewProjectIsNotTrustedByItself(t *testing.T) {
 
 // The token carries the key that the owner knows: a server that names another when the agent joins gets nowhere.
 func TestTheTokenNamesTheKey(t *testing.T) {
-	f, s := newFakeServer(t, 1)
-	owner := newSigner(t)
-	f.signs(owner)
-	o := testOptions(t, s)
-	o.AllowUnsigned = false
+	f, owner, o := signedServer(t)
 	o.Token = trust.Token{Secret: fakeToken, Project: owner.project, Fingerprint: owner.fingerprint()}.String()
 	thief := newSigner(t)
 	thief.project, thief.chain = owner.project, nil
@@ -225,11 +220,7 @@ func TestTheTokenNamesTheKey(t *testing.T) {
 
 // The owner replaces the key while the agent knows the old one; later the old one does not count any more.
 func TestTheAgentFollowsARotation(t *testing.T) {
-	f, s := newFakeServer(t, 1)
-	owner := newSigner(t)
-	f.signs(owner)
-	o := testOptions(t, s)
-	o.AllowUnsigned = false
+	f, owner, o := signedServer(t)
 	stop := start(t, o)
 	f.untilResults(1)
 	old := *owner

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,21 +18,12 @@ const killAgents = 100
 
 // killswitch measures how long it takes from the command until the last agent has ended its sandbox, returned its lease and said so.
 func (b *bench) killswitch(ctx context.Context) (figures []figure, err error) {
-	if err := b.freshDatabase(ctx); err != nil {
-		return nil, err
-	}
 	s, err := b.startServer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		err = errors.Join(err, s.stop(), os.RemoveAll(filepath.Join(b.dir, "dev")))
-	}()
-	owner, err := connect(s.info.URL, s.info.OwnerKey)
-	if err != nil {
-		return nil, err
-	}
-	project := uuid.MustParse(s.info.Project)
+	defer func() { err = errors.Join(err, s.stop()) }()
+	owner, project := s.owner, s.project
 	if _, err := b.submit(ctx, owner, project, killAgents); err != nil {
 		return nil, err
 	}

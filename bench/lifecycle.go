@@ -70,21 +70,12 @@ type measured struct {
 
 // job runs one job of n shards on a server of its own.
 func (b *bench) job(ctx context.Context, n int64) (m measured, err error) {
-	if err := b.freshDatabase(ctx); err != nil {
-		return m, err
-	}
 	s, err := b.startServer(ctx)
 	if err != nil {
 		return m, err
 	}
-	defer func() {
-		err = errors.Join(err, s.stop(), os.RemoveAll(filepath.Join(b.dir, "dev")))
-	}()
-	owner, err := connect(s.info.URL, s.info.OwnerKey)
-	if err != nil {
-		return m, err
-	}
-	project := uuid.MustParse(s.info.Project)
+	defer func() { err = errors.Join(err, s.stop()) }()
+	owner, project := s.owner, s.project
 	job, err := b.submit(ctx, owner, project, n)
 	if err != nil {
 		return m, err

@@ -13,12 +13,20 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/client"
 )
 
 // server is the real program, run as `ostraka dev` without agents on the bench's Postgres.
 type server struct {
 	cmd  *exec.Cmd
+	dir  string
 	info devInfo
+
+	project uuid.UUID
+	owner   *client.ClientWithResponses // speaks with the key of the project's owner
 }
 
 type devInfo struct {
@@ -31,7 +39,11 @@ type devInfo struct {
 // startLimit bounds how long the server may take to be ready: it migrates and compiles nothing, so that this is generous.
 const startLimit = time.Minute
 
+// startServer starts a server on an empty database.
 func (b *bench) startServer(ctx context.Context) (*server, error) {
+	if err := b.freshDatabase(ctx); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(b.dir, "dev")
 	cmd := exec.CommandContext(ctx, b.binary, "dev", "--data", dir, "--listen", "127.0.0.1:0", "--agents", "0", "--database-url", b.databaseURL)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -44,36 +56,45 @@ func (b *bench) startServer(ctx context.Context) (*server, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s (make build makes it): %w", b.binary, err)
 	}
-	s := &server{cmd: cmd}
-	if err := s.waitReady(bufio.NewScanner(out), dir); err != nil {
+	s := &server{cmd: cmd, dir: dir}
+	if err := s.waitReady(bufio.NewScanner(out)); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
 }
 
-func (s *server) waitReady(lines *bufio.Scanner, dir string) error {
+func (s *server) waitReady(lines *bufio.Scanner) error {
 	late := time.AfterFunc(startLimit, func() { _ = s.cmd.Process.Kill() })
 	defer late.Stop()
 	for lines.Scan() {
 		if !strings.HasPrefix(lines.Text(), "ready ") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "dev.json"))
+		text, err := os.ReadFile(filepath.Join(s.dir, "dev.json"))
 		if err != nil {
 			return err
 		}
-		return json.Unmarshal(text, &s.info)
+		if err := json.Unmarshal(text, &s.info); err != nil {
+			return err
+		}
+		if s.project, err = uuid.Parse(s.info.Project); err != nil {
+			return err
+		}
+		s.owner, err = connect(s.info.URL, s.info.OwnerKey)
+		return err
 	}
 	return errors.New("the server ended before it was ready")
 }
 
+// stop ends the server and deletes what it has kept.
 func (s *server) stop() error {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	var exit *exec.ExitError
-	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return err
+	err := s.cmd.Wait()
+	if errors.As(err, &exit) {
+		err = nil
 	}
-	return nil
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
 // peakMiB is the largest resident memory that the server has had so far.

@@ -58,21 +58,7 @@ func TestEveryStepMayBeCutOffAnywhere(t *testing.T) {
 	})
 	require.Equal(t, int64(1), w.count("select count(*) from jobs"))
 
-	cuts := map[string]int{}
-	careful := func(s waiting) {
-		n := w.cutOff(job.ID, func() error { return w.step(s) })
-		cuts[s.Kind] = max(cuts[s.Kind], n)
-		require.NoError(t, w.step(s), "and once more")
-		w.check(job.ID)
-	}
-	w.drain(careful)
-	for round := 0; !w.job(job.ID).State.Ended(); round++ {
-		require.Less(t, round, 30)
-		for i, a := range agents {
-			w.carefulShift(job.ID, a, functions.Idempotency{Key: string(rune('a' + round)), RequestDigest: [32]byte{byte(i)}})
-			w.drain(careful)
-		}
-	}
+	cuts := w.cutOffThroughout(job.ID, agents)
 	done := w.job(job.ID)
 	require.Equal(t, functions.JobFinished, done.State)
 	requireTruth(t, done, truth(rangeOf(1030)))
@@ -91,6 +77,28 @@ func TestEveryStepMayBeCutOffAnywhere(t *testing.T) {
 	}
 }
 
+// cutOffThroughout brings a job to its end with every call and step of it cut off wherever that can be, and done once more. It returns at
+// how many places each kind of step was cut off at most.
+func (w *world) cutOffThroughout(job uuid.UUID, agents []*agent) map[string]int {
+	w.t.Helper()
+	cuts := map[string]int{}
+	careful := func(s waiting) {
+		n := w.cutOff(job, func() error { return w.step(s) })
+		cuts[s.Kind] = max(cuts[s.Kind], n)
+		require.NoError(w.t, w.step(s), "and once more")
+		w.check(job)
+	}
+	w.drain(careful)
+	for round := 0; !w.job(job).State.Ended(); round++ {
+		require.Less(w.t, round, 30)
+		for i, a := range agents {
+			w.carefulShift(job, a, functions.Idempotency{Key: string(rune('a' + round)), RequestDigest: [32]byte{byte(i)}})
+			w.drain(careful)
+		}
+	}
+	return cuts
+}
+
 // TestABoundMayBeCutOffAnywhere is the same for a job with a bound, rechecks by the server and a liar whose results are taken back.
 func TestABoundMayBeCutOffAnywhere(t *testing.T) {
 	t.Parallel()
@@ -99,21 +107,7 @@ func TestABoundMayBeCutOffAnywhere(t *testing.T) {
 	w.opened()
 	job := w.submit(1100, bounded(1e-2))
 	agents := []*agent{w.agent(honest), w.agent(liar), w.agent(honest)}
-	cuts := map[string]int{}
-	careful := func(s waiting) {
-		n := w.cutOff(job.ID, func() error { return w.step(s) })
-		cuts[s.Kind] = max(cuts[s.Kind], n)
-		require.NoError(t, w.step(s), "and once more")
-		w.check(job.ID)
-	}
-	w.drain(careful)
-	for round := 0; !w.job(job.ID).State.Ended(); round++ {
-		require.Less(t, round, 30)
-		for i, a := range agents {
-			w.carefulShift(job.ID, a, functions.Idempotency{Key: string(rune('a' + round)), RequestDigest: [32]byte{byte(i)}})
-			w.drain(careful)
-		}
-	}
+	cuts := w.cutOffThroughout(job.ID, agents)
 	done := w.job(job.ID)
 	require.Equal(t, functions.JobFinished, done.State, done.Error)
 	requireTruth(t, done, truth(rangeOf(1100)))

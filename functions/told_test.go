@@ -65,11 +65,7 @@ func TestAnOutputThatABuiltInModuleCannotRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	large := `"` + strings.Repeat("x", 1<<20-100) + `"`
-	a := w.agent(func(string) functions.Result {
-		r := ok(large)
-		r.Output, r.OutputBytes = "", int64(len(large))
-		return r
-	})
+	a := w.agent(saysByObject(large))
 	job := w.submit(1, func(j *functions.NewJob) { j.Quorum, j.Aggregator = 1, "count" })
 	w.settleAll()
 	lease := a.lease(1)

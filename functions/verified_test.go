@@ -178,11 +178,7 @@ func TestLargeOutputsAndAnswersAreObjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	large := `"` + strings.Repeat("x", functions.MaxInlineOutput) + `"`
-	a := w.agent(func(string) functions.Result {
-		r := ok(large)
-		r.Output, r.OutputBytes = "", int64(len(large))
-		return r
-	})
+	a := w.agent(saysByObject(large))
 	job := w.submit(2, func(j *functions.NewJob) { j.Quorum, j.Aggregator = 1, "concat" })
 	w.settleAll()
 	lease := a.lease(10)

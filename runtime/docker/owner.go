@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/linux"
 )
 
 // Labels of containers.
@@ -23,7 +25,7 @@ type owner struct{ machine, process string }
 
 // thisProcess is who makes containers here.
 func thisProcess() owner {
-	return owner{machine: machine(), process: strconv.Itoa(os.Getpid()) + "/" + startedAt(os.Getpid())}
+	return owner{machine: machine(), process: strconv.Itoa(os.Getpid()) + "/" + linux.StartedAt(os.Getpid())}
 }
 
 // machine is where process numbers mean the same: one boot of one kernel, one namespace of processes.
@@ -33,27 +35,13 @@ func machine() string {
 	return string(bytes.TrimSpace(boot)) + "/" + space
 }
 
-// startedAt is when a process was started, in ticks since boot; empty when there is none.
-func startedAt(pid int) string {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	const start = 19
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= start {
-		return ""
-	}
-	return string(fields[start])
-}
-
 // gone tells whether the process that made a container is no more. Of another machine nobody here knows.
 func gone(labels map[string]string) bool {
 	if labels[labelMachine] != machine() {
 		return false
 	}
 	pid, started, found := cutOwner(labels[labelOwner])
-	return found && startedAt(pid) != started
+	return found && linux.StartedAt(pid) != started
 }
 
 func cutOwner(text string) (pid int, started string, found bool) {

@@ -201,9 +201,9 @@ func parentOf(pid string) string {
 // when it was started follow, so that leftovers of a dead agent are known.
 const groupPrefix = "ostraka-sandbox-"
 
-// startedAt is when a process was started, in ticks since boot; empty when
-// there is no such process.
-func startedAt(pid int) string {
+// StartedAt is when a process was started, in ticks since boot; empty when
+// there is no such process. With it a number of a process means one process.
+func StartedAt(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
@@ -217,7 +217,7 @@ func startedAt(pid int) string {
 }
 
 func groupName(n uint64) string {
-	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, os.Getpid(), startedAt(os.Getpid()), n)
+	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, os.Getpid(), StartedAt(os.Getpid()), n)
 }
 
 // removeLeftovers removes the cgroups of agents that are gone, and what still
@@ -246,7 +246,7 @@ func leftover(name string) bool {
 		return false
 	}
 	pid, err := strconv.Atoi(parts[0])
-	return err == nil && startedAt(pid) != parts[1]
+	return err == nil && StartedAt(pid) != parts[1]
 }
 
 // folders are the distinct folders in which groups are made.

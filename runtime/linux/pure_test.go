@@ -48,7 +48,7 @@ func TestParseHierarchy(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	mine := groupPrefix + strconv.Itoa(os.Getpid()) + "-"
 	for name, left := range map[string]bool{
-		mine + startedAt(os.Getpid()) + "-1": false, // this process lives
+		mine + StartedAt(os.Getpid()) + "-1": false, // this process lives
 		mine + "1-1":                         true,  // another one had its number
 		groupPrefix + "4194305-5-1":          true,  // there can be no such process
 		groupPrefix + "x-5-1":                false, // not one of ours
