@@ -95,7 +95,7 @@ func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.L
 	})
 }
 
-func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Incident, error) {
+func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, _ *uuid.UUID, page functions.ListPage) ([]functions.Incident, error) {
 	return list(f, page, func(int) functions.Incident {
 		return functions.Incident{ID: thingID, Shards: 1, JobState: functions.JobFinished}
 	})

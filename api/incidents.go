@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -11,6 +13,12 @@ import (
 type IncidentPath struct {
 	InProject
 	Incident PathID `path:"incident"`
+}
+
+// ListIncidentsInput asks for incidents.
+type ListIncidentsInput struct {
+	ListInProject
+	Job PathID `query:"job" doc:"Only those of this job."`
 }
 
 type incidentOutput struct {
@@ -38,8 +46,24 @@ func (s *server) trustOperations() {
 	}, s.planJob)
 }
 
-func (s *server) listIncidents(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Incident], error) {
-	return listOfProject(ctx, c, in, cursorOfID, s.service.ListIncidents, func(i functions.Incident) string { return i.ID.String() })
+func (s *server) listIncidents(ctx context.Context, c *call, in *ListIncidentsInput) (*Listed[functions.Incident], error) {
+	project, page, err := in.read(cursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	var job *uuid.UUID
+	if in.Job != "" {
+		id, err := pathID("job", in.Job)
+		if err != nil {
+			return nil, err
+		}
+		job = &id
+	}
+	items, err := s.service.ListIncidents(ctx, project, job, page)
+	if err != nil {
+		return nil, err
+	}
+	return listed(c, page, items, cursorOfID, func(i functions.Incident) string { return i.ID.String() }), nil
 }
 
 func (s *server) getIncident(ctx context.Context, _ *call, in *IncidentPath) (*incidentOutput, error) {

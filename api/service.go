@@ -73,7 +73,7 @@ type Service interface {
 	// Results yields accepted results in shard order, from the shard number after on (-1: all).
 	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
-	ListIncidents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Incident, error)
+	ListIncidents(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Incident, error)
 	GetIncident(ctx context.Context, project, id uuid.UUID) (functions.IncidentDetail, error)
 	PlanJob(ctx context.Context, project uuid.UUID, job functions.NewJob) (functions.JobPlan, error)
 	ListFlags(ctx context.Context, project uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error)

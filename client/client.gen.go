@@ -2060,7 +2060,7 @@ type Incident struct {
 	// Reason What spoke against the agent.
 	Reason string `json:"reason"`
 
-	// Shards How many final results of the agent the job had when the agent was caught.
+	// Shards How many final results of the agent the job had when the agent was caught, but for those that the server gave as well.
 	Shards int64 `json:"shards"`
 }
 
@@ -2080,7 +2080,7 @@ type IncidentDetail struct {
 	// ShardNumbers The first shards, by number; the job's results name the agent of every other.
 	ShardNumbers []int64 `json:"shard_numbers"`
 
-	// Shards How many final results of the agent the job had when the agent was caught.
+	// Shards How many final results of the agent the job had when the agent was caught, but for those that the server gave as well.
 	Shards int64 `json:"shards"`
 }
 
@@ -2127,7 +2127,10 @@ type Job struct {
 
 	// Validator What decides whether answers that differ are one answer; without it only equal bytes are.
 	Validator *ValidatorRef `json:"validator,omitempty"`
-	Version   int64         `json:"version"`
+
+	// Verification What speaks for the results, where the policy has a target error or the server executes shards; not in lists.
+	Verification *JobVerification `json:"verification,omitempty"`
+	Version      int64            `json:"version"`
 }
 
 // JobList defines model for JobList.
@@ -2182,6 +2185,41 @@ type JobRequest struct {
 
 // JobState defines model for JobState.
 type JobState string
+
+// JobVerification defines model for JobVerification.
+type JobVerification struct {
+	// AssumeHostile The share of hostile results against which the bound is kept.
+	AssumeHostile float64 `json:"assume_hostile"`
+
+	// AuditsDrawn Results that were drawn for an audit.
+	AuditsDrawn int64 `json:"audits_drawn"`
+
+	// AuditsFailed Audits that proved a result wrong.
+	AuditsFailed  int64 `json:"audits_failed"`
+	AuditsPassed  int64 `json:"audits_passed"`
+	AuditsPending int64 `json:"audits_pending"`
+
+	// AuditsVoid Audits that came to nothing: the result was taken back before, for example.
+	AuditsVoid int64 `json:"audits_void"`
+
+	// ErrorBound The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard.
+	ErrorBound float64 `json:"error_bound"`
+
+	// ExecutionsPerShard By agents and the server, so far.
+	ExecutionsPerShard float64 `json:"executions_per_shard"`
+
+	// Incidents Agents that were caught after results of theirs had become final in this job.
+	Incidents int64 `json:"incidents"`
+
+	// Questionable Those results: they are within the bound's promise, and stay.
+	Questionable int64 `json:"questionable"`
+
+	// Rechecks Shards that the server has executed itself.
+	Rechecks int64 `json:"rechecks"`
+
+	// Reopened Accepted results that were taken back when their agent was caught; a shard counts as often as it happened.
+	Reopened int64 `json:"reopened"`
+}
 
 // Key defines model for Key.
 type Key struct {
@@ -3818,6 +3856,9 @@ type ListIncidentsParams struct {
 
 	// Limit How many items at most.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Job Only those of this job.
+	Job *openapi_types.UUID `form:"job,omitempty" json:"job,omitempty"`
 }
 
 // PlanJobParams defines parameters for PlanJob.
@@ -11937,6 +11978,18 @@ func NewListIncidentsRequest(server string, project openapi_types.UUID, params *
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

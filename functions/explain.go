@@ -51,7 +51,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		return Explanation{}, err
 	}
 	if job.State.Ended() {
-		return explainEnded(job), nil
+		e := explainEnded(job)
+		e.explainIncidents(job)
+		return e, nil
 	}
 	var agents agentsForJob
 	var leases leasesForJob

@@ -51,3 +51,17 @@ func (o outstanding) explain(e *Explanation, job Job) {
 		add("provisional", "", "%d accepted results are not final yet: %d audits of their agents' results have not ended, and more are drawn when no shard is open.", job.Shards.Provisional, o.Audits)
 	}
 }
+
+// explainIncidents says what an owner can do whose job keeps results of agents that were caught later.
+func (e *Explanation) explainIncidents(job Job) {
+	v := job.Verification
+	if v == nil || v.Incidents == 0 {
+		return
+	}
+	e.Reasons = append(e.Reasons, Reason{
+		Code: "incident",
+		Text: fmt.Sprintf("The answer holds %s of %s caught later. Few of them are wrong at most: the bound of %g counts them in.",
+			many(v.Questionable, "final result", "final results"), many(v.Incidents, "agent that was", "agents that were"), v.ErrorBound),
+		Hint: fmt.Sprintf("ostraka incident list --job %s, then ostraka incident show INCIDENT names the shards; ostraka job rerun %s makes the answer anew, without those agents", job.ID, job.ID),
+	})
+}

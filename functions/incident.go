@@ -28,8 +28,8 @@ type tracedJob struct {
 	ShardsTotal int64
 }
 
-// reportFinal lists the results of a caught agent which had become final: they are within the bound's promise and stay, but nobody keeps
-// silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
+// reportFinal lists the results of a caught agent which had become final, but for those that the server has found itself: they are within
+// the bound's promise and stay, but nobody keeps silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
 func (s *Service) reportFinal(ctx context.Context, args TaintArgs) error {
 	last := uuid.Nil
 	for {
@@ -87,7 +87,7 @@ type Incident struct {
 	ID        uuid.UUID `json:"id"`
 	Agent     uuid.UUID `json:"agent"`
 	Job       uuid.UUID `json:"job"`
-	Shards    int64     `json:"shards" doc:"How many final results of the agent the job had when the agent was caught."`
+	Shards    int64     `json:"shards" doc:"How many final results of the agent the job had when the agent was caught, but for those that the server gave as well."`
 	JobState  JobState  `json:"job_state" doc:"Where the job stood then."`
 	Reason    string    `json:"reason" doc:"What spoke against the agent."`
 	CreatedAt time.Time `json:"created_at"`
@@ -116,14 +116,14 @@ func (r incidentRow) incident() Incident {
 	return Incident{ID: r.ID, Agent: r.AgentID, Job: r.JobID, Shards: r.Shards, JobState: r.JobState, Reason: r.Reason, CreatedAt: r.CreatedAt}
 }
 
-// ListIncidents lists incidents in the order in which they were found.
-func (s *Service) ListIncidents(ctx context.Context, project uuid.UUID, page ListPage) (list []Incident, err error) {
+// ListIncidents lists the incidents of a job, or of all (nil), in the order in which they were found.
+func (s *Service) ListIncidents(ctx context.Context, project uuid.UUID, job *uuid.UUID, page ListPage) (list []Incident, err error) {
 	after, err := afterID(page)
 	if err != nil {
 		return nil, err
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[incidentRow](ctx, tx, store.ListIncidents, after, limit(page))
+		rows, err := store.Many[incidentRow](ctx, tx, store.ListIncidents, after, limit(page), job)
 		list = make([]Incident, len(rows))
 		for i, r := range rows {
 			list[i] = r.incident()

@@ -76,7 +76,8 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 			return orNotFound(err, "job", id)
 		}
 		job = row.job()
-		return nil
+		job.Verification, err = job.verification(ctx, tx, id)
+		return err
 	})
 	return job, err
 }

@@ -65,6 +65,9 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 			steps = append(steps, AggregateArgs{Project: d.project, Job: d.job, Page: page})
 		}
 		detail := map[string]any{"shard": changed[page][0], "shards": len(changed[page]), "page": page, "reason": d.reopened}
+		if d.tainted != nil {
+			detail["agent"] = d.tainted
+		}
 		if err := addEvent(ctx, tx, d.job, EventReopened, detail); err != nil {
 			return nil, err
 		}

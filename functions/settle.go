@@ -18,9 +18,10 @@ type settlement struct {
 	project uuid.UUID
 	job     uuid.UUID
 	weighed
-	next     []Step // besides those that follow
-	reported bool   // every change comes with an attempt that an agent has reported
-	reopened string // why shards that were accepted are opened again
+	next     []Step     // besides those that follow
+	reported bool       // every change comes with an attempt that an agent has reported
+	tainted  *uuid.UUID // whose results are taken back
+	reopened string     // why shards that were accepted are opened again
 }
 
 // settle writes what was decided about some shards of a job, which the caller has locked: evidence, audits, shards, pages, flags and

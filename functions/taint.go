@@ -48,7 +48,7 @@ func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
 				return err
 			}
 			return s.settle(ctx, tx, settlement{
-				project: args.Project, job: rows[0].JobID, weighed: args.reopen(rows), reopened: "an agent was caught: " + args.Reason,
+				project: args.Project, job: rows[0].JobID, weighed: args.reopen(rows), tainted: &args.Agent, reopened: "an agent was caught: " + args.Reason,
 			})
 		})
 		if err != nil {

@@ -227,8 +227,10 @@ type Job struct {
 	Error      string         `json:"error,omitempty"`
 	Shards     ShardCounts    `json:"shards"`
 	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
-	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
-	Run        int            `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
+	// Verification is missing in lists.
+	Verification *JobVerification `json:"verification,omitempty" doc:"What speaks for the results, where the policy has a target error or the server executes shards; not in lists."`
+	Aggregate    *Aggregate       `json:"aggregate,omitempty"`
+	Run          int              `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
 	// AggregationError is why the aggregation failed.
 	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
 	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`

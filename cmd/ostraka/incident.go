@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
@@ -17,15 +19,26 @@ func newIncident(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newIncidentList(t *terminal, server *serverFlags) *cobra.Command {
-	return newList(server, "List jobs that keep final results of agents that were caught later", func(ctx context.Context, c *connection, l *listFlags) error {
+	var job string
+	cmd := newList(server, "List jobs that keep final results of agents that were caught later", func(ctx context.Context, c *connection, l *listFlags) error {
+		var of *uuid.UUID
+		if job != "" {
+			id, err := parseID("job", job)
+			if err != nil {
+				return err
+			}
+			of = &id
+		}
 		return show(t, l, "listing incidents", []string{"INCIDENT", "JOB", "AGENT", "SHARDS", "FOUND", "WHY"},
 			func(i client.Incident) []string {
 				return []string{i.ID.String(), i.Job.String(), i.Agent.String(), strconv.FormatInt(i.Shards, 10), shortTime(i.CreatedAt), i.Reason}
 			},
 			func(cursor *string, size *int64) (*http.Response, error) {
-				return c.ListIncidents(ctx, c.project, &client.ListIncidentsParams{Cursor: cursor, Limit: size})
+				return c.ListIncidents(ctx, c.project, &client.ListIncidentsParams{Job: of, Cursor: cursor, Limit: size})
 			})
 	})
+	cmd.Flags().StringVar(&job, "job", "", "only those of this job")
+	return cmd
 }
 
 func newIncidentShow(t *terminal, server *serverFlags) *cobra.Command {
@@ -65,5 +78,6 @@ func incidentFields(i client.IncidentDetail) [][2]string {
 		{"found", shortTime(i.CreatedAt)},
 		{"results", strconv.FormatInt(i.Shards, 10)},
 		{"shards", cut(strings.Join(numbers, ", "))},
+		{"what now", fmt.Sprintf("the bound of the job counts them in; ostraka job rerun %s makes the answer anew, without agents that were caught", i.Job)},
 	}
 }

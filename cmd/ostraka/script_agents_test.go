@@ -62,19 +62,22 @@ func (p *scriptProject) active(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// startScriptAgents starts agents as `ostraka dev` does, each of another owner, and waits until they have joined: agents COUNT
+// startScriptAgents starts agents as `ostraka dev` does, each of another owner, and waits until they have joined. The last ones give
+// nothing but wrong answers: agents COUNT [LIARS]
 func startScriptAgents(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: agents COUNT")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: agents COUNT [LIARS]")
 	}
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)
+	liars, err := strconv.Atoi(append(args, "0")[1])
+	ts.Check(err)
 	p := ts.Value(theProject{}).(*scriptProject)
 	dir, config := &devDir{path: ts.MkAbs(".")}, p.dev.config
-	config.PythonDir = ts.Getenv(pythonDirVariable)
+	config.PythonDir, config.LieProbability = ts.Getenv(pythonDirVariable), 1
 	ctx := context.Background()
 	var children []*child
-	for _, a := range devAgents(count, 0, nil) {
+	for _, a := range devAgents(count, liars, nil) {
 		token, err := p.token(ctx, a.name, "the owner of "+a.name)
 		ts.Check(err)
 		info := p.info

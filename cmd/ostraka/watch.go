@@ -30,9 +30,10 @@ type watcher struct {
 	progress     *progress
 	stopAtReview bool
 	lastID       string
-	names        agentNames // of agents, looked up when one is caught
-	previewed    int64      // the step of the last preview that was shown
-	settled      bool       // the job has come to where we stop
+	names        agentNames          // of agents, looked up when one is caught
+	previewed    int64               // the step of the last preview that was shown
+	settled      bool                // the job has come to where we stop
+	takenBack    map[uuid.UUID]int64 // results of agents that gave a wrong one, not told yet
 }
 
 // follow returns when the job has ended, or waits for a person and stopAtReview is set. A stream that breaks off goes on with the
@@ -116,6 +117,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 	if e.Type == "progress" {
 		var p client.JobProgress
 		if json.Unmarshal([]byte(e.Data), &p) == nil {
+			w.tellTakenBack(ctx)
 			w.progress.update(p.Shards.Total-p.Shards.Open, p.Shards.Total)
 			w.showPreview(p.Preview)
 			w.settled = ended(p.State) || w.stopAtReview && waits(p.State)
@@ -127,6 +129,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 			Agent  uuid.UUID `json:"agent"`
 			Failed int64     `json:"failed"`
 			Shard  *int64    `json:"shard"`
+			Shards int64     `json:"shards"`
 			Job    string    `json:"job"`
 			Rule   string    `json:"rule"`
 			Reason string    `json:"reason"`
@@ -140,7 +143,16 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 	d := event.Data
 	switch {
 	case e.Type == "agent_caught":
-		w.progress.note("caught a cheat: agent %s, out-voted on %s, is lent nothing any more", w.name(ctx, d.Agent), count(d.Failed, "shard"))
+		w.progress.note("caught a cheat: agent %s, wrong on %s, is lent nothing any more", w.name(ctx, d.Agent), count(d.Failed, "shard"))
+	case e.Type == "reopened" && d.Agent != uuid.Nil: // one for each page
+		if w.takenBack == nil {
+			w.takenBack = map[uuid.UUID]int64{}
+		}
+		w.takenBack[d.Agent] += d.Shards
+	case e.Type == "reopened":
+		w.progress.note("took back %s: %s", count(d.Shards, "result"), d.Reason)
+	case e.Type == "incident":
+		w.progress.note("the job keeps %s of agent %s, which was caught later: ostraka incident list --job %s", count(d.Shards, "final result"), w.name(ctx, d.Agent), w.job)
 	case e.Type == "review" && d.Shard != nil:
 		w.progress.note("agents do not agree on shard %d: it waits for a person", *d.Shard)
 	case e.Type == "aggregation_failed":
@@ -152,6 +164,14 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 	case e.Type == "follow_up_skipped" && d.Reason == "error":
 		w.progress.note("rule %s could not start a follow-up job: %s", d.Rule, d.Detail)
 	}
+}
+
+// tellTakenBack says why fewer shards are settled than before.
+func (w *watcher) tellTakenBack(ctx context.Context) {
+	for agent, results := range w.takenBack {
+		w.progress.note("took back %s of agent %s, which gave a wrong one: the shards are lent again", count(results, "result"), w.name(ctx, agent))
+	}
+	clear(w.takenBack)
 }
 
 // showPreview tells what the answer is so far, as often as it covers noticeably more.

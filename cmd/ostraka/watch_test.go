@@ -69,6 +69,10 @@ func TestWatcherGoesOnWhereTheStreamBroke(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:
 			fmt.Fprintf(w, "id: 2\nevent: agent_caught\ndata: {\"data\":{\"agent\":%q,\"failed\":7}}\n\n", agent)
+			for range 2 { // a page each
+				fmt.Fprintf(w, "event: reopened\ndata: {\"data\":{\"agent\":%q,\"shards\":5}}\n\n", agent)
+			}
+			fmt.Fprint(w, "event: incident\ndata: {\"data\":{\"shards\":1}}\n\n"+progressEvent("running", 9, 10))
 			fmt.Fprint(w, "id: 3\nevent: something_new\ndata: {\"data\":[1]}\n\nid: 4\nevent: follow_up\ndata: {\"data\":{\"rule\":\"r\",\"job\":\"j\"}}\n\n")
 			fmt.Fprint(w, progressEvent("finished", 0, 10))
 		}
@@ -76,7 +80,9 @@ func TestWatcherGoesOnWhereTheStreamBroke(t *testing.T) {
 	w := &watcher{c: c, job: uuid.New(), progress: newProgress(terminal, "f")}
 	require.NoError(t, w.follow(t.Context()))
 	require.Equal(t, []string{"", "1", "1"}, resumed)
-	require.Contains(t, talk.String(), "caught a cheat: agent eve·[2J, out-voted on 7 shards", "a name cannot draw on the terminal")
+	require.Contains(t, talk.String(), "caught a cheat: agent eve·[2J, wrong on 7 shards", "a name cannot draw on the terminal")
+	require.Contains(t, talk.String(), "took back 10 results of agent eve·[2J, which gave a wrong one: the shards are lent again\nf: 1 of 10")
+	require.Contains(t, talk.String(), "keeps 1 final result of agent")
 	require.Contains(t, talk.String(), "rule r started the follow-up job j")
 	require.Contains(t, talk.String(), "lost the server")
 	require.Contains(t, talk.String(), "f: 10 of 10 shards (100%)")

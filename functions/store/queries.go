@@ -138,6 +138,7 @@ var (
 	IndexLease           = load("index_lease")
 	JobDrain             = load("job_drain")
 	JobsOfAgent          = load("jobs_of_agent")
+	JobVerification      = load("job_verification")
 	JoinProject          = load("join_project")
 	KeepAcceptance       = load("keep_acceptance")
 	KeepAnswer           = load("keep_answer")

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// jobRerunOptions are the flags of `ostraka job rerun`.
+type jobRerunOptions struct {
+	jobOptions
+	wait    bool
+	timeout time.Duration
+}
+
+func newJobRerun(t *terminal, server *serverFlags) *cobra.Command {
+	o := &jobRerunOptions{jobOptions: jobOptions{terminal: t, server: server}}
+	cmd := &cobra.Command{
+		Use: "rerun JOB", Short: "Run a job once more, as a new one",
+		Long: `Run a job once more: the same version of the function, the same input, verified and folded in the same
+way, by the newest versions of its modules. It is a new job; the old one stays as it is. Agents that were caught meanwhile have no part in it,
+so that this is what to do about an incident ("ostraka incident list").`,
+		Example: "  ostraka job rerun JOB --wait",
+		Args:    arguments(1), ValidArgsFunction: server.complete(jobIDs),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	f := cmd.Flags()
+	o.register(f)
+	f.BoolVar(&o.wait, "wait", false, "wait until the new job ends")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
+	return cmd
+}
+
+func (o *jobRerunOptions) run(ctx context.Context, job string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.timeout < 0 || o.timeout > 0 && !o.wait {
+		return usageError("--timeout is how long to --wait")
+	}
+	id, err := parseID("job", job)
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	old, err := getJob(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return o.again(ctx, c, old.Value)
+}
+
+func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.Job) error {
+	submitted, err := submitJob(ctx, c, sameAgain(old), uuid.NewString())
+	if err != nil {
+		return err
+	}
+	warnStuck(ctx, o.terminal, c, submitted.Value.ID)
+	if !o.wait {
+		return showJob(o.terminal, &o.outputFlag, submitted.Raw, submitted.Value)
+	}
+	run := &jobRunOptions{outputFlag: o.outputFlag, terminal: o.terminal, server: o.server, function: old.Function, timeout: o.timeout}
+	return run.await(ctx, c, submitted.Value.ID)
+}
+
+// sameAgain asks for what a job was: where nothing was asked for that is said, too, since the function's newest version may say otherwise.
+func sameAgain(old client.Job) client.JobRequest {
+	r := client.JobRequest{
+		Function: old.Function, Version: old.Version, Partition: old.Partition,
+		Policy: &client.PolicyRequest{
+			Quorum: old.Policy.Quorum, None: old.Policy.None, TargetError: old.Policy.TargetError, AssumeHostile: old.Policy.AssumeHostile,
+			Recheck: client.PolicyRequestRecheck(old.Policy.Recheck), MaxAttempts: old.Policy.MaxAttempts,
+		},
+		Validator:  &client.ValidatorRequest{Module: "none"},
+		Aggregator: &client.AggregatorRequest{Module: "none"},
+	}
+	if v := old.Validator; v != nil {
+		r.Validator = &client.ValidatorRequest{Module: v.Module, Params: v.Params, Certificate: v.Certificate}
+	}
+	if a := old.Aggregator; a != nil {
+		r.Aggregator = &client.AggregatorRequest{Module: a.Module, Params: a.Params}
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package functions
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// JobVerification is what speaks for the results of a job with a target error, or of one whose shards the server executes as well.
+type JobVerification struct {
+	ErrorBound         float64 `json:"error_bound" doc:"The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard."`
+	AssumeHostile      float64 `json:"assume_hostile" doc:"The share of hostile results against which the bound is kept."`
+	AuditsDrawn        int64   `json:"audits_drawn" doc:"Results that were drawn for an audit."`
+	AuditsPassed       int64   `json:"audits_passed"`
+	AuditsFailed       int64   `json:"audits_failed" doc:"Audits that proved a result wrong."`
+	AuditsVoid         int64   `json:"audits_void" doc:"Audits that came to nothing: the result was taken back before, for example."`
+	AuditsPending      int64   `json:"audits_pending"`
+	Rechecks           int64   `json:"rechecks" doc:"Shards that the server has executed itself."`
+	ExecutionsPerShard float64 `json:"executions_per_shard" doc:"By agents and the server, so far."`
+	Reopened           int64   `json:"reopened" doc:"Accepted results that were taken back when their agent was caught; a shard counts as often as it happened."`
+	Incidents          int64   `json:"incidents" doc:"Agents that were caught after results of theirs had become final in this job."`
+	Questionable       int64   `json:"questionable" doc:"Those results: they are within the bound's promise, and stay."`
+}
+
+type verificationRow struct {
+	Drawn        int64
+	Passed       int64
+	Failed       int64
+	Void         int64
+	Pending      int64
+	Rechecks     int64
+	Reopened     int64
+	Incidents    int64
+	Questionable int64
+}
+
+// verification is nil where a job's policy has neither a bound nor the server's executions.
+func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID) (*JobVerification, error) {
+	if j.Policy.TargetError == 0 && j.Policy.Recheck == "" {
+		return nil, nil //nolint:nilnil // there is none, as said
+	}
+	r, _, err := store.One[verificationRow](ctx, tx, store.JobVerification, id)
+	if err != nil {
+		return nil, err
+	}
+	v := &JobVerification{
+		ErrorBound: j.Policy.TargetError, AssumeHostile: j.Policy.AssumeHostile,
+		AuditsDrawn: r.Drawn, AuditsPassed: r.Passed, AuditsFailed: r.Failed, AuditsVoid: r.Void, AuditsPending: r.Pending,
+		Rechecks: r.Rechecks, Reopened: r.Reopened, Incidents: r.Incidents, Questionable: r.Questionable,
+	}
+	if v.ErrorBound > 0 && v.AssumeHostile == 0 { // jobs that were submitted when a default was not written down
+		v.AssumeHostile = verify.DefaultHostile
+	}
+	if j.Shards.Total > 0 {
+		v.ExecutionsPerShard = float64(j.Attempts+r.Rechecks) / float64(j.Shards.Total)
+	}
+	return v, nil
+}
