@@ -2,28 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path"
 	"path/filepath"
-	"sync"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
-
-// uploads is how many files are sent at a time: small ones cost a round trip each.
-const uploads = 4
 
 // filePutOptions are the flags of `ostraka file put`.
 type filePutOptions struct {
@@ -63,6 +54,7 @@ jobs that were submitted before go on with what it was.`,
 type localFile struct {
 	path string // here
 	name string // there
+	size int64
 }
 
 func (o *filePutOptions) run(ctx context.Context, from, name string) error {
@@ -78,14 +70,11 @@ func (o *filePutOptions) run(ctx context.Context, from, name string) error {
 	if err != nil {
 		return err
 	}
-	u := &upload{c: c, there: there, bar: newProgress(o.terminal, "stored"), total: int64(len(files))}
-	u.bar.unit = "file"
-	err = u.all(ctx, files)
-	u.bar.finish()
-	if err != nil && folder {
+	u := newUpload(o.terminal, c)
+	u.there = there
+	if err := u.all(ctx, files); err != nil && folder {
 		return fmt.Errorf("%w (the files before it are stored: the same command goes on)", err)
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
 	if !folder {
@@ -110,7 +99,7 @@ func filesToPut(from, name string) (files []localFile, folder bool, err error) {
 	}
 	name = path.Clean(filepath.ToSlash(name))
 	if !info.IsDir() {
-		files = []localFile{{from, name}}
+		files = []localFile{{from, name, info.Size()}}
 		return files, false, checkNames(files)
 	}
 	err = filepath.WalkDir(from, func(p string, e fs.DirEntry, err error) error {
@@ -123,8 +112,15 @@ func filesToPut(from, name string) (files []localFile, folder bool, err error) {
 			return fmt.Errorf("%s is a link or a special file: take it out of the folder, or put what it leads to", p)
 		}
 		inner, err := filepath.Rel(from, p)
-		files = append(files, localFile{p, path.Join(name, filepath.ToSlash(inner))})
-		return err
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		files = append(files, localFile{p, path.Join(name, filepath.ToSlash(inner)), info.Size()})
+		return nil
 	})
 	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("the folder %s holds no file", from)
@@ -173,87 +169,3 @@ func commonFolder(files []localFile) string {
 }
 
 func hasFolder(name, dir string) bool { return len(name) > len(dir) && name[:len(dir)+1] == dir+"/" }
-
-// upload sends files, some at a time.
-type upload struct {
-	c     *connection
-	there map[string]string
-
-	mu    sync.Mutex
-	bar   *progress
-	total int64
-	done  int64
-	sent  int64
-	last  answer.Document[client.NamedFile]
-}
-
-func (u *upload) all(ctx context.Context, files []localFile) error {
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(uploads)
-	for _, f := range files {
-		if ctx.Err() != nil {
-			break
-		}
-		work.Go(func() error { return u.one(ctx, f) })
-	}
-	return work.Wait()
-}
-
-func (u *upload) one(ctx context.Context, f localFile) error {
-	digest, err := digestOfFile(f.path)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", f.path, err)
-	}
-	if u.there[f.name] == digest {
-		u.note(nil)
-		return nil
-	}
-	doc, err := putNamed(ctx, u.c, f, digest)
-	if err != nil {
-		return explain("storing "+f.path, err)
-	}
-	u.note(&doc)
-	return nil
-}
-
-func (u *upload) note(sent *answer.Document[client.NamedFile]) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.done++; sent != nil {
-		u.sent++
-		u.last = *sent
-	}
-	u.bar.update(u.done, u.total)
-}
-
-// putNamed stores a file; sending it again does no harm.
-func putNamed(ctx context.Context, c *connection, f localFile, digest string) (doc answer.Document[client.NamedFile], err error) {
-	for tries := newRetries(); ; {
-		doc, err = putNamedOnce(ctx, c, f, digest)
-		if err == nil || !answer.Temporary(err) || !tries.again(ctx) {
-			return doc, err
-		}
-	}
-}
-
-func putNamedOnce(ctx context.Context, c *connection, f localFile, digest string) (doc answer.Document[client.NamedFile], err error) {
-	in, err := os.Open(f.path)
-	if err != nil {
-		return doc, err
-	}
-	defer in.Close()
-	return answer.Read[client.NamedFile](c.PutFileWithBody(ctx, c.project, f.name, &client.PutFileParams{Digest: &digest}, octetStream, in))
-}
-
-func digestOfFile(name string) (string, error) {
-	in, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, in); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}

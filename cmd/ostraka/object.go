@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -55,10 +56,27 @@ func putFile(ctx context.Context, t *terminal, c *connection, name string) (doc 
 			return doc, &exitError{code: exitUsage, err: fmt.Errorf("reading the file: %w", err)}
 		}
 		defer f.Close()
-		from = f
+		info, err := f.Stat()
+		if err != nil {
+			return doc, &exitError{code: exitUsage, err: fmt.Errorf("reading the file: %w", err)}
+		}
+		if info.Mode().IsRegular() {
+			doc, err = newUpload(t, c).object(ctx, localFile{path: name, size: info.Size()})
+			return doc, explain("storing the file", err)
+		}
+		from = f // a pipe can be read once
 	}
 	doc, err = answer.Read[client.Object](c.PutObjectWithBody(ctx, c.project, nil, octetStream, from))
 	return doc, explain("storing the file", err)
+}
+
+// objectDocument is an object as the server would tell of it.
+func objectDocument(o client.Object) (doc answer.Document[client.Object], err error) {
+	doc.Value = o
+	if doc.Raw, err = json.Marshal(o); err != nil {
+		return doc, fmt.Errorf("encoding an object: %w", err)
+	}
+	return doc, nil
 }
 
 func newObjectGet(t *terminal, server *serverFlags) *cobra.Command {

@@ -19,6 +19,7 @@ type progress struct {
 	t        *terminal
 	label    string
 	unit     string // what is counted
+	bytes    bool   // it is bytes: a bar counts them in larger units
 	bar      *progressbar.ProgressBar
 	total    int64
 	done     int64
@@ -56,6 +57,7 @@ func (p *progress) draw(grown bool) {
 			progressbar.OptionSetDescription(p.label),
 			progressbar.OptionSetWidth(32),
 			progressbar.OptionShowCount(),
+			progressbar.OptionShowBytes(p.bytes),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionSetElapsedTime(true),
 			progressbar.OptionThrottle(65*time.Millisecond),
