@@ -15,6 +15,10 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
+// MaxBytes bounds each module that ships: what every server carries and compiles
+// should not grow by a standard library unnoticed. A test holds it.
+const MaxBytes = 64 << 10
+
 //go:embed aggregate.wasm
 var aggregate []byte
 

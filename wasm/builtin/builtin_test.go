@@ -200,8 +200,6 @@ func TestUploadCheckAcceptsIt(t *testing.T) {
 	require.NoError(t, err)
 	info, err := newPool(t, nil).Check(t.Context(), "p", bytes[:n], wasm.KindAggregator)
 	require.NoError(t, err)
-	t.Logf("%+v", info)
-	require.Less(t, info.Size, 256<<10, "it is meant to stay small")
 	about := info.Description
 	require.Equal(t, "aggregate", about.Name)
 	require.True(t, *about.Associative)

@@ -81,6 +81,7 @@ func TestCommittedBytesAreTheSource(t *testing.T) {
 		require.NoError(t, err)
 		_, found := builtin.ByDigest(wasm.Digest(bytes))
 		require.True(t, found, "%s is embedded", name)
+		require.LessOrEqual(t, len(bytes), builtin.MaxBytes, "%s is meant to stay small", name)
 		if fresh != "" {
 			built, err := os.ReadFile(filepath.Join(fresh, name))
 			require.NoError(t, err)

@@ -1,10 +1,16 @@
 //! Integers of any size, in limbs of nine decimal digits: they are read and
 //! printed far more often than they are computed with, and both are linear.
 
-use std::cmp::Ordering;
+use crate::float::magnitude;
+use crate::text::put_digits;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 const BASE: u32 = 1_000_000_000;
 const DIGITS: usize = 9;
+/// How many factors of 5 fit in a word.
+const FACTORS: u32 = 13;
 
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Dec {
@@ -31,33 +37,58 @@ impl Dec {
         Some(Dec { negative, limbs }.normal())
     }
 
-    pub fn from_i128(v: i128) -> Dec {
-        let mut rest = v.unsigned_abs();
-        let mut limbs = Vec::new();
+    pub fn from_u64(v: u64) -> Dec {
+        let mut d = Dec::default();
+        d.carry(v);
+        d
+    }
+
+    /// Multiplies by a factor so many times; the factor is at most 5.
+    pub fn multiply(&mut self, factor: u32, times: u32) {
+        let mut left = times;
+        while left > 0 {
+            let step = left.min(FACTORS);
+            let by = u64::from(factor.pow(step));
+            let mut carry = 0;
+            for limb in self.limbs.iter_mut() {
+                carry += u64::from(*limb) * by;
+                *limb = (carry % u64::from(BASE)) as u32;
+                carry /= u64::from(BASE);
+            }
+            self.carry(carry);
+            left -= step;
+        }
+    }
+
+    /// Adds what goes beyond the limbs.
+    fn carry(&mut self, mut rest: u64) {
         while rest > 0 {
-            limbs.push((rest % u128::from(BASE)) as u32);
-            rest /= u128::from(BASE);
+            self.limbs.push((rest % u64::from(BASE)) as u32);
+            rest /= u64::from(BASE);
         }
-        Dec {
-            negative: v < 0,
-            limbs,
-        }
+    }
+
+    pub fn from_i128(v: i128) -> Dec {
+        let all = v.unsigned_abs();
+        let mut d = Dec::from_u64((all >> 64) as u64);
+        d.multiply(2, 64);
+        d = d.add(&Dec::from_u64(all as u64));
+        d.negative = v < 0;
+        d
     }
 
     /// The integer part of a finite float, exactly.
     pub fn from_float(f: f64) -> Dec {
-        let bits = f.abs().trunc().to_bits();
+        let bits = magnitude(f).to_bits();
         let exponent = (bits >> 52) as i32 - 1075;
         let mantissa = (bits & ((1 << 52) - 1)) | (1 << 52);
         let mut d = match exponent {
             // Too small to have an integer part, or all of it in the mantissa.
             e if e <= -53 => Dec::default(),
-            e if e <= 0 => Dec::from_i128((mantissa >> -e) as i128),
-            _ => Dec::from_i128(mantissa as i128),
+            e if e <= 0 => Dec::from_u64(mantissa >> -e),
+            _ => Dec::from_u64(mantissa),
         };
-        for _ in 0..exponent.max(0) {
-            d = d.add(&d);
-        }
+        d.multiply(2, exponent.max(0) as u32);
         d.negative = f < 0.0 && !d.limbs.is_empty();
         d
     }
@@ -123,9 +154,9 @@ impl Dec {
         match self.limbs.split_last() {
             None => out.push('0'),
             Some((first, rest)) => {
-                out.push_str(&first.to_string());
+                put_digits(out, u64::from(*first), 10, 1);
                 for limb in rest.iter().rev() {
-                    out.push_str(&format!("{:09}", limb));
+                    put_digits(out, u64::from(*limb), 10, DIGITS);
                 }
             }
         }

@@ -1,6 +1,10 @@
 //! Exact sums of floats, and floats as Python prints them.
 
 use crate::dec::Dec;
+use crate::decimal;
+use crate::text::put_digits;
+use alloc::string::String;
+use core::cmp::Ordering;
 
 /// Words of 32 bits: from 2^-1074, the smallest float, past 2^1024, the largest,
 /// with room for carries.
@@ -32,15 +36,7 @@ impl ExactSum {
 
     /// Adds a finite float.
     pub fn add(&mut self, f: f64) {
-        let bits = f.to_bits();
-        let exponent = (bits >> 52) & 0x7ff;
-        let fraction = bits & ((1 << 52) - 1);
-        // A subnormal has no hidden bit and the exponent of the smallest normal.
-        let (mantissa, shift) = if exponent == 0 {
-            (fraction, 0)
-        } else {
-            (fraction | 1 << 52, exponent - 1)
-        };
+        let (mantissa, shift) = parts(f);
         let wide = u128::from(mantissa) << (shift % 32);
         self.add_wide(wide, (shift / 32) as usize, f.is_sign_negative());
     }
@@ -136,17 +132,11 @@ impl ExactSum {
         let (negative, words) = self.magnitude();
         let first = words.iter().position(|&w| w != 0).unwrap_or(0);
         let last = words.iter().rposition(|&w| w != 0).unwrap_or(0);
-        let hex: String = words[first..=last]
-            .iter()
-            .rev()
-            .map(|w| format!("{:08x}", w))
-            .collect();
-        out.push_str(&format!(
-            "[\"{}{}\",{}]",
-            if negative { "-" } else { "" },
-            hex,
-            first
-        ));
+        put!(out, if negative { "[\"-" } else { "[\"" });
+        for &word in words[first..=last].iter().rev() {
+            put_digits(out, word as u64, 16, 8);
+        }
+        put!(out, "\",", first, "]");
     }
 
     pub fn decode(hex: &str, first: usize) -> Option<ExactSum> {
@@ -156,7 +146,7 @@ impl ExactSum {
         };
         let mut sum = ExactSum::new();
         for (i, chunk) in digits.as_bytes().rchunks(8).enumerate() {
-            let text = std::str::from_utf8(chunk).ok()?;
+            let text = core::str::from_utf8(chunk).ok()?;
             let word = i64::from(u32::from_str_radix(text, 16).ok()?);
             *sum.words.get_mut(first.checked_add(i)?)? = if negative { -word } else { word };
         }
@@ -165,22 +155,49 @@ impl ExactSum {
     }
 }
 
+/// The bits of a float that count, and how far they are from those of the smallest.
+fn parts(f: f64) -> (u64, u64) {
+    let bits = f.to_bits();
+    let exponent = (bits >> 52) & 0x7ff;
+    let fraction = bits & ((1 << 52) - 1);
+    // A subnormal has no hidden bit and the exponent of the smallest normal.
+    if exponent == 0 {
+        (fraction, 0)
+    } else {
+        (fraction | 1 << 52, exponent - 1)
+    }
+}
+
+/// The float without its sign.
+pub fn magnitude(f: f64) -> f64 {
+    f64::from_bits(f.to_bits() & (u64::MAX >> 1))
+}
+
+/// What of a float is behind the point. From 2^53 on there is nothing.
+pub fn fraction(f: f64) -> f64 {
+    if magnitude(f) < (1u64 << 53) as f64 {
+        f - (f as i64) as f64
+    } else {
+        0.0
+    }
+}
+
 /// Writes a finite float as Python's repr does: the shortest digits that read
 /// back the same, with an exponent below 1e-4 and from 1e16.
 pub fn write_float(out: &mut String, f: f64) {
-    let (mut digits, exponent) = digits(&format!("{:e}", f.abs()));
-    settle_tie(f.abs(), &mut digits, exponent);
+    let (digits, exponent) = shortest(magnitude(f));
     if f.is_sign_negative() {
         out.push('-');
     }
     let count = digits.len() as i32;
     if !(-4..16).contains(&exponent) {
         let point = if count > 1 { "." } else { "" };
-        let sign = if exponent < 0 { '-' } else { '+' };
+        let sign = if exponent < 0 { "-" } else { "+" };
         out.push_str(&digits[..1]);
         out.push_str(point);
         out.push_str(&digits[1..]);
-        out.push_str(&format!("e{}{:02}", sign, exponent.abs()));
+        put!(out, "e", sign);
+        put_digits(out, u64::from(exponent.unsigned_abs()), 10, 2);
     } else if exponent < 0 {
         out.push_str("0.");
         push_zeros(out, -exponent - 1);
@@ -203,27 +220,54 @@ fn push_zeros(out: &mut String, count: i32) {
     }
 }
 
-/// Takes scientific notation apart: the digits without the point, the exponent.
-fn digits(scientific: &str) -> (String, i32) {
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
-    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
+/// Digits by which every float is known from its neighbours.
+const ENOUGH: usize = 17;
+/// Digits that a normal float keeps whatever they are: if fewer are enough, the
+/// nearest decimal with so many is those and zeros.
+const KEPT: usize = 15;
+
+/// The fewest digits that read back as a float that is not negative, of those the nearest, and
+/// the even ones of two as near; with the power of ten of the first digit.
+fn shortest(f: f64) -> (String, i32) {
+    if f == 0.0 {
+        return (String::from("0"), 0);
+    }
+    let (exact, exponent) = exactly(f);
+    let fewest = if f < f64::MIN_POSITIVE { 1 } else { KEPT };
+    for count in fewest..=ENOUGH {
+        let (head, rest) = exact.split_at(count.min(exact.len()));
+        let low: u64 = head.parse().unwrap_or(0);
+        let power = exponent + 1 - head.len() as i32;
+        let up = match rest.cmp("5") {
+            Ordering::Less => 0,
+            Ordering::Equal => low & 1,
+            Ordering::Greater => 1,
+        };
+        // Below a power of two floats lie closer than above it, so that the nearest
+        // decimal may belong to the neighbour where the other way's does not.
+        for whole in [low + up, low + 1 - up] {
+            let sign = if power < 0 { "-" } else { "" };
+            let back = text!(whole, "e", sign, u64::from(power.unsigned_abs()));
+            if decimal::read(&back) == f {
+                let mut digits = text!(whole);
+                let exponent = power + digits.len() as i32 - 1;
+                digits.truncate(digits.trim_end_matches('0').len().max(1));
+                return (digits, exponent);
+            }
+        }
+    }
+    (exact, exponent)
 }
 
-/// More digits than any float has after its first.
-const ALL_DIGITS: usize = 770;
-
-/// Where the float lies exactly half way between two shortest candidates, Rust
-/// rounds up and Python to the even digit. Both read back the same.
-fn settle_tie(f: f64, shortest: &mut String, exponent: i32) {
-    let (exact, same) = digits(&format!("{:.*e}", ALL_DIGITS, f));
-    let (kept, rest) = exact.split_at(shortest.len());
-    let tie = rest.starts_with('5') && rest[1..].bytes().all(|b| b == b'0');
-    if same != exponent || !tie || kept == shortest.as_str() {
-        return;
-    }
-    let even = kept.ends_with(|c: char| c.to_digit(10).map_or(false, |d| d % 2 == 0));
-    let read_back = || format!("0.{}e{}", kept, exponent + 1).parse();
-    if even && read_back() == Ok(f) {
-        *shortest = kept.to_string();
-    }
+/// All digits of a positive float, and the power of ten of the first.
+fn exactly(f: f64) -> (String, i32) {
+    let (mantissa, shift) = parts(f);
+    let power = shift as i32 - 1074;
+    let mut d = Dec::from_u64(mantissa);
+    d.multiply(if power < 0 { 5 } else { 2 }, power.unsigned_abs());
+    let mut digits = String::new();
+    d.write(&mut digits);
+    let exponent = power.min(0) + digits.len() as i32 - 1;
+    digits.truncate(digits.trim_end_matches('0').len());
+    (digits, exponent)
 }

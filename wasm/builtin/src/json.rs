@@ -2,7 +2,10 @@
 //! are passed on byte by byte.
 
 use crate::map::Map;
-use std::borrow::Cow;
+use crate::text::put_digits;
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// Deeper values are refused: reading them is recursive.
 const MAX_DEPTH: usize = 160;
@@ -47,7 +50,7 @@ impl<'a> Node<'a> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Node<'_>, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_string())?;
+    let text = core::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_string())?;
     let mut p = Parser { text, pos: 0 };
     let node = p.value(0)?;
     p.space();
@@ -68,10 +71,7 @@ impl<'a> Parser<'a> {
     }
 
     fn wrong(&self, wanted: &str) -> String {
-        format!(
-            "it is not JSON: {} is expected at byte {}",
-            wanted, self.pos
-        )
+        text!("it is not JSON: ", wanted, " is expected at byte ", self.pos)
     }
 
     fn space(&mut self) {
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Node<'a>, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("it is nested deeper than {}", MAX_DEPTH));
+            return Err(text!("it is nested deeper than ", MAX_DEPTH));
         }
         self.space();
         let start = self.pos;
@@ -280,7 +280,10 @@ pub fn write_string(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", c as u32)),
+            '\0'..='\u{1f}' => {
+                out.push_str("\\u");
+                put_digits(out, u64::from(c as u32), 16, 4);
+            },
             _ => out.push(c),
         }
     }

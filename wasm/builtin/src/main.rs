@@ -5,8 +5,18 @@
 //! associative: integers of any size and sums of floats are exact until the final
 //! prints them, so the shape of the merge tree never shows in the answer.
 
+#![no_std]
+#![no_main]
+#![feature(alloc_error_handler)]
+
+extern crate alloc;
+
+#[macro_use]
+mod text;
 mod dec;
+mod decimal;
 mod float;
+mod heap;
 mod json;
 mod map;
 mod notes;
@@ -14,19 +24,15 @@ mod number;
 mod op;
 mod state;
 mod tree;
+mod wasi;
 
 use json::{Kind, Node};
 use notes::Notes;
 use op::Op;
 use state::State;
-use std::io::{self, BufRead, Write};
-
-const EXIT_IO: i32 = 1;
-const EXIT_UNSUPPORTED: i32 = 64;
-const EXIT_BAD_INPUT: i32 = 65;
-
-/// How much of stdin is read at once.
-const BUFFER: usize = 64 << 10;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use wasi::{fail, print, warn, Lines, EXIT_BAD_INPUT, EXIT_UNSUPPORTED};
 
 /// What `describe` answers. What an operation may be is written out only once, at the
 /// top: those of `merge` and its `fields` are checked when the parameters are read.
@@ -44,26 +50,21 @@ const DESCRIPTION: &str = concat!(
     "\n"
 );
 
-fn fail(code: i32, message: &str) -> ! {
-    eprintln!("{}", message);
-    std::process::exit(code)
-}
-
 fn main() {
-    let mut input = io::BufReader::with_capacity(BUFFER, io::stdin());
+    let mut input = Lines::new();
     let mut line = Vec::new();
-    if !read_line(&mut input, &mut line) {
+    if !input.next(&mut line) {
         fail(EXIT_BAD_INPUT, "there is no header");
     }
     let root =
-        json::parse(&line).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &format!("header: {}", e)));
+        json::parse(&line).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &text!("header: ", e)));
     if root.get("kind").and_then(|v| v.text()).as_deref() == Some("aggregator")
         && root.get("phase").and_then(|v| v.text()).as_deref() == Some("describe")
     {
         return print(DESCRIPTION); // before the parameters, which may be missing
     }
     let header =
-        Header::parse(&root).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &format!("header: {}", e)));
+        Header::parse(&root).unwrap_or_else(|e| fail(EXIT_BAD_INPUT, &text!("header: ", e)));
     if header.kind != "aggregator" {
         fail(EXIT_UNSUPPORTED, "this module is an aggregator");
     }
@@ -75,14 +76,14 @@ fn main() {
     let add = match header.phase.as_str() {
         "leaf" => Fold::item,
         "merge" | "final" => Fold::partial,
-        other => fail(EXIT_UNSUPPORTED, &format!("phase {} is not known", other)),
+        other => fail(EXIT_UNSUPPORTED, &text!("phase ", other, " is not known")),
     };
     let mut number = 0u64;
-    while read_line(&mut input, &mut line) {
+    while input.next(&mut line) {
         number += 1;
         let done = json::parse(&line).and_then(|record| add(&mut fold, &header.op, &record));
         if let Err(e) = done {
-            fail(EXIT_BAD_INPUT, &format!("record {}: {}", number, e));
+            fail(EXIT_BAD_INPUT, &text!("record ", number, ": ", e));
         }
     }
     let answer = match header.phase.as_str() {
@@ -90,37 +91,9 @@ fn main() {
         _ => fold.encode(),
     };
     if answer.len() as u64 > header.max_line {
-        eprintln!(
-            "the result is {} bytes and at most {} are allowed: give concat a \"limit\", or aggregate more",
-            answer.len(),
-            header.max_line
-        );
+        warn(&text!("the result is ", answer.len(), " bytes and at most ", header.max_line, " are allowed: give concat a \"limit\", or aggregate more"));
     }
     print(&answer)
-}
-
-fn print(text: &str) {
-    let mut out = io::stdout();
-    if out
-        .write_all(text.as_bytes())
-        .and_then(|_| out.flush())
-        .is_err()
-    {
-        fail(EXIT_IO, "stdout cannot be written");
-    }
-}
-
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> bool {
-    line.clear();
-    match input.read_until(b'\n', line) {
-        Ok(n) => {
-            if line.last() == Some(&b'\n') {
-                line.pop();
-            }
-            n > 0
-        }
-        Err(_) => fail(EXIT_IO, "stdin cannot be read"),
-    }
 }
 
 struct Header {
@@ -135,7 +108,7 @@ impl Header {
         let text = |name: &str| {
             root.get(name)
                 .and_then(|v| v.text())
-                .ok_or(format!("{} is missing", name))
+                .ok_or_else(|| text!(name, " is missing"))
         };
         let limits = root.get("limits");
         let limit = |name: &str| {
@@ -179,7 +152,7 @@ impl Fold {
         let field = |from: &Node, name: &str| {
             from.get(name)
                 .and_then(|v| v.unsigned())
-                .ok_or(format!("{} is missing", name))
+                .ok_or_else(|| text!(name, " is missing"))
         };
         let data = record.get("data").ok_or("data is missing")?;
         self.n += field(record, "n")?;
@@ -190,10 +163,7 @@ impl Fold {
     }
 
     fn encode(&self) -> String {
-        let mut out = format!(
-            "{{\"t\":\"partial\",\"n\":{},\"data\":{{\"refs\":{},\"state\":",
-            self.n, self.refs
-        );
+        let mut out = text!("{\"t\":\"partial\",\"n\":", self.n, ",\"data\":{\"refs\":", self.refs, ",\"state\":");
         self.state.encode(&mut out);
         out.push_str("}}\n");
         out
@@ -206,13 +176,10 @@ impl Fold {
             notes.left_out("", self.refs, "too large to be passed to the aggregator");
         }
         self.state.finish(op, "", &mut value, &mut notes);
-        let mut out = format!(
-            "{{\"t\":\"final\",\"n\":{},\"data\":{},\"summary\":",
-            self.n, value
-        );
+        let mut out = text!("{\"t\":\"final\",\"n\":", self.n, ",\"data\":", value, ",\"summary\":");
         json::write_string(&mut out, &notes.summary(op.name(), self.n));
         if notes.truncated > 0 {
-            out.push_str(&format!(",\"truncated\":{}", notes.truncated));
+            put!(&mut out, ",\"truncated\":", notes.truncated);
         }
         out.push_str("}\n");
         out
@@ -224,6 +191,6 @@ fn expect_type(record: &Node, want: &str) -> Result<(), String> {
         Some(Kind::Str(_)) if record.get("t").and_then(|t| t.text()).as_deref() == Some(want) => {
             Ok(())
         }
-        _ => Err(format!("a record of type {} is expected", want)),
+        _ => Err(text!("a record of type ", want, " is expected")),
     }
 }

@@ -1,5 +1,8 @@
 //! What a person should know about a value.
 
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
 /// What is not in the value, for the summary.
 #[derive(Default)]
 pub struct Notes {
@@ -17,7 +20,7 @@ impl Notes {
     pub fn left_out(&mut self, path: &str, count: u64, why: &str) {
         if count > 0 {
             let noun = if count == 1 { "value" } else { "values" };
-            self.say(path, &format!("{} {} left out ({})", count, noun, why));
+            self.say(path, &text!(count, " ", noun, " left out (", why, ")"));
         }
     }
 
@@ -28,18 +31,18 @@ impl Notes {
         }
         let shown: String = path.chars().take(MAX_PATH).collect();
         let colon = if path.is_empty() { "" } else { ": " };
-        self.texts.push(format!("{}{}{}", shown, colon, text));
+        self.texts.push(text!(shown, colon, text));
     }
 
     pub fn summary(&self, op: &str, n: u64) -> String {
         let noun = if n == 1 { "result" } else { "results" };
-        let mut out = format!("{} of {} {}", op, n, noun);
+        let mut out = text!(op, " of ", n, " ", noun);
         for text in &self.texts {
             out.push_str("; ");
             out.push_str(text);
         }
         if self.more > 0 {
-            out.push_str(&format!("; and {} notes more", self.more));
+            put!(&mut out, "; and ", self.more, " notes more");
         }
         out
     }
@@ -50,6 +53,6 @@ pub fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_string()
     } else {
-        format!("{}.{}", path, name)
+        text!(path, ".", name)
     }
 }

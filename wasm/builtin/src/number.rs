@@ -1,9 +1,12 @@
 //! The accumulators of sum, min and max.
 
 use crate::dec::Dec;
-use crate::float::{write_float, ExactSum};
+use crate::decimal;
+use crate::float::{fraction, write_float, ExactSum};
 use crate::json::{Kind, Node};
-use std::cmp::Ordering;
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::cmp::Ordering;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
@@ -28,11 +31,8 @@ impl Number {
         match node.kind {
             Kind::Int => Number::integer(node.raw),
             Kind::Str(text) if strings => Number::integer(text),
-            Kind::Float if !strings => node
-                .raw
-                .parse()
-                .ok()
-                .filter(|f: &f64| f.is_finite())
+            Kind::Float if !strings => Some(decimal::read(node.raw))
+                .filter(|f| f.is_finite())
                 .map(Number::Float),
             _ => None,
         }
@@ -168,7 +168,7 @@ impl Acc {
                 acc.float = Some(Float::Sum(Box::new(sum)));
             }
             Some((f, Kind::Float)) if fold != Fold::Sum => {
-                acc.float = Some(Float::Best(f.raw.parse().ok()?))
+                acc.float = Some(Float::Best(decimal::read(f.raw)))
             }
             None => {}
             _ => return None,
@@ -222,7 +222,7 @@ fn prefers(fold: Fold, order: Ordering) -> bool {
 /// Compares an integer with a float, exactly.
 fn compare(int: &Dec, f: f64) -> Ordering {
     int.cmp(&Dec::from_float(f))
-        .then_with(|| 0.0f64.partial_cmp(&f.fract()).unwrap_or(Ordering::Equal))
+        .then_with(|| 0.0f64.partial_cmp(&fraction(f)).unwrap_or(Ordering::Equal))
 }
 
 impl Int {

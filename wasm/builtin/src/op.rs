@@ -1,6 +1,10 @@
 //! The operation that the parameters choose.
 
-use crate::json::{Kind, Node};
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::json::{write_string, Kind, Node};
 use crate::map::Map;
 use crate::number::Fold;
 
@@ -28,10 +32,7 @@ impl Op {
     pub fn parse_params(params: &Node) -> Result<Op, String> {
         match params.get("op") {
             None if matches!(&params.kind, Kind::Obj(fields) if fields.is_empty()) => Ok(Op::Count),
-            None => Err(format!(
-                "the parameter \"op\" is missing; it is one of {}",
-                NAMES
-            )),
+            None => Err(text!("the parameter \"op\" is missing; it is one of ", NAMES)),
             Some(_) => Op::parse(params),
         }
     }
@@ -63,19 +64,14 @@ impl Op {
             ),
             "merge" => (merge(node)?, &["fields", "default"]),
             other => {
-                return Err(format!(
-                    "the operation {:?} is not known; it is one of {}",
-                    other, NAMES
-                ))
+                return Err(text!("the operation ", quoted(other), " is not known; it is one of ", NAMES))
             }
         };
         if let Kind::Obj(fields) = &node.kind {
             for (key, _) in fields {
                 if key != "op" && !options.contains(&key.as_ref()) {
-                    return Err(format!(
-                        "the operation {} has no parameter {:?}; it has {:?}",
-                        name, key, options
-                    ));
+                    let known: Vec<String> = options.iter().map(|o| quoted(o)).collect();
+                    return Err(text!("the operation ", name, " has no parameter ", quoted(key), "; it has [", known.join(", "), "]"));
                 }
             }
         }
@@ -126,7 +122,7 @@ fn merge(node: &Node) -> Result<Op, String> {
         None => {}
         Some(Kind::Obj(list)) => {
             for (name, value) in list {
-                let op = Op::parse(value).map_err(|e| format!("field {:?}: {}", name, e))?;
+                let op = Op::parse(value).map_err(|e| text!("field ", quoted(name), ": ", e))?;
                 fields.insert(name, op);
             }
         }
@@ -134,7 +130,7 @@ fn merge(node: &Node) -> Result<Op, String> {
     }
     let rest = match node.get("default") {
         Some(op) => Some(Box::new(
-            Op::parse(op).map_err(|e| format!("default: {}", e))?,
+            Op::parse(op).map_err(|e| text!("default: ", e))?,
         )),
         // Nothing said at all: add up what can be added up.
         None if node.get("fields").is_none() => Some(Box::new(Op::Number {
@@ -144,4 +140,10 @@ fn merge(node: &Node) -> Result<Op, String> {
         None => None,
     };
     Ok(Op::Merge { fields, rest })
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_string(&mut out, text);
+    out
 }

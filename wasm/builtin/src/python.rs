@@ -1,7 +1,10 @@
 //! Python source as tokens: comments are gone, literals are decoded, and what an
 //! f-string computes is code again.
 
-#[derive(Clone, Debug, PartialEq)]
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+#[derive(Clone, PartialEq)]
 pub enum Kind {
     Name,
     Number,
@@ -11,7 +14,7 @@ pub enum Kind {
     Newline,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Token {
     pub kind: Kind,
     pub text: String,

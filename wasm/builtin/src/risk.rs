@@ -4,17 +4,30 @@
 //!
 //! It is advice: code that wants to hide finds a way, and the sandbox is what holds.
 
+#![no_std]
+#![no_main]
+#![feature(alloc_error_handler)]
+
+extern crate alloc;
+
+#[macro_use]
+mod text;
 #[allow(dead_code)]
 mod batch;
+mod heap;
 #[allow(dead_code)]
 mod json;
 #[allow(dead_code)]
 mod map;
 mod python;
+mod wasi;
 
 use json::Node;
+use map::Map;
 use python::{Kind, Token};
-use std::collections::{BTreeMap, BTreeSet};
+use text::put_digits;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 const DESCRIPTION: &str = concat!(
     r#"{"t":"describe","name":"code-risk","version":"1.0.0","kinds":["heuristic"],"#,
@@ -30,35 +43,36 @@ const MAX_LINE: usize = 120;
 struct Mark {
     line: usize,
     label: &'static str,
-    weight: f64,
+    /// In hundredths.
+    weight: u32,
     what: String,
 }
 
-/// Paths of functions and modules, by prefix, what they are and what they weigh. The
-/// first that fits counts.
-const PATHS: &[(&str, &str, f64)] = &[
-    ("os.system", "process", 0.6), ("os.popen", "process", 0.6), ("os.exec", "process", 0.6), ("os.spawn", "process", 0.6),
-    ("os.posix_spawn", "process", 0.6), ("os.fork", "process", 0.5), ("os.kill", "process", 0.4), ("os.setuid", "process", 0.5),
-    ("os.setsid", "process", 0.3), ("subprocess", "process", 0.55), ("pty", "process", 0.55), ("multiprocessing", "process", 0.2),
-    ("concurrent.futures.ProcessPoolExecutor", "process", 0.2), ("commands", "process", 0.4), ("signal.alarm", "process", 0.1),
-    ("socket", "network", 0.5), ("ssl", "network", 0.3), ("http", "network", 0.4), ("urllib.parse", "", 0.0), ("urllib", "network", 0.45),
-    ("requests", "network", 0.45), ("httpx", "network", 0.45), ("aiohttp", "network", 0.45), ("ftplib", "network", 0.5),
-    ("smtplib", "network", 0.5), ("telnetlib", "network", 0.5), ("paramiko", "network", 0.5), ("xmlrpc", "network", 0.4),
-    ("socketserver", "network", 0.5), ("asyncio.open_connection", "network", 0.5), ("asyncio.start_server", "network", 0.5),
-    ("asyncio.create_subprocess", "process", 0.55), ("webbrowser", "network", 0.4), ("poplib", "network", 0.5), ("imaplib", "network", 0.5),
-    ("_socket", "network", 0.6), ("_posixsubprocess", "process", 0.7), ("posix", "process", 0.6), ("nt", "process", 0.5),
-    ("ctypes", "native", 0.55), ("_ctypes", "native", 0.6), ("cffi", "native", 0.5), ("mmap", "native", 0.2),
-    ("pickle.load", "dynamic", 0.3), ("marshal", "dynamic", 0.45), ("shelve", "dynamic", 0.25), ("dill", "dynamic", 0.35),
-    ("importlib", "dynamic", 0.25), ("imp", "dynamic", 0.3), ("code.Interactive", "dynamic", 0.5), ("codeop", "dynamic", 0.4),
-    ("builtins.exec", "dynamic", 0.55), ("builtins.eval", "dynamic", 0.55), ("builtins.compile", "dynamic", 0.4), ("builtins.__import__", "dynamic", 0.5),
-    ("types.CodeType", "dynamic", 0.5), ("types.FunctionType", "dynamic", 0.3), ("sys.settrace", "dynamic", 0.3), ("sys._getframe", "dynamic", 0.3),
-    ("gc.get_objects", "dynamic", 0.3), ("os.remove", "file", 0.25), ("os.unlink", "file", 0.25), ("os.chmod", "file", 0.25), ("os.symlink", "file", 0.3),
-    ("os.environ", "environment", 0.15), ("os.getenv", "environment", 0.15), ("os.walk", "file", 0.15), ("os.scandir", "file", 0.15), ("os.listdir", "file", 0.1),
-    ("os.open", "file", 0.3), ("shutil.rmtree", "file", 0.3), ("tempfile", "", 0.0), ("resource.setrlimit", "process", 0.3),
+/// Paths of functions and modules, by prefix, what they are and what they weigh in hundredths.
+/// The first that fits counts.
+const PATHS: &[(&str, &str, u32)] = &[
+    ("os.system", "process", 60), ("os.popen", "process", 60), ("os.exec", "process", 60), ("os.spawn", "process", 60),
+    ("os.posix_spawn", "process", 60), ("os.fork", "process", 50), ("os.kill", "process", 40), ("os.setuid", "process", 50),
+    ("os.setsid", "process", 30), ("subprocess", "process", 55), ("pty", "process", 55), ("multiprocessing", "process", 20),
+    ("concurrent.futures.ProcessPoolExecutor", "process", 20), ("commands", "process", 40), ("signal.alarm", "process", 10),
+    ("socket", "network", 50), ("ssl", "network", 30), ("http", "network", 40), ("urllib.parse", "", 0), ("urllib", "network", 45),
+    ("requests", "network", 45), ("httpx", "network", 45), ("aiohttp", "network", 45), ("ftplib", "network", 50),
+    ("smtplib", "network", 50), ("telnetlib", "network", 50), ("paramiko", "network", 50), ("xmlrpc", "network", 40),
+    ("socketserver", "network", 50), ("asyncio.open_connection", "network", 50), ("asyncio.start_server", "network", 50),
+    ("asyncio.create_subprocess", "process", 55), ("webbrowser", "network", 40), ("poplib", "network", 50), ("imaplib", "network", 50),
+    ("_socket", "network", 60), ("_posixsubprocess", "process", 70), ("posix", "process", 60), ("nt", "process", 50),
+    ("ctypes", "native", 55), ("_ctypes", "native", 60), ("cffi", "native", 50), ("mmap", "native", 20),
+    ("pickle.load", "dynamic", 30), ("marshal", "dynamic", 45), ("shelve", "dynamic", 25), ("dill", "dynamic", 35),
+    ("importlib", "dynamic", 25), ("imp", "dynamic", 30), ("code.Interactive", "dynamic", 50), ("codeop", "dynamic", 40),
+    ("builtins.exec", "dynamic", 55), ("builtins.eval", "dynamic", 55), ("builtins.compile", "dynamic", 40), ("builtins.__import__", "dynamic", 50),
+    ("types.CodeType", "dynamic", 50), ("types.FunctionType", "dynamic", 30), ("sys.settrace", "dynamic", 30), ("sys._getframe", "dynamic", 30),
+    ("gc.get_objects", "dynamic", 30), ("os.remove", "file", 25), ("os.unlink", "file", 25), ("os.chmod", "file", 25), ("os.symlink", "file", 30),
+    ("os.environ", "environment", 15), ("os.getenv", "environment", 15), ("os.walk", "file", 15), ("os.scandir", "file", 15), ("os.listdir", "file", 10),
+    ("os.open", "file", 30), ("shutil.rmtree", "file", 30), ("tempfile", "", 0), ("resource.setrlimit", "process", 30),
 ];
 
-/// Built-in functions, where they are not defined anew.
-const BUILTINS: &[(&str, f64)] = &[("exec", 0.55), ("eval", 0.55), ("compile", 0.4), ("__import__", 0.5), ("breakpoint", 0.2)];
+/// Built-in functions, where they are not defined anew, and their weights.
+const BUILTINS: &[(&str, u32)] = &[("exec", 55), ("eval", 55), ("compile", 40), ("__import__", 50), ("breakpoint", 20)];
 
 /// Attributes by which code climbs out of what it was given.
 const CLIMBS: &[&str] = &[
@@ -84,11 +98,11 @@ const PLACES: &[&str] = &["/etc/", "/proc/", "/sys/", "/dev/", "/root", "/home/"
 struct Reader<'a> {
     t: &'a [Token],
     /// What a name stands for: a module, or something of one.
-    names: BTreeMap<String, String>,
+    names: Map<String>,
     /// Modules of which everything was imported.
     stars: Vec<String>,
     /// Functions and variables of the file's own.
-    own: BTreeSet<String>,
+    own: Map<()>,
     marks: Vec<Mark>,
 }
 
@@ -111,7 +125,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn mark(&mut self, at: usize, label: &'static str, weight: f64, what: &str) {
+    fn mark(&mut self, at: usize, label: &'static str, weight: u32, what: &str) {
         let line = self.t.get(at).map_or(0, |t| t.line);
         self.marks.push(Mark { line, label, weight, what: what.to_string() });
     }
@@ -122,7 +136,7 @@ impl<'a> Reader<'a> {
                 || (path.starts_with(prefix) && (path[prefix.len()..].starts_with('.') || prefix.contains('.')))
         };
         if let Some((_, label, weight)) = PATHS.iter().find(|(prefix, _, _)| fits(prefix)) {
-            if *weight > 0.0 {
+            if *weight > 0 {
                 self.mark(at, label, *weight, path);
             }
         }
@@ -135,7 +149,7 @@ impl<'a> Reader<'a> {
             match self.name(at) {
                 Some("def") | Some("class") => {
                     if let Some(name) = self.name(at + 1) {
-                        self.own.insert(name.to_string());
+                        self.own.insert(name, ());
                     }
                 }
                 Some("import") if !self.is(at.wrapping_sub(1), ".") && self.begins(at) => self.imports(at + 1),
@@ -151,9 +165,9 @@ impl<'a> Reader<'a> {
                 }
                 if let (Some(name), Some((path, end))) = (self.name(at - 1), self.chain(at + 1)) {
                     let ends = matches!(self.t.get(end), Some(t) if t.kind == Kind::Newline);
-                    let known = path.contains('.') || BUILTINS.iter().any(|(b, _)| *b == path) || self.names.contains_key(&path);
+                    let known = path.contains('.') || BUILTINS.iter().any(|(b, _)| *b == path) || self.names.get(&path).is_some();
                     if ends && known && name != path {
-                        self.names.insert(name.to_string(), path);
+                        self.names.insert(name, path);
                     }
                 }
             }
@@ -191,11 +205,11 @@ impl<'a> Reader<'a> {
             }
             if self.name(next) == Some("as") {
                 if let Some(alias) = self.name(next + 1) {
-                    self.names.insert(alias.to_string(), path.clone());
+                    self.names.insert(alias, path.clone());
                 }
             } else {
-                let first = path.split('.').next().unwrap_or("").to_string();
-                self.names.insert(first.clone(), first);
+                let first = path.split('.').next().unwrap_or("");
+                self.names.insert(first, first.to_string());
             }
             self.path(at, &path);
             at = if self.name(next) == Some("as") { next + 2 } else { next };
@@ -221,13 +235,13 @@ impl<'a> Reader<'a> {
             at += 1;
         }
         while let Some(name) = self.name(at) {
-            let path = format!("{}.{}", module, name);
+            let path = text!(module, ".", name);
             let mut alias = name;
             if self.name(at + 1) == Some("as") {
                 alias = self.name(at + 2).unwrap_or(name);
                 at += 2;
             }
-            self.names.insert(alias.to_string(), path.clone());
+            self.names.insert(alias, path.clone());
             self.path(at, &path);
             at += 1;
             if !self.is(at, ",") {
@@ -248,7 +262,7 @@ impl<'a> Reader<'a> {
         let mut at = at + 1;
         loop {
             if self.is(at, ".") && self.name(at + 1).is_some() {
-                path = format!("{}.{}", path, self.name(at + 1).unwrap_or(""));
+                path = text!(path, ".", self.name(at + 1).unwrap_or(""));
                 at += 2;
             } else if self.is(at, "(") && self.text(at + 1).is_some() && ["__import__", "importlib.import_module", "builtins.__import__"].contains(&path.as_str()) {
                 path = self.text(at + 1).unwrap_or("").to_string();
@@ -258,7 +272,7 @@ impl<'a> Reader<'a> {
                 at += 1;
             } else if self.is(at, "[") && self.text(at + 1).is_some() && self.is(at + 2, "]") && (path == "sys.modules" || path.ends_with("__builtins__") || path.ends_with("__dict__")) {
                 let name = self.text(at + 1).unwrap_or("");
-                path = if path == "sys.modules" { name.to_string() } else { format!("builtins.{}", name) };
+                path = if path == "sys.modules" { name.to_string() } else { text!("builtins.", name) };
                 at += 3;
             } else {
                 return Some((path, at));
@@ -286,11 +300,11 @@ impl<'a> Reader<'a> {
     fn names_at(&mut self, at: usize) -> usize {
         let word = &self.t[at].text;
         if CLIMBS.contains(&word.as_str()) {
-            self.mark(at, "escape", 0.45, word);
+            self.mark(at, "escape", 45, word);
         }
-        let lower = word.to_lowercase();
-        if MINING.iter().any(|m| lower.contains(m)) {
-            self.mark(at, "mining", 0.6, word);
+        let lower = lower(word);
+        if MINING.iter().any(|m| contains(&lower, m)) {
+            self.mark(at, "mining", 60, word);
         }
         let attribute = at > 0 && self.is(at - 1, ".");
         let (path, end) = match self.chain(at) {
@@ -300,7 +314,7 @@ impl<'a> Reader<'a> {
         for i in at + 1..end {
             if let Some(name) = self.name(i) {
                 if CLIMBS.contains(&name) {
-                    self.mark(i, "escape", 0.45, name);
+                    self.mark(i, "escape", 45, name);
                 }
             }
         }
@@ -312,7 +326,7 @@ impl<'a> Reader<'a> {
         let bare = !path.contains('.');
         if bare {
             self.bare(at, end, &path, keyword);
-        } else if self.names.contains_key(word) || path.starts_with("builtins.") || end > at + 1 && !self.own.contains(word) && self.imported(&path) {
+        } else if self.names.get(word).is_some() || path.starts_with("builtins.") || end > at + 1 && !self.own.get(word).is_some() && self.imported(&path) {
             self.path(at, &path);
         }
         for i in at + 1..end {
@@ -327,11 +341,11 @@ impl<'a> Reader<'a> {
     /// __import__ or from sys.modules.
     fn imported(&self, path: &str) -> bool {
         let first = path.split('.').next().unwrap_or("");
-        self.names.contains_key(first) || PATHS.iter().any(|(p, _, _)| p.split('.').next() == Some(first)) && self.t.iter().any(|t| t.kind == Kind::Str && t.text == first)
+        self.names.get(first).is_some() || PATHS.iter().any(|(p, _, _)| p.split('.').next() == Some(first)) && self.t.iter().any(|t| t.kind == Kind::Str && t.text == first)
     }
 
     fn bare(&mut self, at: usize, end: usize, path: &str, keyword: bool) {
-        let own = self.own.contains(path);
+        let own = self.own.get(path).is_some();
         if let Some((_, weight)) = BUILTINS.iter().find(|(name, _)| *name == path) {
             if !own && !keyword {
                 self.mark(at, "dynamic", *weight, path);
@@ -339,19 +353,19 @@ impl<'a> Reader<'a> {
         }
         for module in self.stars.clone() {
             if !own {
-                self.path(at, &format!("{}.{}", module, path));
+                self.path(at, &text!(module, ".", path));
             }
         }
         if ["getattr", "setattr", "hasattr"].contains(&path) && self.is(end, "(") {
             self.looked_up(at, end + 1);
         }
         if ["globals", "locals", "vars"].contains(&path) && self.is(end, "(") && self.subscripted(end) {
-            self.mark(at, "dynamic", 0.3, &format!("{}()[…]", path));
+            self.mark(at, "dynamic", 30, &text!(path, "()[…]"));
         }
         if path == "open" && self.is(end, "(") {
             if let Some(name) = self.text(end + 1) {
                 if name.starts_with('/') || name.starts_with("..") || name.starts_with('~') {
-                    self.mark(at, "file", 0.3, &format!("open {}", shorten(name)));
+                    self.mark(at, "file", 30, &text!("open ", shorten(name)));
                 }
             }
         }
@@ -388,10 +402,10 @@ impl<'a> Reader<'a> {
         match self.text(at + 1) {
             Some(name) if self.is(at + 2, ",") || self.is(at + 2, ")") => {
                 if HIDDEN.contains(&name) || CLIMBS.contains(&name) {
-                    self.mark(call, "hidden", 0.5, &format!("getattr of {}", shorten(name)));
+                    self.mark(call, "hidden", 50, &text!("getattr of ", shorten(name)));
                 }
             }
-            _ if self.is(at, ",") => self.mark(call, "dynamic", 0.15, "getattr of a computed name"),
+            _ if self.is(at, ",") => self.mark(call, "dynamic", 15, "getattr of a computed name"),
             _ => {}
         }
     }
@@ -400,24 +414,24 @@ impl<'a> Reader<'a> {
         let text = &self.t[at].text;
         let backwards = self.is(at + 1, "[") && self.is(at + 2, ":") && self.is(at + 3, ":") && self.is(at + 4, "-");
         if backwards {
-            self.mark(at, "hidden", 0.4, "a text written backwards");
+            self.mark(at, "hidden", 40, "a text written backwards");
             let right: String = text.chars().rev().collect();
             if HIDDEN.contains(&right.as_str()) {
-                self.mark(at, "hidden", 0.5, &right);
+                self.mark(at, "hidden", 50, &right);
             }
         }
         // A text that stands alone is documentation.
         let documentation = self.begins(at) && matches!(self.t.get(at + 1), None | Some(Token { kind: Kind::Newline, .. }));
-        let lower = text.to_lowercase();
+        let lower = lower(text);
         if !documentation {
-            if let Some(word) = MINING.iter().find(|m| lower.contains(*m)) {
-                self.mark(at, "mining", 0.85, word);
+            if let Some(word) = MINING.iter().find(|m| contains(&lower, m)) {
+                self.mark(at, "mining", 85, word);
             }
-            if let Some(place) = PLACES.iter().find(|p| text.starts_with(*p) || (p.starts_with('.') || p.contains('_')) && text.contains(*p)) {
-                self.mark(at, "file", 0.3, &format!("the place {}", place));
+            if let Some(place) = PLACES.iter().find(|p| text.starts_with(*p) || (p.starts_with('.') || p.contains('_')) && contains(text, p)) {
+                self.mark(at, "file", 30, &text!("the place ", place));
             }
             if self.is(at.wrapping_sub(1), "[") && self.is(at + 1, "]") && HIDDEN.contains(&text.as_str()) && !["os", "socket", "exec", "system", "spawn"].contains(&text.as_str()) {
-                self.mark(at, "hidden", 0.4, &format!("[{}]", shorten(text)));
+                self.mark(at, "hidden", 40, &text!("[", shorten(text), "]"));
             }
         }
         self.blob(at);
@@ -426,33 +440,82 @@ impl<'a> Reader<'a> {
     /// Long literals that look like packed code or data.
     fn blob(&mut self, at: usize) {
         let text = &self.t[at].text;
-        let length = text.chars().count();
+        let length = text.bytes().filter(|b| b & 0xc0 != 0x80).count();
         if length < 120 {
             return;
         }
         let bits = entropy(text);
-        let packed = text.chars().filter(|c| !c.is_whitespace()).all(|c| c.is_ascii_alphanumeric() || "+/=-_".contains(c));
+        let packed = text.chars().filter(|c| !c.is_whitespace()).all(|c| c.is_ascii_alphanumeric() || "+/=-_".chars().any(|known| known == c));
         let hex = text.chars().filter(|c| !c.is_whitespace()).all(|c| c.is_ascii_hexdigit());
-        let binary = text.chars().filter(|c| (*c as u32) < 9 || (*c as u32) > 126).count() * 4 > length;
+        let binary = text.chars().fold(0, |n, c| n + usize::from((c as u32) < 9 || (c as u32) > 126)) * 4 > length;
         if hex && bits > 3.0 && length >= 200 {
-            self.mark(at, "blob", 0.25, &format!("{} hexadecimal digits", length));
+            self.mark(at, "blob", 25, &text!(length, " hexadecimal digits"));
         } else if packed && !hex && bits > 4.5 {
-            self.mark(at, "blob", 0.35, &format!("{} characters of base64, {:.1} bits each", length, bits));
+            self.mark(at, "blob", 35, &text!(length, " characters of base64, ", each(bits)));
         } else if (binary || bits > 5.8) && length >= 200 {
-            self.mark(at, "blob", 0.35, &format!("a literal of {} characters, {:.1} bits each", length, bits));
+            self.mark(at, "blob", 35, &text!("a literal of ", length, " characters, ", each(bits)));
         }
     }
 }
 
+/// Whether one text is in another.
+fn contains(text: &str, part: &str) -> bool {
+    let (text, part) = (text.as_bytes(), part.as_bytes());
+    (0..text.len()).any(|i| text[i] == part[0] && text[i..].starts_with(part))
+}
+
+/// The text in lower case, as far as ASCII goes, and with the one other letter that is
+/// ASCII in lower case: the sign for Kelvin.
+fn lower(text: &str) -> String {
+    text.chars().map(|c| if c == '\u{212a}' { 'k' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// The logarithm to base 2.
+fn log2(x: f64) -> f64 {
+    mod c {
+        #[link(name = "c")]
+        extern "C" {
+            pub fn log2(x: f64) -> f64;
+        }
+    }
+    // SAFETY: it computes from its argument alone.
+    unsafe { c::log2(x) }
+}
+
 /// Shannon's entropy, in bits a character.
 fn entropy(text: &str) -> f64 {
-    let mut counts: BTreeMap<char, f64> = BTreeMap::new();
+    let mut counts = Map::new();
     let mut n = 0.0;
     for c in text.chars() {
-        *counts.entry(c).or_insert(0.0) += 1.0;
+        *counts.entry(c.encode_utf8(&mut [0; 4]), || 0.0) += 1.0;
         n += 1.0;
     }
-    -counts.values().map(|k| k / n * (k / n).log2()).sum::<f64>()
+    -counts.iter().map(|(_, k)| k / n * log2(k / n)).sum::<f64>()
+}
+
+/// Writes a number from 0 to 2^30 with so many digits behind the point, at most 9,
+/// exactly rounded, ties to even.
+fn put_fixed(out: &mut String, number: f64, digits: usize) {
+    let bits = number.to_bits();
+    let exponent = (bits >> 52) as i32 - 1075;
+    let scale = 10u64.pow(digits as u32);
+    let scaled = u128::from((bits & ((1 << 52) - 1)) | (1 << 52)) * u128::from(scale);
+    let shift = exponent.unsigned_abs().min(127); // of less than 10^-9 nothing is left
+    let (mut whole, rest, half) = (scaled >> shift, scaled & ((1 << shift) - 1), 1 << shift >> 1);
+    if shift > 0 && (rest > half || rest == half && whole & 1 == 1) {
+        whole += 1;
+    }
+    let whole = whole as u64;
+    put_digits(out, whole / scale, 10, 1);
+    out.push('.');
+    put_digits(out, whole % scale, 10, digits);
+}
+
+fn each(bits: f64) -> String {
+    let mut out = String::new();
+    put_fixed(&mut out, bits, 1);
+    out.push_str(" bits each");
+    out
 }
 
 fn shorten(text: &str) -> String {
@@ -460,20 +523,13 @@ fn shorten(text: &str) -> String {
 }
 
 /// Each label counts with its heaviest mark, and each further mark brings a tenth of
-/// what is missing; labels are put together as if they were independent.
-fn score(marks: &[Mark]) -> f64 {
-    let mut labels: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for m in marks {
-        labels.entry(m.label).or_insert_with(Vec::new).push(m.weight);
-    }
+/// what is missing; labels are put together as if they were independent. The marks
+/// are sorted, the heaviest first.
+fn score(labels: &Map<()>, marks: &[Mark]) -> f64 {
     let mut left = 1.0;
-    for weights in labels.values_mut() {
-        weights.sort_by(|a, b| b.total_cmp(a));
-        let mut clean = 1.0 - weights[0];
-        for w in weights.iter().skip(1).take(10) {
-            clean *= 1.0 - w / 10.0;
-        }
-        left *= clean;
+    for (label, _) in labels.iter() {
+        let weights = marks.iter().filter(|m| m.label == label).map(|m| f64::from(m.weight) / 100.0);
+        left *= weights.take(11).enumerate().fold(1.0, |clean, (i, w)| clean * (1.0 - if i == 0 { w } else { w / 10.0 }));
     }
     1.0 - left
 }
@@ -483,30 +539,38 @@ fn judge(_: &(), line: &[u8], out: &mut String) -> Result<(), String> {
     let id = record.get("id").and_then(|i| i.text()).ok_or("id is missing")?;
     let source = record.get("text").and_then(|t| t.text()).unwrap_or_default();
     let tokens = python::tokens(&source);
-    let mut reader = Reader { t: &tokens, names: BTreeMap::new(), stars: Vec::new(), own: BTreeSet::new(), marks: Vec::new() };
+    let mut reader = Reader { t: &tokens, names: Map::new(), stars: Vec::new(), own: Map::new(), marks: Vec::new() };
     reader.read();
     let mut marks = reader.marks;
     // A line counts once for the same thing.
-    let mut seen = BTreeSet::new();
-    marks.retain(|m| seen.insert((m.line, m.label, m.what.clone())));
-    let total = score(&marks);
-    marks.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.line.cmp(&b.line)));
-    let labels: BTreeSet<&str> = marks.iter().map(|m| m.label).collect();
+    let (mut seen, mut labels) = (Map::new(), Map::new());
+    marks.retain(|m| {
+        labels.insert(m.label, ());
+        seen.insert(&text!(m.line, ":", m.label, ":", m.what), ())
+    });
+    marks.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.line.cmp(&b.line)));
     let lines: Vec<&str> = source.lines().collect();
     out.push_str("{\"id\":");
     json::write_string(out, &id);
-    out.push_str(&format!(",\"score\":{:.4},\"labels\":[", total));
-    json::join(out, labels.iter(), |out, l| json::write_string(out, l));
+    put!(out, ",\"score\":");
+    put_fixed(out, score(&labels, &marks), 4);
+    put!(out, ",\"labels\":[");
+    json::join(out, labels.iter(), |out, (label, _)| json::write_string(out, label));
     out.push_str("],\"explain\":");
-    let mut words: Vec<String> = marks.iter().take(8).map(|m| format!("line {}: {}", m.line, m.what)).collect();
+    let mut words: Vec<String> = marks.iter().take(8).map(|m| text!("line ", m.line, ": ", m.what)).collect();
     if marks.len() > 8 {
-        words.push(format!("and {} more", marks.len() - 8));
+        words.push(text!("and ", marks.len() - 8, " more"));
     }
     json::write_string(out, &words.join("; "));
     out.push_str(",\"findings\":[");
     json::join(out, marks.iter().take(MAX_SHOWN), |out, m| {
         let text: String = lines.get(m.line.wrapping_sub(1)).unwrap_or(&"").trim().chars().take(MAX_LINE).collect();
-        out.push_str(&format!("{{\"line\":{},\"label\":\"{}\",\"weight\":{},\"what\":", m.line, m.label, m.weight));
+        put!(out, "{\"line\":", m.line, ",\"label\":\"", m.label, "\",\"weight\":0.");
+        put_digits(out, u64::from(m.weight), 10, 2);
+        if out.ends_with('0') {
+            out.pop(); // 0.5 is not 0.50
+        }
+        put!(out, ",\"what\":");
         json::write_string(out, &m.what);
         out.push_str(",\"text\":");
         json::write_string(out, &text);

@@ -5,6 +5,8 @@ use crate::map::Map;
 use crate::notes::{join_path, Notes};
 use crate::op::Op;
 use crate::tree::Tree;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 pub enum State {
     Count(u64),
@@ -60,7 +62,7 @@ impl State {
             (State::Same(same), _) => same.merge(Same::Value(value.raw.to_string())),
             (State::Number(tree), Op::Number { fold, strings }) => tree.add(*fold, *strings, value),
             (State::Concat { values, cut }, Op::Concat { limit }) => {
-                let one = std::slice::from_ref(value);
+                let one = core::slice::from_ref(value);
                 let items = if let Kind::Arr(items) = &value.kind {
                     items
                 } else {
@@ -139,14 +141,14 @@ impl State {
 
     pub fn encode(&self, out: &mut String) {
         match self {
-            State::Count(n) => out.push_str(&n.to_string()),
-            State::CountTrue { yes, left } => out.push_str(&format!("[{},{}]", yes, left)),
+            State::Count(n) => put!(out, n),
+            State::CountTrue { yes, left } => put!(out, "[", yes, ",", left, "]"),
             State::Same(Same::Nothing) => out.push_str("[]"),
-            State::Same(Same::Value(v)) => out.push_str(&format!("[{}]", v)),
+            State::Same(Same::Value(v)) => put!(out, "[", v, "]"),
             State::Same(Same::Differs) => out.push_str("null"),
             State::Number(tree) => tree.encode(out),
             State::Concat { values, cut } => {
-                out.push_str(&format!("{{\"cut\":{},\"values\":[", cut));
+                put!(out, "{\"cut\":", cut, ",\"values\":[");
                 join(out, values.iter(), |out, v| out.push_str(v));
                 out.push_str("]}");
             }
@@ -157,8 +159,8 @@ impl State {
             } => {
                 out.push_str("{\"fields\":");
                 write_object(out, fields, |out, s| s.encode(out));
-                out.push_str(&format!(",\"left\":{},\"unlisted\":", left));
-                write_object(out, unlisted, |out, n| out.push_str(&n.to_string()));
+                put!(out, ",\"left\":", left, ",\"unlisted\":");
+                write_object(out, unlisted, |out, n| put!(out, n));
                 out.push('}');
             }
         }
@@ -166,10 +168,7 @@ impl State {
 
     pub fn decode(op: &Op, node: &Node) -> Result<State, String> {
         State::try_decode(op, node).ok_or_else(|| {
-            format!(
-                "the partial is not one of {} with these parameters",
-                op.name()
-            )
+            text!("the partial is not one of ", op.name(), " with these parameters")
         })
     }
 
@@ -220,9 +219,9 @@ impl State {
     /// Writes the value, and notes what is not in it.
     pub fn finish(&self, op: &Op, path: &str, out: &mut String, notes: &mut Notes) {
         match (self, op) {
-            (State::Count(n), _) => out.push_str(&n.to_string()),
+            (State::Count(n), _) => put!(out, n),
             (State::CountTrue { yes, left }, _) => {
-                out.push_str(&yes.to_string());
+                put!(out, yes);
                 notes.left_out(path, *left, "neither true nor false");
             }
             (State::Same(Same::Value(v)), _) => out.push_str(v),

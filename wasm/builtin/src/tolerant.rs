@@ -6,12 +6,25 @@
 //! of two tolerances; arrays that are sets may be in any order; fields that are
 //! ignored may be anything.
 
+#![no_std]
+#![no_main]
+#![feature(alloc_error_handler)]
+
+extern crate alloc;
+
+#[macro_use]
+mod text;
 mod batch;
+mod decimal;
+mod heap;
 #[allow(dead_code)]
 mod json;
 #[allow(dead_code)]
 mod map;
+mod wasi;
 
+use alloc::string::{String, ToString};
+use alloc::{borrow::Cow, vec, vec::Vec};
 use json::{Kind, Node};
 
 const DESCRIPTION: &str = concat!(
@@ -41,12 +54,12 @@ impl Params {
     fn read(node: &Node) -> Result<Params, String> {
         for (name, _) in json::object(node).ok_or("they are not an object")? {
             if !["relative", "absolute", "sets", "ignore"].contains(&name.as_ref()) {
-                return Err(format!("there is no parameter \"{}\"", name));
+                return Err(text!("there is no parameter \"", name, "\""));
             }
         }
         let p = Params {
-            relative: batch::number(node, "relative", 1e-9)?,
-            absolute: batch::number(node, "absolute", 0.0)?,
+            relative: number(node, "relative", 1e-9)?,
+            absolute: number(node, "absolute", 0.0)?,
             all_sets: matches!(node.get("sets").map(|s| &s.kind), Some(Kind::Bool(true))),
             sets: paths(node, "sets")?,
             ignore: paths(node, "ignore")?,
@@ -59,14 +72,25 @@ impl Params {
     }
 }
 
+/// A parameter that is a number, or its default.
+fn number(params: &Node, name: &str, default: f64) -> Result<f64, String> {
+    match params.get(name) {
+        None => Ok(default),
+        Some(v) => match v.kind {
+            Kind::Int | Kind::Float => Ok(decimal::read(v.raw)),
+            _ => Err(text!(name, " is not a number")),
+        },
+    }
+}
+
 fn paths(node: &Node, name: &str) -> Result<Vec<String>, String> {
     match node.get(name).map(|n| &n.kind) {
         None | Some(Kind::Bool(_)) => Ok(Vec::new()),
         Some(Kind::Arr(items)) => items
             .iter()
-            .map(|i| i.text().ok_or(format!("{} is a list of paths", name)))
+            .map(|i| i.text().ok_or_else(|| text!(name, " is a list of paths")))
             .collect(),
-        _ => Err(format!("{} is a list of paths, such as \"rows.score\"", name)),
+        _ => Err(text!(name, " is a list of paths, such as \"rows.score\"")),
     }
 }
 
@@ -88,7 +112,7 @@ impl Comparison<'_> {
     fn differs(&mut self, path: &str, what: &str) -> Same {
         if self.difference.is_none() {
             let at = if path.is_empty() { "the result" } else { path };
-            self.difference = Some(format!("{}: {}", at, what));
+            self.difference = Some(text!(at, ": ", what));
         }
         Same::No
     }
@@ -101,7 +125,7 @@ impl Comparison<'_> {
             (Kind::Int, Kind::Int) => self.differs(path, "other integers"),
             (Kind::Int | Kind::Float, Kind::Int | Kind::Float) => self.floats(path, a, b),
             (Kind::Arr(x), Kind::Arr(y)) if x.len() != y.len() => {
-                self.differs(path, &format!("{} and {} members", x.len(), y.len()))
+                self.differs(path, &text!(x.len(), " and ", y.len(), " members"))
             }
             (Kind::Arr(x), Kind::Arr(y)) => {
                 if self.params.all_sets || self.params.sets.iter().any(|p| p == path) {
@@ -116,17 +140,17 @@ impl Comparison<'_> {
     }
 
     fn floats(&mut self, path: &str, a: &Node, b: &Node) -> Same {
-        let read = |n: &Node| n.raw.parse().unwrap_or(f64::INFINITY);
-        let (x, y): (f64, f64) = (read(a), read(b));
+        let (x, y) = (decimal::read(a.raw), decimal::read(b.raw));
+        let magnitude = |n: f64| n.max(-n);
         let allowed = self
             .params
             .absolute
-            .max(self.params.relative * x.abs().max(y.abs()));
+            .max(self.params.relative * magnitude(x).max(magnitude(y)));
         // An integer beyond every float is equal to nothing but itself.
-        if x.is_finite() && y.is_finite() && (x - y).abs() <= allowed {
+        if x.is_finite() && y.is_finite() && magnitude(x - y) <= allowed {
             return Same::Yes;
         }
-        self.differs(path, &format!("{} and {} are too far apart", shown(a), shown(b)))
+        self.differs(path, &text!(shown(a), " and ", shown(b), " are too far apart"))
     }
 
     fn lists(&mut self, path: &str, x: &[Node], y: &[Node]) -> Same {
@@ -147,7 +171,7 @@ impl Comparison<'_> {
             if path.is_empty() {
                 name.to_string()
             } else {
-                format!("{}.{}", path, name)
+                text!(path, ".", name)
             }
         };
         for (name, a) in x {
@@ -262,7 +286,7 @@ impl Comparison<'_> {
     }
 }
 
-type Field<'a> = (std::borrow::Cow<'a, str>, Node<'a>);
+type Field<'a> = (Cow<'a, str>, Node<'a>);
 
 /// Numbers are shown short.
 fn shown(n: &Node) -> String {
@@ -312,7 +336,7 @@ fn judge(params: &Params, line: &[u8], out: &mut String) -> Result<(), String> {
         json::write_string(out, &values[canonical].0);
     } else {
         let verdict = if values.len() == 2 && !unsure { "reject" } else { "unsure" };
-        out.push_str(&format!(",\"verdict\":\"{}\"", verdict));
+        put!(out, ",\"verdict\":\"", verdict, "\"");
     }
     if let Some(reason) = difference {
         out.push_str(",\"reason\":");
@@ -322,7 +346,7 @@ fn judge(params: &Params, line: &[u8], out: &mut String) -> Result<(), String> {
     json::join(out, values.iter().zip(&best.1), |out, ((id, _), ok)| {
         out.push_str("{\"id\":");
         json::write_string(out, id);
-        out.push_str(&format!(",\"ok\":{}}}", ok));
+        out.push_str(if *ok { ",\"ok\":true}" } else { ",\"ok\":false}" });
     });
     out.push_str("]}\n");
     Ok(())

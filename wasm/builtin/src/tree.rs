@@ -4,6 +4,7 @@ use crate::json::{object, write_object, write_string, Kind, Node};
 use crate::map::Map;
 use crate::notes::{join_path, Notes};
 use crate::number::{Acc, Fold, Number};
+use alloc::string::String;
 
 /// Numbers, and for objects the same again for each field.
 pub struct Tree {
@@ -55,10 +56,7 @@ impl Tree {
     }
 
     pub fn encode(&self, out: &mut String) {
-        out.push_str(&format!(
-            "{{\"c\":[{},{},{}]",
-            self.numbers, self.objects, self.left
-        ));
+        put!(out, "{\"c\":[", self.numbers, ",", self.objects, ",", self.left, "]");
         self.acc.encode(out);
         if !self.fields.is_empty() {
             out.push_str(",\"d\":");
