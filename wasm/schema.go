@@ -2,11 +2,13 @@ package wasm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -25,6 +27,10 @@ const (
 	// all of them together and each twice, for it is compiled to be checked and
 	// to be used: it may look at every byte of the parameters with every one.
 	MaxPatterns = 2_000
+	// MaxNumber bounds a number in a schema, and in parameters that are checked
+	// against one: its characters, and its power of ten. They are compared
+	// exactly, and 1e999999 takes a second where a step takes microseconds.
+	MaxNumber = 1_000
 	// maxComplaints is how many faults of parameters are told at once.
 	maxComplaints = 5
 	schemaURL     = "urn:module:params"
@@ -62,6 +68,9 @@ func (d Description) schema() (*paramsSchema, error) {
 	}
 	if err := refuseReferences(document); err != nil {
 		return nil, err
+	}
+	if err := boundNumbers(document); err != nil {
+		return nil, fmt.Errorf("the schema of the parameters: %w", err)
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -113,6 +122,31 @@ func countValues(v any) int {
 	return n
 }
 
+// boundNumbers refuses numbers that are a lot of work to compare.
+func boundNumbers(v any) error {
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(v.String()), "e")
+		power, err := strconv.Atoi(cmp.Or(exponent, "0"))
+		if len(v) > MaxNumber || err != nil || max(power, -power) > MaxNumber {
+			return fmt.Errorf("the number %.20s… has more than %d characters or a power of ten beyond that; pass it as a string", v, MaxNumber)
+		}
+	case map[string]any:
+		for _, value := range v {
+			if err := boundNumbers(value); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if err := boundNumbers(value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // refuseReferences keeps a small schema from standing for an endless one.
 func refuseReferences(v any) error {
 	switch v := v.(type) {
@@ -145,6 +179,9 @@ func (s *paramsSchema) check(params json.RawMessage) error {
 	}
 	if n := countValues(value); n*s.values > MaxSchemaWork {
 		return fmt.Errorf("the parameters have %d values and their schema %d; at most %d are checked, multiplied (let the schema say less about long lists, or pass less)", n, s.values, MaxSchemaWork)
+	}
+	if err := boundNumbers(value); err != nil {
+		return fmt.Errorf("the parameters: %w", err)
 	}
 	err = s.schema.Validate(value)
 	var invalid *jsonschema.ValidationError

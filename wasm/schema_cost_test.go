@@ -34,3 +34,20 @@ func TestWhatASchemaMayCost(t *testing.T) {
 	require.ErrorContains(t, pattern("(((x?){30}){30}){30}"), "repeat")
 	require.ErrorContains(t, pattern("(("), "not JSON Schema")
 }
+
+// A number of nine characters can be a million digits to whoever compares it.
+func TestNumbersThatAreALotOfWork(t *testing.T) {
+	check := func(minimum, value string) error {
+		d := Description{Params: json.RawMessage(`{"properties":{"a":{"minimum":` + minimum + `}}}`)}
+		return d.CheckParams(json.RawMessage(`{"a":[` + value + `],"b":{"c":` + value + `}}`))
+	}
+	most, more := strings.Repeat("1", MaxNumber), strings.Repeat("1", MaxNumber+1)
+	for _, fine := range []string{"0", "-1.5", "1e1000", "1E-1000", "12e+3", most} {
+		require.NoError(t, check("0", fine))
+		require.NoError(t, check(fine, "0"))
+	}
+	for _, bad := range []string{"1e1001", "1e-1001", "1E+999999", "1e99999999999999999999", more} {
+		require.ErrorContains(t, check("0", bad), "the parameters: the number")
+		require.ErrorContains(t, check(bad, "0"), "the schema of the parameters: the number")
+	}
+}
