@@ -28,7 +28,12 @@ type functionCheckOptions struct {
 	sample    int
 	input     string
 	rangeText string
+	lines     string
+	grid      []string
+	files     []string
 	shardSize string
+	shardText string // --shard-bytes
+	perShard  int64
 	python    string
 	asJSON    bool
 }
@@ -44,13 +49,16 @@ other batches. What differs is shown value by value, with what is likely behind 
 agents that differ honestly cannot be told from agents that cheat. The time and memory that the
 shards took are shown beside the function's limits. No server is needed.
 
-Shards come from --range, from --input, or from a file check.jsonl in the folder, one JSON value
-a line. Without any of them numbers, small ranges, texts and empty
-objects are tried.
+Shards come from --range, --grid, --lines, --file or --input, cut as a job would cut them, or from a file
+check.jsonl in the folder, one JSON value a line. Without any of them numbers, small ranges, texts and empty
+objects are tried. A function over files finds those of --file in $OSTRAKA_INPUT, as if they were stored under
+these names.
 
 The exit code is 1 when a result differs or a shard fails.`,
 		Example: `  ostraka function check examples/bpsw --range 2^64:2^64+10^6 --shard-size 5000
-  ostraka function check resize --input photos.jsonl --sample 20 -o json`,
+  ostraka function check resize --input photos.jsonl --sample 20 -o json
+  ostraka function check examples/words --file texts=./corpus
+  ostraka function check grep --lines access.log.gz --shard-size 1000`,
 		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.folder = args[0]
@@ -63,7 +71,12 @@ The exit code is 1 when a result differs or a shard fails.`,
 	f.IntVar(&o.sample, "sample", defaultCheckSample, "how many shards to run")
 	f.StringVar(&o.input, "input", "", "file of one JSON value a line, each a shard; - is stdin")
 	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range make a shard")
+	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
+	f.StringArrayVar(&o.grid, "grid", nil, "NAME=[VALUE,...], a JSON list; once for each axis: every combination is a shard")
+	f.StringArrayVar(&o.files, "file", nil, "PATH or NAME=PATH, a file or a folder; several times: each file is a shard, which finds it in $OSTRAKA_INPUT")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard")
+	f.StringVar(&o.shardText, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
+	f.Int64Var(&o.perShard, "per-shard", 0, "how many of the files make a shard; the input is then a list")
 	f.StringVar(&o.python, "python", "", pythonUsage)
 	return cmd
 }
@@ -106,13 +119,25 @@ func (o *functionCheckOptions) complete() error {
 	if o.asJSON {
 		o.format = "json"
 	}
+	given := 0
+	for _, flag := range []bool{o.rangeText != "", o.input != "", o.lines != "", len(o.grid) > 0, len(o.files) > 0} {
+		if flag {
+			given++
+		}
+	}
 	switch {
 	case o.sample < 1 || o.sample > determinism.MaxSamples:
 		return usageError("--sample %d: check 1 to %d shards", o.sample, determinism.MaxSamples)
-	case o.rangeText != "" && o.input != "":
-		return usageError("--range and --input exclude one another")
-	case o.rangeText == "" && o.shardSize != "":
-		return usageError("--shard-size is for a --range")
+	case given > 1:
+		return usageError("--range, --grid, --lines, --file and --input exclude one another")
+	case o.rangeText == "" && o.lines == "" && o.shardSize != "":
+		return usageError("--shard-size is for a --range and for --lines")
+	case o.lines == "" && o.shardText != "":
+		return usageError("--shard-bytes is for --lines")
+	case o.lines != "" && (o.shardSize == "") == (o.shardText == ""):
+		return usageError("how many lines make a shard? give --shard-size LINES or --shard-bytes BYTES")
+	case len(o.files) == 0 && o.perShard != 0:
+		return usageError("--per-shard is for --file")
 	}
 	return o.outputFlag.check()
 }
@@ -132,10 +157,18 @@ func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree
 	if err != nil {
 		return report, err
 	}
-	open := func(ctx context.Context, settings harness.Settings) (determinism.Session, error) {
-		return sandbox.Open(ctx, b, settings)
+	files, err := o.findFiles(ctx)
+	if err != nil {
+		return report, err
 	}
-	samples, err := o.samples(ctx, open)
+	open := func(ctx context.Context, settings harness.Settings) (determinism.Session, error) {
+		session, err := sandbox.Open(ctx, b, settings)
+		if err != nil || files == nil {
+			return session, err
+		}
+		return &filesSession{Session: session, files: files}, nil
+	}
+	samples, err := o.samples(ctx, open, files)
 	if err != nil {
 		return report, err
 	}

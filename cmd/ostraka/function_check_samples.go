@@ -23,8 +23,18 @@ const checkFile = "check.jsonl"
 const triedRangeSize = 100
 
 // samples finds the shards to run.
-func (o *functionCheckOptions) samples(ctx context.Context, open determinism.Opener) ([]determinism.Sample, error) {
+func (o *functionCheckOptions) samples(ctx context.Context, open determinism.Opener, files checkedFiles) ([]determinism.Sample, error) {
 	switch {
+	case len(o.files) > 0:
+		return files.samples(o.perShard, o.sample)
+	case o.lines != "":
+		return o.samplesOfLines()
+	case len(o.grid) > 0:
+		grid, err := readGrid(o.grid)
+		if err != nil {
+			return nil, err
+		}
+		return spread(grid.Count(), o.sample, grid.Input), nil
 	case o.rangeText != "":
 		return rangeSamples(o.rangeText, o.shardSize, o.sample)
 	case o.input == "-":
@@ -54,7 +64,11 @@ func rangeSamples(text, size string, most int) ([]determinism.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := r.Count()
+	return spread(r.Count(), most, r.Input), nil
+}
+
+// spread takes shards from all over a partition, the first and the last among them.
+func spread(count int64, most int, input func(int64) []byte) []determinism.Sample {
 	n := min(int64(most), count)
 	samples := make([]determinism.Sample, n)
 	for i := range n {
@@ -65,9 +79,9 @@ func rangeSamples(text, size string, most int) ([]determinism.Sample, error) {
 				shard = count - 1
 			}
 		}
-		samples[i] = determinism.Sample{Shard: shard, Input: r.Input(shard)}
+		samples[i] = determinism.Sample{Shard: shard, Input: input(shard)}
 	}
-	return samples, nil
+	return samples
 }
 
 func fileSamples(path string, most int) ([]determinism.Sample, error) {
@@ -79,9 +93,12 @@ func fileSamples(path string, most int) ([]determinism.Sample, error) {
 	return lineSamples(file, path, most)
 }
 
-// lineSamples takes lines from all over a file, the first among them, without holding more than twice what is wanted.
-func lineSamples(in io.Reader, name string, most int) (samples []determinism.Sample, err error) {
-	items := partition.NewItems(in)
+func lineSamples(in io.Reader, name string, most int) ([]determinism.Sample, error) {
+	return readSamples(partition.NewItems(in), name, most)
+}
+
+// readSamples takes shards from all over a file, the first among them, without holding more than twice what is wanted.
+func readSamples(items partition.Reader, name string, most int) (samples []determinism.Sample, err error) {
 	for every := int64(1); ; {
 		item, err := items.Next()
 		if errors.Is(err, io.EOF) {

@@ -121,19 +121,26 @@ func badInput(flag string, err error) error {
 	return usageError("%s: %w", flag, err)
 }
 
-// parseGrid reads the axes of --grid.
-func parseGrid(flags []string) (client.Partition, error) {
-	var grid partition.Grid
+// readGrid reads the axes of --grid.
+func readGrid(flags []string) (grid partition.Grid, err error) {
 	for _, text := range flags {
 		name, list, found := strings.Cut(text, "=")
 		axis := partition.Axis{Name: strings.TrimSpace(name)}
 		if err := json.Unmarshal([]byte(list), &axis.Values); !found || err != nil {
-			return client.Partition{}, usageError("--grid %q is not NAME=[VALUE,...]: write for example --grid 'alpha=[0.1,0.5]' --grid 'mode=[\"fast\",\"exact\"]'", text)
+			return grid, usageError("--grid %q is not NAME=[VALUE,...]: write for example --grid 'alpha=[0.1,0.5]' --grid 'mode=[\"fast\",\"exact\"]'", text)
 		}
 		grid.Axes = append(grid.Axes, axis)
 	}
 	if err := grid.Validate(); err != nil {
-		return client.Partition{}, badInput("--grid", err)
+		return grid, badInput("--grid", err)
+	}
+	return grid, nil
+}
+
+func parseGrid(flags []string) (client.Partition, error) {
+	grid, err := readGrid(flags)
+	if err != nil {
+		return client.Partition{}, err
 	}
 	p := client.Partition{Kind: client.PartitionKindGrid}
 	for _, a := range grid.Axes {
