@@ -12,6 +12,7 @@ type ballot struct {
 	groups      []group   // equal answers, the largest group first
 	failures    []Attempt // reported without an output, errors included
 	server      []Attempt // the server's own answers, by ID
+	failing     int       // how many of the failures are independent
 	outstanding int       // attempts that may still bring a vote
 	total       int       // all attempts, whatever became of them
 	reasons     []Reason
@@ -22,7 +23,7 @@ type group struct {
 	status Status
 	digest string
 	votes  []Attempt // by ID
-	voices int       // how many of them are independent, where that counts
+	voices int       // how many of them are independent
 }
 
 func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
@@ -47,7 +48,8 @@ func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 			b.explain(ReasonUnusable, "the result of agent %s has no digest or an unknown status, so it does not count", a.Agent)
 		}
 	}
-	slices.SortFunc(b.groups, compareGroups)
+	b.failing = voices(b.failures, evidence)
+	b.rank(evidence)
 	return b
 }
 
@@ -113,13 +115,13 @@ func (b *ballot) explain(code ReasonCode, format string, args ...any) {
 	b.reasons = append(b.reasons, Reason{Code: code, Text: text})
 }
 
-// leader returns the largest group, and how many votes the next one has.
+// leader returns the group with most voices, and how many the next one has.
 func (b *ballot) leader() (lead group, second int) {
 	if len(b.groups) > 0 {
 		lead = b.groups[0]
 	}
 	if len(b.groups) > 1 {
-		second = len(b.groups[1].votes)
+		second = b.groups[1].voices
 	}
 	return lead, second
 }
@@ -159,16 +161,18 @@ func compareAttempts(a, b Attempt) int {
 	)
 }
 
-// compareGroups puts more votes first, among equals outputs before errors.
+// compareGroups puts more voices first, among equals more votes, then outputs
+// before errors.
 func compareGroups(a, b group) int {
 	return cmp.Or(
+		cmp.Compare(b.voices, a.voices),
 		cmp.Compare(len(b.votes), len(a.votes)),
-		cmp.Compare(rank(a.status), rank(b.status)),
+		cmp.Compare(orderOf(a.status), orderOf(b.status)),
 		cmp.Compare(a.digest, b.digest),
 	)
 }
 
-func rank(s Status) int {
+func orderOf(s Status) int {
 	if s == OK {
 		return 0
 	}

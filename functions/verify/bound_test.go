@@ -230,7 +230,25 @@ func TestClusters(t *testing.T) {
 }
 
 func TestDivergent(t *testing.T) {
-	require.Equal(t, []string{"arm64 musl"}, Divergent("amd64 glibc", []ClassTally{
-		{"amd64 glibc", 0, 50, 5}, {"arm64 musl", 1, 10, 2}, {"arm64 glibc", 0, 10, 1}, {"amd64 musl", 2, 10, 3}, {"", 0, 9, 9},
-	}))
+	record := Evidence{Record: ProbationAudits}
+	members := []Member{
+		{"a", "1", "", "amd glibc", 0, 50}, {"b", "2", "", "amd glibc", 0, 50}, // the reference
+		{"c", "3", "", "arm musl", 1, 5}, {"d", "4", "", "arm musl", 0, 5}, {"e", "5", "", "arm musl", 0, 0},
+		{"f", "6", "", "arm glibc", 0, 10}, {"g", "6", "", "arm glibc", 0, 10}, // of one owner
+		{"h", "7", "", "amd musl", 2, 5}, {"i", "8", "", "amd musl", 0, 5}, // too many passed
+		{"j", "9", "", "invented", 0, 2}, {"k", "10", "", "invented", 0, 2}, // nobody with a record
+		{"l", "11", "", "", 0, 9}, {"m", "12", "", "", 0, 9}, // not known
+	}
+	evidence := map[string]Evidence{"c": record, "d": record, "f": record, "g": record, "h": record, "i": record, "j": record, "l": record, "m": record}
+	want := []ClassVerdict{{Class: "arm musl", Excused: []string{"c", "d"}}, {Class: "invented"}}
+	require.Equal(t, want, Divergent("amd glibc", members, evidence))
+	require.Empty(t, Divergent("", members, evidence), "what to compare with is not known")
+	require.Equal(t, []ClassVerdict{{Class: "invented"}}, Divergent("amd glibc", members[9:], map[string]Evidence{
+		"j": record, "k": {Record: ProbationAudits - 1},
+	}), "one short")
+	linked := map[string]Evidence{"c": {Record: ProbationAudits, Cluster: "x"}, "d": {Record: ProbationAudits, Cluster: "x"}}
+	require.Empty(t, Divergent("amd glibc", members[2:4], linked), "who lied alike before is one voice")
+	require.Equal(t, "arm musl", Majority([]Member{{Class: "arm musl", Passed: 3}, {Class: "amd glibc", Passed: 2}, {Passed: 9}}))
+	require.Empty(t, Majority([]Member{{Class: "arm musl", Passed: 3}, {Class: "amd glibc", Passed: 3}}))
+	require.Empty(t, Majority(nil))
 }

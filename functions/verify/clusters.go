@@ -52,53 +52,37 @@ func Clusters(pairs []Alike) map[string]string {
 	return clusters
 }
 
-// WrongAlike lists the pairs of agents that gave the same wrong answer, by the
-// verdict that proved it: what to count in Alike. It is empty where nobody is to
-// blame.
+// WrongAlike lists the pairs of agents that gave the same wrong answer to a
+// shard, by the verdict that proved it: what to count in Alike. Answers that were
+// taken back before count too, since they are no less wrong. It is empty where
+// nobody is to blame.
 func (v Verdict) WrongAlike(attempts []Attempt) []Alike {
 	if len(v.Deltas()) == 0 {
 		return nil
 	}
-	answers := map[string]string{}
+	blamed := map[string]bool{}
+	for _, vote := range v.Disagree {
+		blamed[vote.Attempt] = true
+	}
+	given := map[string][]Attempt{} // by answer
+	wrong := map[string]bool{}
 	for _, a := range attempts {
-		if !a.Server && a.State == Reported && isAnswer(a) {
-			answers[a.ID] = string(a.Status) + " " + a.Digest
+		if !a.Server && a.Agent != "" && a.State == Reported && isAnswer(a) {
+			answer := string(a.Status) + " " + a.Digest
+			given[answer] = append(given[answer], a)
+			wrong[answer] = wrong[answer] || blamed[a.ID]
 		}
 	}
 	var pairs []Alike
-	for i, x := range v.Disagree {
-		for _, y := range v.Disagree[:i] {
-			if answers[x.Attempt] != "" && answers[x.Attempt] == answers[y.Attempt] {
-				pairs = append(pairs, Alike{A: min(x.Agent, y.Agent), B: max(x.Agent, y.Agent), Times: 1})
+	for answer, same := range given {
+		for i, x := range same {
+			for _, y := range same[:i] {
+				if wrong[answer] && x.Agent != y.Agent {
+					pairs = append(pairs, Alike{A: min(x.Agent, y.Agent), B: max(x.Agent, y.Agent), Times: 1})
+				}
 			}
 		}
 	}
 	slices.SortFunc(pairs, func(x, y Alike) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
 	return pairs
-}
-
-// ClassTally is how the audits of a job went that agents of one class of
-// platforms had.
-type ClassTally struct {
-	Class          string
-	Passed, Failed int
-	// FailedOwners is the number of owners whose agents failed one.
-	FailedOwners int
-}
-
-// Divergent lists the classes that disagree with the server as a whole: agents
-// of MinDivergent owners or more failed, and no more than one audit in ten
-// passed. That is the function's doing, or the platform's, and nobody is charged
-// for it; their results must not become final all the same. reference is the
-// server's class, which cannot diverge.
-func Divergent(reference string, tallies []ClassTally) []string {
-	const passedShare = 10
-	var classes []string
-	for _, t := range tallies {
-		if t.Class != "" && t.Class != reference && t.FailedOwners >= MinDivergent && t.Passed*passedShare <= t.Failed {
-			classes = append(classes, t.Class)
-		}
-	}
-	slices.Sort(classes)
-	return classes
 }

@@ -10,10 +10,12 @@ import (
 // is known about their agents, and an agent without evidence is new.
 //
 // Answers (status ok or error, with a digest) are votes, one for each agent
-// that is not caught. With a quorum an answer wins when so many gave it and no
-// other answer has as many votes: ok is accepted, error fails the shard. Other
-// failures are retried on other agents; when Policy.FailureLimit attempts have
-// failed and no agent has returned an output, the shard fails. Where answers
+// that is not caught; agents that may come from one hand have one voice together
+// (see voices). With a quorum an answer wins when it has so many voices and no
+// other answer has as many: ok is accepted, error fails the shard. Other
+// failures are retried on other agents; when Policy.FailureLimit independent
+// attempts have failed and no agent has returned an output, the shard fails:
+// what fails on the machines of one owner says something about these. Where answers
 // differ more agents are asked, up to the policy's number of attempts, then a
 // person. What a target error asks for is told at Bound; an answer of the server
 // decides under every policy.
@@ -29,7 +31,7 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means)
 	b := castBallot(attempts, evidence)
 	switch {
 	case len(b.server) > 0:
-		return b.believeServer(m)
+		return b.believeServer(m, evidence)
 	case p.None:
 		return b.believe(p)
 	case p.Recheck != "":
@@ -43,24 +45,32 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means)
 // count decides by a quorum.
 func (b *ballot) count(p Policy) Verdict {
 	lead, second := b.leader()
-	votes := len(lead.votes)
 	switch {
-	case votes >= p.Quorum && votes > second:
-		b.explain(ReasonAgreed, "%d agents agree on %s, and %d must", votes, lead, p.Quorum)
+	case lead.voices >= p.Quorum && lead.voices > second:
+		b.explain(ReasonAgreed, "%d agents agree on %s, and %d must", lead.voices, lead, p.Quorum)
 		return b.settle(lead)
 	case b.hopeless(p):
 		return b.giveUp(p)
-	case votes >= p.Quorum:
-		b.explain(ReasonTied, "two answers have %d votes each", votes)
+	case lead.voices >= p.Quorum:
+		b.explain(ReasonTied, "two answers have %d voices each", lead.voices)
 		return b.ask(p, 1)
 	default:
-		b.explain(ReasonShort, "%d of %d agents agree", votes, p.Quorum)
-		return b.ask(p, p.Quorum-votes)
+		b.explain(ReasonShort, "%d of %d agents agree", lead.voices, p.Quorum)
+		return b.ask(p, p.Quorum-lead.voices)
 	}
 }
 
 // hopeless says whether so many attempts have failed that it is the function.
-func (b *ballot) hopeless(p Policy) bool { return !b.answered() && len(b.failures) >= p.FailureLimit() }
+func (b *ballot) hopeless(p Policy) bool { return !b.answered() && b.failed(p) >= p.FailureLimit() }
+
+// failed counts the failures that speak against the function: those of one hand
+// once, where the policy keeps hands apart.
+func (b *ballot) failed(p Policy) int {
+	if p.Independent() {
+		return b.failing
+	}
+	return len(b.failures)
+}
 
 // believe decides without verification: the first output is accepted, one
 // exception is believed, anything else is tried once more.
@@ -73,7 +83,7 @@ func (b *ballot) believe(p Policy) Verdict {
 		b.explain(ReasonUnverified, "the first exception is believed without verification")
 		return b.settle(first)
 	}
-	if len(b.failures) >= p.FailureLimit() {
+	if b.failed(p) >= p.FailureLimit() {
 		return b.giveUp(p)
 	}
 	b.explain(ReasonShort, "no result yet")
@@ -134,7 +144,7 @@ func (b *ballot) ask(p Policy, missing int) Verdict {
 
 // verdict lists who agrees with an answer and which outputs differ from it.
 func (b *ballot) verdict(decision Decision, g group) Verdict {
-	v := Verdict{Decision: decision, Agree: votesOf(g.votes)}
+	v := Verdict{Decision: decision, Agree: votesOf(g.votes), Voices: g.voices}
 	for _, other := range b.groups {
 		if other.status != OK || len(other.votes) == 0 || (other.status == g.status && other.digest == g.digest) {
 			continue

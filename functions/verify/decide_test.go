@@ -199,3 +199,39 @@ func TestPolicyValidate(t *testing.T) {
 		require.Error(t, p.Validate(), "%+v", p)
 	}
 }
+
+// TestOneOwnerIsOneVoiceOfAQuorum: neither its agreement nor its failures count more than once.
+func TestOneOwnerIsOneVoiceOfAQuorum(t *testing.T) {
+	two := Policy{Quorum: 2}
+	linked := map[string]Evidence{"a": {Cluster: "c"}, "b": {Cluster: "c"}}
+	for _, tc := range []struct {
+		name     string
+		policy   Policy
+		attempts []Attempt
+		evidence map[string]Evidence
+		want     Decision
+		wanted   int
+	}{
+		{"agents of one owner", two, ballots("a:ok:wrong:me", "b:ok:wrong:me"), nil, Replicate, 1},
+		{"agents of two", two, ballots("a:ok:right:me", "b:ok:right:you"), nil, Accept, 0},
+		{"agents that lied alike", two, ballots("a:ok:wrong:me", "b:ok:wrong:you"), linked, Replicate, 1},
+		{"a crowd of one owner does not out-vote two", two, ballots("a:ok:wrong:me", "b:ok:wrong:me", "c:ok:wrong:me", "d:ok:right", "e:ok:right"), nil, Accept, 0},
+		{"four time-outs of one owner", two, ballots("a:timeout::me", "b:timeout::me", "c:timeout::me", "d:timeout::me"), nil, Replicate, 2},
+		{"time-outs of as many owners as it takes", two, ballots("a:timeout::x", "b:timeout::x", "c:timeout::y", "d:timeout::z"), nil, Fail, 0},
+		{"one less", two, ballots("a:timeout::x", "b:timeout::x", "c:timeout::y", "d:timeout::y"), nil, Replicate, 2},
+		{"crashes, without verification", Policy{None: true}, ballots("a:killed::me", "b:killed::me"), nil, Fail, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := Decide(tc.policy, tc.attempts, tc.evidence, Means{})
+			require.Equal(t, tc.want, v.Decision, "%+v", v)
+			require.Equal(t, tc.wanted, v.Wanted)
+			if v.Decision == Accept {
+				require.Equal(t, right, v.Digest)
+				require.Equal(t, 2, v.Voices)
+			}
+		})
+	}
+	believed := Decide(Policy{None: true}, ballots("a:ok:wrong:me", "b:ok:wrong:me", "c:ok:right"), nil, Means{})
+	require.Equal(t, Accept, believed.Decision)
+	require.Empty(t, believed.Deltas(), "one owner alone accuses nobody")
+}

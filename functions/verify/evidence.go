@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// MinSupport is the number of distinct agents that must agree before their
-// answer is evidence for or against anyone. An answer that one agent alone
-// gave has been believed, not checked.
+// MinSupport is the number of independent agents that must agree before their
+// answer is evidence for or against anyone. An answer that one hand alone gave
+// has been believed, not checked.
 const MinSupport = 2
 
 // Deltas returns how the evidence of the agents changes when the verdict is
 // carried out, in the order of agents: one passed check for those who agree,
 // one failed check for those who gave another answer. Only a final answer with
-// at least MinSupport votes, or the server's own, is evidence. Exceptions are
+// at least MinSupport voices, or the server's own, is evidence. Exceptions are
 // evidence only where the server has shown them to be wrong; time-outs and the
 // like never are: honest machines differ in them.
 func (v Verdict) Deltas() []Delta {
 	switch {
 	case v.Provisional || v.Divergence != "":
 		return nil
-	case !v.Proven && (v.Decision != Accept || len(v.Agree) < MinSupport):
+	case !v.Proven && (v.Decision != Accept || v.Voices < MinSupport):
 		return nil
 	}
 	deltas := make([]Delta, 0, len(v.Agree)+len(v.Disagree))
@@ -37,7 +37,7 @@ func (v Verdict) Deltas() []Delta {
 // Accepted is the answer that a shard was given.
 type Accepted struct {
 	Digest string
-	// Support is the number of distinct agents that gave it: len(Verdict.Agree).
+	// Support is the number of independent agents that gave it: Verdict.Voices.
 	Support int
 }
 

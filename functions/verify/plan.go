@@ -35,7 +35,8 @@ type Forecast struct {
 	Window int `json:"window,omitempty"`
 	Voices int `json:"voices"`
 	// Agents is the number of agents at hand, Owners that of independent owners
-	// among them, and OwnersNeeded how many the job cannot do without.
+	// among them (those that gave the same wrong answers count as one), and
+	// OwnersNeeded how many the job cannot do without.
 	Agents       int `json:"-"`
 	Owners       int `json:"owners"`
 	OwnersNeeded int `json:"owners_needed"`
@@ -86,22 +87,25 @@ func usable(hands []Hand) (left []Hand) {
 
 func ownersOf(hands []Hand) int {
 	votes := make([]Attempt, len(hands))
+	evidence := map[string]Evidence{}
 	for i, h := range hands {
 		votes[i] = Attempt{Agent: h.Agent, Owner: h.Owner}
+		evidence[h.Agent] = h.Evidence
 	}
-	return owners(votes)
+	return voices(votes, evidence)
 }
 
 func (f *Forecast) note(format string, args ...any) {
 	f.Notes = append(f.Notes, fmt.Sprintf(format, args...))
 }
 
-// needs marks the job as stuck when too few owners are at hand.
+// needs marks the job as stuck when too few owners are at hand: two attempts at a
+// shard never go to one.
 func (f *Forecast) needs(owners int) {
 	f.OwnersNeeded = owners
 	if f.Owners < owners {
 		f.Stuck = true
-		f.note("agents of %d owners are needed, and there are %d: enrol more, or ask for less", owners, f.Owners)
+		f.note("it needs %d more independent owners: agents of %d are at hand, and %d must answer a shard; enrol agents of others, or ask for less", owners-f.Owners, f.Owners, owners)
 	}
 }
 

@@ -50,10 +50,16 @@ func DefaultMaxAttempts(quorum int) int {
 
 // FailureLimit is the number of attempts without an answer (exceptions that
 // differ, time-outs, memory kills and the like) after which a shard that
-// nobody has answered fails: one more than the quorum. As many machines must
+// nobody has answered fails: one more than the quorum. Where the policy is
+// Independent, those of one owner count once. As many machines must
 // fail as would have to agree, and one unlucky machine is forgiven; a function
 // that always runs out of time stops costing soon.
 func (p Policy) FailureLimit() int { return min(p.quorum()+1, p.maxAttempts()) }
+
+// Independent says whether attempts at a shard must come from different owners
+// to count. Where the first answer is believed anyhow, they need not: who trusts
+// all agents may have several of one owner try.
+func (p Policy) Independent() bool { return !p.None && p.Quorum != 1 }
 
 // Validate says why a policy is not usable.
 func (p Policy) Validate() error {

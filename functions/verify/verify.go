@@ -8,7 +8,7 @@ package verify
 // Policy says what a shard's result needs before it is accepted: exactly one of
 // Quorum, None, TargetError and Recheck is given.
 type Policy struct {
-	// Quorum is the number of distinct agents that must give the same answer,
+	// Quorum is the number of independent agents that must give the same answer,
 	// 1 to MaxQuorum.
 	Quorum int `json:"quorum,omitempty"`
 	// None means no verification: the first answer is believed.
@@ -94,8 +94,8 @@ type Attempt struct {
 	// for itself.
 	Owner string
 	Block string
-	// Class is the platform: architecture, C library, interpreter. Classes that
-	// disagree as a whole do not accuse one another.
+	// Class is the platform, as the agent claims it (see Machine); empty: it is
+	// not known. Classes that disagree as a whole do not accuse one another.
 	Class string
 }
 
@@ -112,6 +112,9 @@ type Evidence struct {
 	// Cluster names agents that gave the same wrong answer (see Clusters): their
 	// voices count once. It is empty for all others.
 	Cluster string
+	// Record is the number of its answers that were confirmed since the last time
+	// that it was excused for its platform, or since it joined: see isPlatform.
+	Record int64
 }
 
 // OnProbation says whether an agent is new or was caught lately.
@@ -157,7 +160,9 @@ type Verdict struct {
 	// Proven. Before a decision they describe the leading answer.
 	Agree    []Vote
 	Disagree []Vote
-	Reasons  []Reason
+	// Voices is how many of those who agree are independent.
+	Voices  int
+	Reasons []Reason
 }
 
 // Divergence says that answers differ without anybody being to blame.

@@ -5,10 +5,6 @@ import (
 	"slices"
 )
 
-// MinDivergent is the number of owners that must agree on a platform before
-// their answer is taken for the platform's.
-const MinDivergent = 2
-
 // rank counts the independent voices of each answer and puts the answer with
 // the most of them first.
 func (b *ballot) rank(evidence map[string]Evidence) {
@@ -19,7 +15,7 @@ func (b *ballot) rank(evidence map[string]Evidence) {
 			b.explain(ReasonDependent, "%d agents agree on %s, but some belong together: they count as %d", len(g.votes), *g, g.voices)
 		}
 	}
-	slices.SortStableFunc(b.groups, func(x, y group) int { return y.voices - x.voices })
+	slices.SortFunc(b.groups, compareGroups)
 }
 
 // voices counts votes, those that may come from one hand once: agents of one
@@ -99,36 +95,6 @@ func (b Bound) voicesFor(against float64) int {
 	return max(1, int(math.Ceil(math.Log(odds)/math.Log((1-b.Hostile)/b.Hostile)-rounding)))
 }
 
-// isPlatform says whether a group's answer is that of its platform: it comes
-// from one class, which is neither the reference's nor that of anybody who
-// agrees with the reference, and from enough owners.
-func (g group) isPlatform(reference group, class string) bool {
-	own := g.votes[0].Class
-	if own == "" || own == class || owners(g.votes) < MinDivergent {
-		return false
-	}
-	return !slices.ContainsFunc(g.votes, func(a Attempt) bool { return a.Class != own }) &&
-		!slices.ContainsFunc(reference.votes, func(a Attempt) bool { return a.Class == own })
-}
-
-// splitByPlatform says whether the two first answers are each that of a class.
-func (b *ballot) splitByPlatform() bool {
-	if len(b.groups) < 2 {
-		return false
-	}
-	lead, rival := b.groups[0], b.groups[1]
-	return owners(lead.votes) >= MinDivergent && lead.votes[0].Class != "" && rival.isPlatform(lead, lead.votes[0].Class)
-}
-
-// owners counts the owners of votes; agents without one count for themselves.
-func owners(votes []Attempt) int {
-	seen := map[string]bool{}
-	for _, a := range votes {
-		if a.Owner != "" {
-			seen["owner "+a.Owner] = true
-		} else {
-			seen["agent "+a.Agent] = true
-		}
-	}
-	return len(seen)
-}
+// Voices counts agents, given as an attempt each, those that may come from one
+// hand once.
+func Voices(agents []Attempt, evidence map[string]Evidence) int { return voices(agents, evidence) }

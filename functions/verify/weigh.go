@@ -5,7 +5,6 @@ package verify
 // else by as many independent agents as make one of them credible.
 func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict {
 	bound := Derive(p)
-	b.rank(evidence)
 	if len(b.groups) == 0 {
 		if b.hopeless(p) {
 			return b.giveUp(p)
@@ -31,7 +30,7 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 	case m.Recheck:
 		b.explain(ReasonRecheck, "the server is to execute it: %s", b.why())
 		return b.verdict(Recheck, lead)
-	case b.splitByPlatform():
+	case b.splitByPlatform(evidence):
 		b.explain(ReasonPlatform, "agents of different owners agree on each platform, and the platforms differ")
 		v := b.verdict(Review, lead)
 		v.Divergence = Platform
@@ -75,7 +74,7 @@ func (b *ballot) recheckAll(p Policy) Verdict {
 // believeServer takes the server's answer. Before anybody is contradicted by it
 // the server must have given it twice: a function that does not give one answer
 // accuses nobody.
-func (b *ballot) believeServer(m Means) Verdict {
+func (b *ballot) believeServer(m Means, evidence map[string]Evidence) Verdict {
 	reference := group{status: b.server[0].Status, digest: b.server[0].Digest}
 	lead, _ := b.leader()
 	for _, again := range b.server[1:] {
@@ -90,7 +89,7 @@ func (b *ballot) believeServer(m Means) Verdict {
 	var opposed []group
 	for _, g := range b.groups {
 		if g.status == reference.status && g.digest == reference.digest {
-			reference.votes = g.votes
+			reference.votes, reference.voices = g.votes, g.voices
 		} else {
 			opposed = append(opposed, g)
 		}
@@ -106,8 +105,8 @@ func (b *ballot) believeServer(m Means) Verdict {
 		if g.status == Error {
 			b.oppose(&v, g)
 		}
-		if g.isPlatform(reference, b.server[0].Class) {
-			b.explain(ReasonPlatform, "agents of different owners on the platform %s agree on %s: the platforms differ, and nobody is to blame", g.votes[0].Class, g)
+		if g.isPlatform(reference, b.server[0].Class, evidence) {
+			b.explain(ReasonPlatform, "agents of different owners on the platform %s, who were right elsewhere, agree on %s: the platforms differ, and nobody is to blame", g.votes[0].Class, g)
 			v.Divergence = Platform
 		}
 	}

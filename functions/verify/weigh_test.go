@@ -30,6 +30,8 @@ func TestDecideWithABound(t *testing.T) {
 	target := Policy{TargetError: 1e-3}
 	all := Policy{Recheck: RecheckAll}
 	can, cannot := Means{Recheck: true}, Means{}
+	record := Evidence{Record: ProbationAudits}
+	known := map[string]Evidence{"a": record, "b": record, "c": record, "d": record}
 	for _, tc := range []struct {
 		name        string
 		policy      Policy
@@ -64,6 +66,7 @@ func TestDecideWithABound(t *testing.T) {
 		{"exceptions agree", target, ballots("a:error:right", "b:error:right", "c:error:right", "d:error:right"), cannot, Fail, false, 0, "a b c d", "", ""},
 		{"a time-out", target, ballots("a:timeout"), can, Replicate, false, 1, "", "", ""},
 		{"a time-out and an answer", target, ballots("a:timeout", "b:ok:right"), can, Accept, true, 0, "b", "", ""},
+		{"time-outs of one owner", target, ballots("a:timeout::me", "b:timeout::me", "c:timeout::me", "d:timeout::me", "e:timeout::me"), can, Replicate, false, 1, "", "", ""},
 		{"time-outs at the limit", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout"), can, Fail, false, 0, "a b c d e", "", ""},
 		{"a result that was taken back", target, ballots("-a:ok:wrong"), can, Replicate, false, 1, "", "", ""},
 		{"and another answer", target, ballots("-a:ok:wrong", "b:ok:right"), can, Accept, true, 0, "b", "", ""},
@@ -80,8 +83,12 @@ func TestDecideWithABound(t *testing.T) {
 		{"the server under a quorum", Policy{Quorum: 2}, ballots("a:ok:wrong", "b:ok:wrong", "server:ok:right", "server:ok:right"), can, Accept, false, 0, "", "a b", ""},
 
 		{"a platform of its own", target, ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "server:ok:right::amd", "server:ok:right::amd"), can, Accept, false, 0, "", "a b", Platform},
+		{"accomplices invent a platform", target, ballots("new1:ok:wrong:x:none", "new2:ok:wrong:y:none", "server:ok:right::amd", "server:ok:right::amd"), can, Accept, false, 0, "", "new1 new2", ""},
+		{"one of them has a record", target, ballots("a:ok:wrong:x:none", "new2:ok:wrong:y:none", "server:ok:right::amd", "server:ok:right::amd"), can, Accept, false, 0, "", "a new2", ""},
+		{"the server's platform is not known", target, ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "server:ok:right", "server:ok:right"), can, Accept, false, 0, "", "a b", ""},
 		{"one owner is no platform", target, ballots("a:ok:wrong:x:arm", "b:ok:wrong:x:arm", "server:ok:right::amd", "server:ok:right::amd"), can, Accept, false, 0, "", "a b", ""},
 		{"an agent of it agrees with the server", target, ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "c:ok:right:z:arm", "server:ok:right::amd", "server:ok:right::amd"), can, Accept, false, 0, "c", "a b", ""},
+		{"new agents on two platforms, without a server", target, ballots("a:ok:wrong:x:arm", "new1:ok:wrong:y:arm", "c:ok:right:z:amd", "d:ok:right:w:amd"), cannot, Replicate, false, 4, "c d", "a new1", ""},
 		{"platforms without a server", target, ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "c:ok:right:z:amd", "d:ok:right:w:amd"), cannot, Review, false, 0, "c d", "a b", Platform},
 
 		{"recheck: nothing yet", all, nil, can, Replicate, false, 1, "", "", ""},
@@ -91,7 +98,7 @@ func TestDecideWithABound(t *testing.T) {
 		{"recheck: time-outs", all, ballots("a:timeout", "b:timeout"), can, Fail, false, 0, "a b", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			v := Decide(tc.policy, tc.attempts, nil, tc.means)
+			v := Decide(tc.policy, tc.attempts, known, tc.means)
 			require.Equal(t, tc.decision, v.Decision, "%+v", v)
 			require.Equal(t, tc.provisional, v.Provisional)
 			require.Equal(t, tc.wanted, v.Wanted)
@@ -115,6 +122,10 @@ func TestServerProves(t *testing.T) {
 	require.Equal(t, "002", v.Canonical, "an agent's attempt is canonical where one is right")
 	require.Equal(t, []Delta{{"a", 0, 1}, {"b", 0, 1}, {"c", 1, 0}}, v.Deltas())
 	require.Equal(t, []Alike{{"a", "b", 1}}, v.WrongAlike(list))
+	before := ballots("a:ok:wrong", "-b:ok:wrong", "-c:ok:right", "d:ok:other", "server:ok:right", "server:ok:right")
+	require.Equal(t, []Alike{{"a", "b", 1}}, Decide(Policy{TargetError: 1e-3}, before, nil, Means{}).WrongAlike(before), "a lie that was taken back is one all the same")
+	agreed := ballots("a:ok:right", "b:ok:right", "server:ok:right")
+	require.Empty(t, Decide(Policy{TargetError: 1e-3}, agreed, nil, Means{}).WrongAlike(agreed))
 	alone := Decide(Policy{TargetError: 1e-3}, ballots("a:ok:wrong", "server:ok:right", "server:ok:right"), nil, Means{})
 	require.Equal(t, "001", alone.Canonical)
 	require.Equal(t, []Delta{{"a", 0, 1}}, alone.Deltas())
