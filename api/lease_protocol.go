@@ -93,7 +93,7 @@ func (s *server) leaseShards(ctx context.Context, c *call, in *LeaseInput) (*lea
 	}
 	waiting, done := s.untilStopping(ctx)
 	defer done()
-	lease, err := s.service.Lease(waiting, c.principal.Agent, in.Max, wait, c.idem)
+	lease, err := s.service.Lease(waiting, c.principal.Agent, functions.Poll{Most: in.Max, Wait: wait, From: peer(c.request)}, c.idem)
 	if err != nil {
 		return nil, err
 	}

@@ -125,7 +125,7 @@ type Service interface {
 	// new key; proof is an Ed25519 signature by the agent's key over statement.Enrolment.
 	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte, address string) (a functions.Agent, agentKey string, err error)
 	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
-	Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error)
+	Lease(ctx context.Context, agent uuid.UUID, poll functions.Poll, idem functions.Idempotency) (*functions.Lease, error)
 	LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error)
 	// LeaseFile opens a file that a shard of the lease reads.
 	LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error)

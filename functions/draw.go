@@ -25,7 +25,7 @@ type auditTerms struct {
 
 // auditTerms reads them; nil: the policy asks for nothing but agents. The secret stands where the project's role cannot read it.
 func (s *Service) auditTerms(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (*auditTerms, error) {
-	if policy.TargetError == 0 && policy.Recheck == "" {
+	if !policy.Audited() {
 		return nil, nil
 	}
 	type row struct {
@@ -141,15 +141,9 @@ func (b bench) divergence(shard shardRow, v verify.Verdict) Mark {
 	if v.Divergence == verify.Unstable {
 		kind = FlagUnsteady
 	}
-	answers := []map[string]any{}
+	answers := []shownAnswer{}
 	for _, a := range b.attempts[shard.Number] {
-		who := "agent " + a.AgentID.String()
-		if a.AgentID == ServerAgent {
-			who = "the server"
-		}
-		answers = append(answers, map[string]any{
-			"from": who, "status": a.Status, "outcome": hex.EncodeToString(a.Outcome), "platform": b.lenders[a.AgentID].Class, "output": shown(a.output),
-		})
+		answers = append(answers, showAnswer(a.AgentID, a.Status, a.Outcome, b.lenders[a.AgentID].Class, a.output))
 	}
 	return Mark{
 		Kind: kind, Rule: string(v.Divergence), Job: b.job, Shard: &shard.Number, Decision: string(v.Decision),

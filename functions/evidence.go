@@ -50,14 +50,14 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 	agents := inOrder(d.counts)
 	for _, agent := range agents {
 		c := d.counts[agent]
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed)
+		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.job)
 		if err != nil {
 			return j, err
 		}
 		if row.Caught && (c.provisional > 0 || c.audited) {
 			return j, errCaughtMeanwhile
 		}
-		standing, reason := verify.StandingOf(row.evidence())
+		standing, reason := verify.StandingOf(row.evidence(false))
 		if standing == verify.Caught && !row.Caught {
 			if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
 				return j, err
@@ -69,6 +69,12 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 		if c.taint != "" {
 			j.steps = append(j.steps, TaintArgs{Project: d.project, Agent: agent, Reason: c.taint})
 		}
+	}
+	if d.platforms || len(d.excused) > 0 {
+		j.steps = append(j.steps, ComparePlatformsArgs{Project: d.project, Job: d.job, Excused: d.excused})
+	}
+	if err := d.addWrongAlike(ctx, tx); err != nil {
+		return j, err
 	}
 	for _, agent := range agents {
 		step, err := d.enterWindow(ctx, tx, agent)

@@ -3,8 +3,10 @@ package functions
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -17,6 +19,7 @@ type agentsForJob struct {
 	Caught    int64 // of these, lent nothing
 	Refused   int64 // of these, not caught, do not take the function now
 	Isolation string
+	Owners    int64 `db:"-"` // that are behind those which can be used
 }
 
 type leasesForJob struct {
@@ -94,7 +97,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	if err != nil {
 		return Explanation{}, err
 	}
-	tried, err := s.triedByAll(ctx, project, id, agents, append(caught, refusing...))
+	tried, err := s.triedByAll(ctx, project, job, &agents, append(caught, refusing...))
 	e := explainOpen(job, agents, leases, tried, refusals)
 	if audits, auditErr := s.outstandingAudits(ctx, project, id); auditErr == nil {
 		audits.explain(&e, job)
@@ -114,13 +117,27 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	return e, err
 }
 
-// triedByAll counts shards that wait for a further attempt though every agent that can be used has tried them.
-func (s *Service) triedByAll(ctx context.Context, project, id uuid.UUID, agents agentsForJob, useless []uuid.UUID) (tried int64, err error) {
+// heardOfLately is how long ago an agent was heard of at most for job explain to count on it. agents_for_job counts alike.
+const heardOfLately = time.Minute
+
+// triedByAll counts shards that wait for a further attempt though nobody is left who may take them, and the owners of the agents that can be
+// used.
+func (s *Service) triedByAll(ctx context.Context, project uuid.UUID, job Job, agents *agentsForJob, useless []uuid.UUID) (tried int64, err error) {
 	if agents.usable() == 0 {
 		return 0, nil
 	}
+	var left usableAgents
+	err = s.control(ctx, func(tx pgx.Tx) (err error) {
+		left, err = usable(ctx, tx, project, job.ID, job.Policy, useless, heardOfLately)
+		return err
+	})
+	if err != nil || len(left.ids) == 0 {
+		return 0, err
+	}
+	agents.Owners = left.owners()
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		tried, _, err = store.Value[int64](ctx, tx, store.TriedByAll, id, useless, agents.usable())
+		numbers, err := store.Values[int64](ctx, tx, store.StrandedShards, job.ID, left.ids, left.hands)
+		tried = int64(len(numbers))
 		return err
 	})
 	return tried, err
@@ -193,10 +210,13 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%s to be lent, and every agent that could take them refuses the function (%d).", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Refused)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
+	case job.Policy.Independent() && agents.Owners < int64(job.Policy.Quorum):
+		add("too_few_owners", enrolOthers+", or submit with a smaller quorum", "%s to be lent: a quorum of %d needs agents of as many owners, and the %s; it needs %s.",
+			many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, agents.ofOwners(), moreOwners(int64(job.Policy.Quorum)-agents.Owners))
 	case tried > 0 && job.Policy.TargetError > 0:
-		add("tried_by_all", "start agents of other owners, or cancel the job and submit it again where a server executes shards (see ostraka job plan)",
-			"%s for a further opinion, and every agent that can be used (%d) has tried: where no server executes shards, a result needs %d independent agents. Answers that differ go to a person; those that agree wait.",
-			many(tried, "shard waits", "shards wait"), usable, verify.Derive(job.Policy).Voices)
+		add("tried_by_all", enrolOthers+" (see ostraka job plan)",
+			"%s for a further opinion, and every agent that can be used (%d) has tried: where no server executes shards, a result needs %d independent agents, and the %s. Answers that differ go to a person; those that agree wait.",
+			many(tried, "shard waits", "shards wait"), usable, verify.Derive(job.Policy).Voices, agents.ofOwners())
 	case tried > 0:
 		add("tried_by_all", "start more agents, or cancel the job; a function whose answers differ from run to run never agrees with itself: compare the attempts with ostraka job shard "+job.ID.String()+" NUMBER",
 			"%s for a further opinion, and every agent that can be used (%d) has tried: the answers do not agree.", many(tried, "shard waits", "shards wait"), usable)
@@ -204,6 +224,16 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("waiting", "", "%s for an agent that is free and has not tried the shard yet; %s be used.", many(leases.Wanted, "attempt waits", "attempts wait"), many(usable, "agent can", "agents can"))
 	}
 }
+
+// enrolOthers is what helps where owners are missing.
+const enrolOthers = "start agents of other owners, with enrolment tokens of their own (ostraka enrolment-token create), or a server that executes shards"
+
+// ofOwners says who can be used.
+func (a agentsForJob) ofOwners() string {
+	return many(a.usable(), "agent that can be used belongs", "agents that can be used belong") + " to " + many(a.Owners, "owner", "owners") + " (agents that joined with one enrolment token are one owner's)"
+}
+
+func moreOwners(n int64) string { return many(n, "more independent owner", "more independent owners") }
 
 // maxRefusalsExplained is how many refusals an explanation names; it says how many more there are.
 const maxRefusalsExplained = 5

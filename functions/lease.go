@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
@@ -31,14 +34,28 @@ type openJob struct {
 	ProjectID uuid.UUID
 	JobID     uuid.UUID
 	CreatedAt time.Time
-	owner     string // whose machine the agent is, for the project
+	lender    lender
+}
+
+// lender is what is noted of an agent at each lease.
+type lender struct {
+	owner string // whose machine it is, for the project
+	block string // the block of addresses that it speaks from
+	class string // the platform that it says to be
+}
+
+// Poll is an agent's request for work.
+type Poll struct {
+	Most int           // shards
+	Wait time.Duration // for some to come up
+	From netip.Addr    // where the agent speaks from, as the server sees it; the zero value: it is not known
 }
 
 // Lease lends the agent a batch of shards of one job, waiting for some to come up. Nil means that there was no work. The same
 // idempotency key returns the same lease, so that an answer that was lost costs nothing.
-func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait time.Duration, idem Idempotency) (*Lease, error) {
-	if most < 1 || most > MaxLeaseShards {
-		return nil, Invalid("bad_max", fmt.Sprintf("max is %d", most), fmt.Sprintf("ask for 1 to %d shards", MaxLeaseShards))
+func (s *Service) Lease(ctx context.Context, agent uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
+	if poll.Most < 1 || poll.Most > MaxLeaseShards {
+		return nil, Invalid("bad_max", fmt.Sprintf("max is %d", poll.Most), fmt.Sprintf("ask for 1 to %d shards", MaxLeaseShards))
 	}
 	me, err := s.seeAgent(ctx, agent)
 	if err != nil {
@@ -50,8 +67,8 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, most int, wait tim
 	nudges, stop := s.notices.subscribe(append(topics(channelWork, me.Projects...), topics(channelAgents, agent)...)...)
 	defer stop()
 	var lease *Lease
-	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
-		lease, err = s.leaseNow(ctx, agent, most, idem)
+	err = waitFor(ctx, nudges, min(poll.Wait, MaxLeaseWait), func() (bool, error) {
+		lease, err = s.leaseNow(ctx, agent, poll, idem)
 		if errors.Is(err, errReplayed) { // a request with the same key was given a lease meanwhile
 			lease, err = s.leaseAgain(ctx, agent, idem)
 		}
@@ -92,6 +109,7 @@ type candidate struct {
 	ProjectIsolation bundle.Isolation
 	CreatedAt        *time.Time
 	Owner            string // whose machine it is, for the project
+	Platform         Platform
 }
 
 // isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides.
@@ -116,7 +134,7 @@ func (s *Service) mayWork(c candidate) error {
 }
 
 // leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
-func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, most int, idem Idempotency) (*Lease, error) {
+func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
 	var last openJob
 	for {
 		rows, err := store.Many[candidate](ctx, s.store.Pool, store.OpenJobsForAgent, agent, last.CreatedAt, last.JobID, candidateJobs)
@@ -130,11 +148,14 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, most int, idem 
 			return nil, nil
 		}
 		for _, c := range rows {
-			last = openJob{ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt, owner: c.Owner}
+			last = openJob{
+				ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt,
+				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class()},
+			}
 			if !c.isolated() {
 				continue
 			}
-			lease, err := s.leaseFrom(ctx, agent, last, most, idem)
+			lease, err := s.leaseFrom(ctx, agent, last, poll.Most, idem)
 			if errors.Is(err, errHeld) { // a switch was put on meanwhile
 				continue
 			}
@@ -161,11 +182,26 @@ type leaseGate struct {
 	Caught       bool
 	Refused      bool
 	Next         int64
+	Policy       verify.Policy
 }
 
 type pickedShard struct {
 	Number int64
 	Input  []byte
+}
+
+// borrower is who takes shards of a job.
+type borrower struct {
+	job, agent uuid.UUID
+	kin        string // the owner whose other agents' shards it is not lent; empty: nobody's
+}
+
+// kinOf is the owner whose agents together have one voice about a shard, where the policy asks for independent ones.
+func kinOf(l lender, p verify.Policy) string {
+	if !p.Independent() {
+		return ""
+	}
+	return l.owner
 }
 
 func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, most int, idem Idempotency) (lease *Lease, err error) {
@@ -176,7 +212,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != JobSplitting && gate.State != JobRunning) {
 			return err
 		}
-		picked, err := pickShards(ctx, tx, from.JobID, agent, gate.Next, most)
+		picked, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy)}, gate.Next, most)
 		if err != nil || len(picked) == 0 {
 			return err
 		}
@@ -184,7 +220,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
 			return err
 		}
-		return s.saveLease(ctx, tx, agent, from.owner, lease, idem)
+		return s.saveLease(ctx, tx, agent, from.lender, lease, idem)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
@@ -193,12 +229,37 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 }
 
 // pickShards takes shards from where the agent's last search ended, and then from the start for those that were opened again.
-func pickShards(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, next int64, most int) ([]pickedShard, error) {
-	picked, err := store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, next, int64(partition.MaxShards), most, MaxLeaseInput)
+func pickShards(ctx context.Context, tx *store.Tx, by borrower, next int64, most int) ([]pickedShard, error) {
+	picked, err := by.pick(ctx, tx, next, partition.MaxShards, most)
 	if err != nil || len(picked) > 0 || next == 0 {
 		return picked, err
 	}
-	return store.Many[pickedShard](ctx, tx, store.LendShards, job, agent, int64(0), next, most, MaxLeaseInput)
+	return by.pick(ctx, tx, 0, next, most)
+}
+
+// pick takes shards of a part of the job. Two agents of one owner that take shards at the same time do not see one another's leases: of
+// shards that another lease has by now, those that are its owner's are put back, by a statement that sees all that was lent before.
+func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most int) ([]pickedShard, error) {
+	type row struct {
+		pickedShard
+		Shared bool
+	}
+	rows, err := store.Many[row](ctx, tx, store.LendShards, by.job, by.agent, from, to, most, MaxLeaseInput, by.kin)
+	if err != nil {
+		return nil, err
+	}
+	var shared []int64
+	picked := make([]pickedShard, len(rows))
+	for i, r := range rows {
+		if picked[i] = r.pickedShard; r.Shared && by.kin != "" {
+			shared = append(shared, r.Number)
+		}
+	}
+	if len(shared) == 0 {
+		return picked, nil
+	}
+	back, err := store.Values[int64](ctx, tx, store.PutBackShards, by.job, by.agent, shared, by.kin)
+	return slices.DeleteFunc(picked, func(p pickedShard) bool { return slices.Contains(back, p.Number) }), err
 }
 
 func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []pickedShard) *Lease {
@@ -221,13 +282,13 @@ func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
 	return stored
 }
 
-func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, owner string, lease *Lease, idem Idempotency) error {
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, l lender, lease *Lease, idem Idempotency) error {
 	numbers := make([]int64, len(lease.Shards))
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
 	}
 	last := numbers[len(numbers)-1]
-	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1, owner); err != nil {
+	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1, l.owner, l.block, l.class); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)

@@ -67,6 +67,9 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 		if err != nil {
 			return err
 		}
+		if _, err := store.Exec(ctx, tx, store.SeeServerClass, work.job, serverClass(s.rechecker.Describe())); err != nil {
+			return err
+		}
 		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
 		if err != nil {
 			return err

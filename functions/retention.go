@@ -24,7 +24,7 @@ const endedLeaseTTL = 24 * time.Hour
 const pendingTTL = 7 * 24 * time.Hour
 
 // Retain drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
-// long ago, and makes old samples coarser.
+// long ago, makes old samples coarser, and lets evidence about agents fade.
 func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	err := s.control(ctx, func(tx pgx.Tx) error {
 		for _, forget := range []struct {
@@ -48,5 +48,5 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return errors.Join(s.dropUploads(ctx), s.rollUp(ctx))
+	return errors.Join(s.dropUploads(ctx), s.rollUp(ctx), s.fadeTrust(ctx))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,7 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// StrandedArgs is the periodic step that looks after shards of jobs with a bound which no agent is left for.
+// StrandedArgs is the periodic step that looks after shards which no agent is left for.
 type StrandedArgs struct{}
 
 // Kind names the step.
@@ -28,9 +29,9 @@ const (
 	reasonStranded verify.ReasonCode = "stranded"
 )
 
-// Stranded decides anew about shards that wait for a further agent though all have tried them: evidence may have changed since, or a
-// server may execute shards by now. Where answers still differ nobody is left to ask but a person. Those whose answers agree wait for
-// further agents, as a quorum does.
+// Stranded decides anew about shards that wait for a further agent though nobody is left who may take them: all agents have tried them, or
+// others of their owners have. Where a server can execute shards it does so, and its answer decides, under a quorum too. Without one,
+// answers that still differ under a bound go to a person; those that agree, and all under a quorum, wait for agents of other owners.
 func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 	var last uuid.UUID
 	var failed []error // one job that cannot be looked after must not keep the others
@@ -60,16 +61,16 @@ func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 }
 
 func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) error {
-	type boundJob struct {
+	type waitingJob struct {
 		Policy    verify.Policy
 		Validator *ValidatorRef
 	}
 	return s.project(ctx, project, func(tx *store.Tx) error {
-		j, found, err := store.One[boundJob](ctx, tx, store.BoundJob, job)
+		j, found, err := store.One[waitingJob](ctx, tx, store.WaitingJob, job)
 		if err != nil || !found {
 			return err
 		}
-		numbers, err := strandedShards(ctx, tx, project, job)
+		numbers, err := strandedShards(ctx, tx, project, job, j.Policy)
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
@@ -81,13 +82,17 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 		if err != nil || b.uncompared { // the step that compares decides about them
 			return err
 		}
+		server, err := s.auditTerms(ctx, tx, project, verify.Policy{Recheck: verify.RecheckAll})
+		if err != nil {
+			return err
+		}
 		w := weighed{counts: map[uuid.UUID]*count{}, terms: terms}
 		for _, shard := range b.shards {
 			if shard.State == ShardOpen && shard.Wanted > 0 && shard.Lent == 0 { // nobody has taken it meanwhile
-				w.freeStranded(b, shard)
+				w.freeStranded(b, shard, server.rechecks)
 			}
 		}
-		if len(w.changes) == 0 {
+		if len(w.changes)+len(w.rechecks) == 0 {
 			return nil
 		}
 		b.classes.review(w.changes)
@@ -95,8 +100,38 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 	})
 }
 
-// strandedShards are those that every agent has tried which may take them. A job without such agents waits for some.
-func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID) ([]int64, error) {
+// usableAgents are the agents that may yet take shards of a job, each with who is behind it where that counts.
+type usableAgents struct {
+	ids   []uuid.UUID
+	hands []string
+}
+
+// owners is how many of them are independent.
+func (u usableAgents) owners() int64 {
+	hands := slices.Clone(u.hands)
+	slices.Sort(hands)
+	return int64(len(slices.Compact(hands)))
+}
+
+// usable are the agents that may yet take shards of a job: not those that are caught or refuse its function (useless), and not those that
+// were not heard of for so long.
+func usable(ctx context.Context, server store.DB, project, job uuid.UUID, p verify.Policy, useless []uuid.UUID, silent time.Duration) (u usableAgents, err error) {
+	type row struct {
+		ID    uuid.UUID
+		Owner string
+	}
+	rows, err := store.Many[row](ctx, server, store.UsableAgents, project, job, useless, silent)
+	for _, r := range rows {
+		if !p.Independent() {
+			r.Owner = ""
+		}
+		u.ids, u.hands = append(u.ids, r.ID), append(u.hands, hand(r.Owner, r.ID))
+	}
+	return u, err
+}
+
+// strandedShards are those that nobody is left for. A job without agents waits for some.
+func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p verify.Policy) ([]int64, error) {
 	useless, err := store.Values[uuid.UUID](ctx, tx, store.CaughtAgents)
 	if err != nil {
 		return nil, err
@@ -112,20 +147,24 @@ func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID) (
 	if err != nil {
 		return nil, err
 	}
-	usable, err := store.Values[uuid.UUID](ctx, server, store.UsableAgents, project, job, useless, AgentGone)
-	if err != nil || len(usable) == 0 {
+	left, err := usable(ctx, server, project, job, p, useless, AgentGone)
+	if err != nil || len(left.ids) == 0 {
 		return nil, err
 	}
 	if err := tx.AsProject(ctx); err != nil {
 		return nil, err
 	}
-	return store.Values[int64](ctx, tx, store.StrandedShards, job, usable)
+	return store.Values[int64](ctx, tx, store.StrandedShards, job, left.ids, left.hands)
 }
 
-// freeStranded decides about a shard that every agent has tried.
-func (w *weighed) freeStranded(b bench, shard shardRow) {
+// freeStranded decides about a shard that nobody is left for.
+func (w *weighed) freeStranded(b bench, shard shardRow, server bool) {
 	verdict := b.ask(shard)
-	if verdict.Decision == verify.Replicate && b.agrees(shard, verdict) {
+	switch {
+	case verdict.Decision == verify.Replicate && server && !b.executed(shard):
+		w.rechecks = append(w.rechecks, shard.Number)
+		return
+	case w.terms == nil, verdict.Decision == verify.Replicate && b.agrees(shard, verdict):
 		return
 	}
 	w.decide(b, shard)
@@ -136,6 +175,11 @@ func (w *weighed) freeStranded(b bench, shard shardRow) {
 	c.state, c.wanted, c.verdict = ShardReview, 0, verify.Review
 	c.reasons = append(c.reasons, verify.Reason{Code: reasonStranded, Text: "every agent that may execute it has tried, and none of the answers is credible"})
 	w.endVoid(b, shard, "a person decides about the shard")
+}
+
+// executed says whether the server has executed the shard, whatever came of it.
+func (b bench) executed(shard shardRow) bool {
+	return slices.ContainsFunc(b.attempts[shard.Number], func(a attemptRow) bool { return a.AgentID == ServerAgent })
 }
 
 // agrees says whether all that is missing are further voices for the only answer.

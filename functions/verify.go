@@ -59,10 +59,19 @@ type trustRow struct {
 	AuditsPassed int64
 	AuditsFailed int64
 	SinceFailure int64
+	// What it had passed when it was last excused for its platform.
+	ExcusedPassed int64
+	ExcusedAudits int64
 }
 
-func (r trustRow) evidence() verify.Evidence {
-	return verify.Evidence{Passed: r.Passed, Failed: r.Failed, Caught: r.Caught, SinceFailure: r.SinceFailure}
+// evidence is what the row says about the agent. Where results are audited nothing but audits make a record: what agents confirm of one
+// another they may have agreed upon.
+func (r trustRow) evidence(audited bool) verify.Evidence {
+	record := r.Passed - r.ExcusedPassed
+	if audited {
+		record = r.AuditsPassed - r.ExcusedAudits
+	}
+	return verify.Evidence{Passed: r.Passed, Failed: r.Failed, Caught: r.Caught, SinceFailure: r.SinceFailure, Record: max(0, record)}
 }
 
 // unchanged leaves the shard as it is.
@@ -122,7 +131,11 @@ type weighed struct {
 	verdicts []auditVerdict // audits that have ended
 	rechecks []int64        // shards that the server is to execute
 	marks    []Mark         // flags besides those that follow from the changes
-	terms    *auditTerms    // nil: the policy has no bound
+	alike    []alikeRow     // who was wrong alike
+	excused  []uuid.UUID    // agents that disagree since their platform does
+	// platforms says that agents of a platform other than the server's were contradicted: the job's platforms are to be compared.
+	platforms bool
+	terms     *auditTerms // nil: the policy has no bound
 
 	agent    uuid.UUID // whose submission it is
 	attempts map[int64][]attemptRow
@@ -165,7 +178,7 @@ func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, su
 			shard.Lent-- // this submission's own is in attempts by now
 			w.decide(b, shard)
 		} else {
-			w.judgeLate(sub, shard, b.attempts[shard.Number], b.evidence)
+			w.judgeLate(sub, shard, b)
 		}
 	}
 	b.classes.review(w.changes)
@@ -187,12 +200,12 @@ type bench struct {
 	uncompared bool
 }
 
-// lenderRow is what kind of machine an agent was when it was lent shards of the job.
+// lenderRow is what kind of machine an agent was when it was lent shards of the job, and the evidence about it. The server is one, too.
 type lenderRow struct {
-	AgentID uuid.UUID
-	Owner   string
-	Block   string
-	Class   string
+	trustRow
+	Owner string
+	Block string
+	Class string
 }
 
 func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission uuid.UUID, terms *auditTerms) (b bench, err error) {
@@ -210,21 +223,19 @@ func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission 
 	if err := b.classes.apply(attempts); err != nil {
 		b.uncompared = true
 	}
-	agents := map[uuid.UUID]bool{}
+	agents := map[uuid.UUID]bool{ServerAgent: true}
 	for _, a := range attempts {
 		b.attempts[a.Shard] = append(b.attempts[a.Shard], a)
-		if a.AgentID != ServerAgent {
-			agents[a.AgentID] = true
-		}
+		agents[a.AgentID] = true
 	}
-	if b.evidence, err = loadEvidence(ctx, tx, agents); err != nil {
+	if err := b.readLenders(ctx, tx, agents); err != nil {
 		return b, err
 	}
-	return b, b.readAudits(ctx, tx, sub.Shards, inOrder(agents))
+	return b, b.readAudits(ctx, tx, sub.Shards)
 }
 
 // readAudits reads what only policies need with which the server may execute shards.
-func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64, agents []uuid.UUID) error {
+func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64) error {
 	if b.terms == nil {
 		return nil
 	}
@@ -235,27 +246,7 @@ func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64, a
 	for _, a := range audits {
 		b.audits[a.Shard] = append(b.audits[a.Shard], a)
 	}
-	lenders, err := store.Many[lenderRow](ctx, tx, store.LendersOfJob, b.job, agents)
-	for _, l := range lenders {
-		b.lenders[l.AgentID] = l
-	}
-	return err
-}
-
-func loadEvidence(ctx context.Context, tx *store.Tx, agents map[uuid.UUID]bool) (map[string]verify.Evidence, error) {
-	ids := make([]uuid.UUID, 0, len(agents))
-	for id := range agents {
-		ids = append(ids, id)
-	}
-	rows, err := store.Many[trustRow](ctx, tx, store.GetTrust, ids)
-	if err != nil {
-		return nil, err
-	}
-	evidence := make(map[string]verify.Evidence, len(rows))
-	for _, r := range rows {
-		evidence[r.AgentID.String()] = r.evidence()
-	}
-	return evidence, nil
+	return nil
 }
 
 // decide asks the verdict engine about a shard that is open, or accepted and audited. lent counts the attempts that are out and those in
@@ -295,25 +286,37 @@ func (w *weighed) decide(b bench, shard shardRow) {
 	if verdict.Divergence != "" {
 		w.marks = append(w.marks, b.divergence(shard, verdict))
 	}
+	if verdict.Divergence == verify.Platform && verdict.Proven {
+		for _, vote := range verdict.Disagree {
+			w.excused = append(w.excused, uuid.MustParse(vote.Agent))
+		}
+	}
 	w.changes = append(w.changes, change)
 	for _, d := range verdict.Deltas() {
 		if id := uuid.MustParse(d.Agent); id != ServerAgent {
 			w.add(id, d)
 		}
 	}
+	w.alike = append(w.alike, b.wrongAlike(shard, verdict)...)
+	w.platforms = w.platforms || b.comparesPlatforms(verdict)
 }
 
 // ask asks the verdict engine.
 func (b bench) ask(shard shardRow) verify.Verdict {
-	attempts := b.attempts[shard.Number]
-	inputs := make([]verify.Attempt, 0, len(attempts)+max(shard.Lent, 0))
-	for i, a := range attempts {
-		inputs = append(inputs, b.input(a, i))
-	}
+	inputs := b.inputs(shard.Number)
 	for i := range max(shard.Lent, 0) {
 		inputs = append(inputs, verify.Attempt{ID: fmt.Sprintf("out-%d", i), State: verify.Leased})
 	}
 	return verify.Decide(b.policy, inputs, b.evidence, b.terms.means(shard.Support))
+}
+
+func (b bench) inputs(shard int64) []verify.Attempt {
+	attempts := b.attempts[shard]
+	inputs := make([]verify.Attempt, 0, len(attempts))
+	for i, a := range attempts {
+		inputs = append(inputs, b.input(a, i))
+	}
+	return inputs
 }
 
 func (b bench) input(a attemptRow, nth int) verify.Attempt {
@@ -366,32 +369,37 @@ func (w *weighed) of(agent uuid.UUID) *count {
 	return w.counts[agent]
 }
 
-// judgeLate draws evidence from a result that came after its shard was settled. The support of caught agents counts for nothing.
-func (w *weighed) judgeLate(sub submissionRow, shard shardRow, attempts []attemptRow, evidence map[string]verify.Evidence) {
+// judgeLate draws evidence from a result that came after its shard was settled. The support of caught agents counts for nothing, and that
+// of several agents of one owner, or of the late one's own, for no more than one.
+func (w *weighed) judgeLate(sub submissionRow, shard shardRow, b bench) {
 	w.changes = append(w.changes, shard.unchanged())
 	if shard.State != ShardAccepted || shard.AgentID == nil {
 		return
 	}
+	inputs := b.inputs(shard.Number)
 	var accepted verify.Accepted
 	var own *attemptRow
-	for i, a := range attempts {
+	var input verify.Attempt
+	for i, a := range b.attempts[shard.Number] {
 		if a.AgentID == *shard.AgentID {
 			accepted.Digest = hex.EncodeToString(a.Outcome)
 		}
 		if a.AgentID == sub.AgentID {
-			own = &attempts[i]
-		}
-	}
-	for _, a := range attempts {
-		standing, _ := verify.StandingOf(evidence[a.AgentID.String()])
-		if a.AgentID != sub.AgentID && standing != verify.Caught && a.Status == verify.OK && hex.EncodeToString(a.Outcome) == accepted.Digest {
-			accepted.Support++
+			own, input = &b.attempts[shard.Number][i], inputs[i]
 		}
 	}
 	if own == nil || own.AgentID == *shard.AgentID {
 		return
 	}
-	delta, contradiction := verify.Late(accepted, own.input())
+	var support []verify.Attempt
+	for _, a := range inputs {
+		standing, _ := verify.StandingOf(b.evidence[a.Agent])
+		if a.ID != input.ID && standing != verify.Caught && a.Status == verify.OK && a.Digest == accepted.Digest {
+			support = append(support, a)
+		}
+	}
+	accepted.Support = verify.Voices(support, b.evidence)
+	delta, contradiction := verify.Late(accepted, input)
 	if delta.Passed != 0 || delta.Failed != 0 {
 		w.add(own.AgentID, delta)
 	}

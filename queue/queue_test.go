@@ -83,6 +83,9 @@ func (r *recorder) Finalise(ctx context.Context, a functions.FinaliseArgs) error
 	return r.call(ctx, a)
 }
 
+func (r *recorder) ComparePlatforms(ctx context.Context, a functions.ComparePlatformsArgs) error {
+	return r.call(ctx, a)
+}
 func (r *recorder) Taint(ctx context.Context, a functions.TaintArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Split(ctx context.Context, a functions.SplitArgs) error { return r.call(ctx, a) }

@@ -61,6 +61,10 @@ func (p Policy) FailureLimit() int { return min(p.quorum()+1, p.maxAttempts()) }
 // all agents may have several of one owner try.
 func (p Policy) Independent() bool { return !p.None && p.Quorum != 1 }
 
+// Audited says whether results are checked by audits or by the server, and not
+// only by agents against one another.
+func (p Policy) Audited() bool { return p.TargetError != 0 || p.Recheck != "" }
+
 // Validate says why a policy is not usable.
 func (p Policy) Validate() error {
 	if err := p.oneWay(); err != nil {

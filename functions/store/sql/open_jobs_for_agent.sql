@@ -1,7 +1,7 @@
 -- The agent as it is now, and beside it the open jobs after one of them that want it and that it wants, oldest first. There is always
 -- a row while there is the agent: a poll that waits hears at once what was decided about it.
 with me as (
-    select id, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, owner from ostraka.agents where id = $1
+    select id, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, owner, platform from ostraka.agents where id = $1
 ),
 wanted as materialized (
     select m.project_id as id from ostraka.agent_projects m where m.agent_id = $1 and not m.excluded
@@ -27,5 +27,5 @@ jobs as (
 )
 select me.state, me.state_reason, me.eula_digest, me.isolation, me.wish,
     j.project_id, j.job_id, coalesce(j.min_isolation, '') as min_isolation, coalesce(j.project_isolation, '') as project_isolation, j.created_at,
-    coalesce(j.owner, '') as owner
+    coalesce(j.owner, '') as owner, me.platform
 from me left join jobs j on true order by j.created_at, j.job_id

@@ -1,0 +1,16 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+)
+
+// peer is where a request comes from, as the socket says; the zero value: it says nothing. No header is believed: whoever sends the request
+// writes it. Behind a proxy it is the proxy's address.
+func peer(r *http.Request) netip.Addr {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return from.Addr()
+}

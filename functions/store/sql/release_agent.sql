@@ -1,0 +1,1 @@
+update trust set caught_at = null, reason = '' where agent_id = $1
