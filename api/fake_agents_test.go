@@ -70,8 +70,8 @@ func (f *fake) Enrol(_ context.Context, token string, e functions.Enrolment, _ [
 	return functions.Agent{ID: agentID, Name: e.Name}, "agent-key", f.begin()
 }
 
-func (f *fake) Lease(ctx context.Context, _ uuid.UUID, most int, wait time.Duration, idem functions.Idempotency) (*functions.Lease, error) {
-	f.most, f.wait, f.idem = most, wait, idem
+func (f *fake) Lease(ctx context.Context, _ uuid.UUID, poll functions.Poll, idem functions.Idempotency) (*functions.Lease, error) {
+	f.most, f.wait, f.from, f.idem = poll.Most, poll.Wait, poll.From, idem
 	if f.block {
 		<-ctx.Done()
 		return nil, ctx.Err()

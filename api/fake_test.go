@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ type fake struct {
 	newJob         functions.NewJob
 	idem           functions.Idempotency
 	wait           time.Duration
+	from           netip.Addr
 	revision       int64
 	digest         string
 	stored         []byte

@@ -119,12 +119,14 @@ func (w *world) startServer() {
 	}, "the server answers")
 }
 
+// startAgent starts an agent of an owner of its own: those of one have one voice together.
 func (w *world) startAgent(i int) *process {
 	name := "agent-" + strconv.Itoa(i)
+	token := w.project.newToken(w.t, name)
 	interpreter, err := python.DefaultDir() // unpacked once for all agents of all tests
 	require.NoError(w.t, err)
 	flags := append([]string{"agent", "start", "--url", "http://" + w.address, "--data", filepath.Join(w.dir, name), "--name", name, "--allow-unsigned", "--accept-eula", "2026-11"}, w.agentFlags...)
-	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + w.project.token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, flags...)
+	return start(w.t, w.binary, []string{"OSTRAKA_TOKEN=" + token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, flags...)
 }
 
 func (w *world) createProject(ctx context.Context, name string) project {
@@ -132,11 +134,17 @@ func (w *world) createProject(ctx context.Context, name string) project {
 	require.NoError(w.t, err)
 	require.NotNil(w.t, created.JSON201, string(created.Body))
 	p := project{id: created.JSON201.Project.ID, owner: connect(w.t, w.address, created.JSON201.OwnerKey), ownerKey: created.JSON201.OwnerKey}
-	token, err := p.owner.CreateEnrolmentTokenWithResponse(ctx, p.id, nil, client.NewEnrolmentToken{Name: "agents"})
-	require.NoError(w.t, err)
-	require.NotNil(w.t, token.JSON201, string(token.Body))
-	p.token = token.JSON201.Secret
+	p.token = p.newToken(w.t, "agents")
 	return p
+}
+
+// newToken makes a token for the machines of an owner.
+func (p project) newToken(t *testing.T, owner string) string {
+	t.Helper()
+	token, err := p.owner.CreateEnrolmentTokenWithResponse(t.Context(), p.id, nil, client.NewEnrolmentToken{Name: owner, Owner: "the owner of " + owner})
+	require.NoError(t, err)
+	require.NotNil(t, token.JSON201, string(token.Body))
+	return token.JSON201.Secret
 }
 
 func (w *world) submit(ctx context.Context, t *testing.T) uuid.UUID {

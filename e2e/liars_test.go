@@ -102,16 +102,13 @@ func newCast(t *testing.T, w *world, kind liar.Kind) *cast {
 // startAgent starts an agent of an owner of its own.
 func (c *cast) startAgent(name string, flags ...string) {
 	c.t.Helper()
-	token, err := c.p.owner.CreateEnrolmentTokenWithResponse(c.t.Context(), c.p.id, nil, client.NewEnrolmentToken{Name: name, Owner: "the owner of " + name})
-	require.NoError(c.t, err)
-	require.NotNil(c.t, token.JSON201, string(token.Body))
 	interpreter, err := python.DefaultDir() // unpacked once for all agents of all tests
 	require.NoError(c.t, err)
 	args := append([]string{
 		"agent", "start", "--url", "http://" + c.w.address, "--data", filepath.Join(c.t.TempDir(), name), "--name", name,
 		"--allow-unsigned", "--accept-eula", "2026-11", "--lease-work", "200ms",
 	}, flags...)
-	start(c.t, c.w.binary, []string{"OSTRAKA_TOKEN=" + token.JSON201.Secret, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, args...)
+	start(c.t, c.w.binary, []string{"OSTRAKA_TOKEN=" + c.p.newToken(c.t, name), "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, args...)
 }
 
 func (c *cast) push() {

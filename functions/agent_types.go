@@ -55,13 +55,14 @@ type ProjectAgent struct {
 	Agent
 	Excluded       bool       `json:"excluded" doc:"The project lends it nothing."`
 	ExcludedReason string     `json:"excluded_reason,omitempty"`
-	Passed         int64      `json:"passed" doc:"Shards on which it agreed with what was accepted."`
-	Failed         int64      `json:"failed" doc:"Shards on which it contradicted what was accepted."`
+	Passed         int64      `json:"passed" doc:"Shards on which it agreed with what was accepted. Like all that counts for or against it, half of it fades in 30 days."`
+	Failed         int64      `json:"failed" doc:"Shards on which it contradicted what was accepted; the last one is never forgotten."`
 	CaughtAt       *time.Time `json:"caught_at,omitempty"`
 	Reason         string     `json:"reason,omitempty"`
-	AuditsPassed   int64      `json:"audits_passed" doc:"Results that were audited and confirmed."`
+	AuditsPassed   int64      `json:"audits_passed" doc:"Results that were audited and confirmed, altogether."`
 	AuditsFailed   int64      `json:"audits_failed" doc:"Results that were audited and proven wrong."`
-	SinceFailure   int64      `json:"since_failure" doc:"Audits passed since the last that failed."`
+	SinceFailure   int64      `json:"since_failure" doc:"Audits passed since the last that failed, as far as they have not faded."`
+	Probation      bool       `json:"probation" doc:"Fewer than 10 audits passed since it joined or failed one: more of its results are audited, and agents of one block of addresses count as one voice."`
 	LastFailedAt   *time.Time `json:"last_failed_at,omitempty"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // ListAgents lists all agents in the order of their IDs, or those in one state.
@@ -98,6 +99,9 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 					list[i].AuditsPassed, list[i].AuditsFailed, list[i].SinceFailure, list[i].LastFailedAt = r.AuditsPassed, r.AuditsFailed, r.SinceFailure, r.LastFailedAt
 				}
 			}
+		}
+		for i := range list {
+			list[i].Probation = verify.Evidence{SinceFailure: list[i].SinceFailure}.OnProbation()
 		}
 		return err
 	})

@@ -31,7 +31,17 @@ type agent struct {
 	answer func(input string) functions.Result
 }
 
+// agent is an agent of an owner of its own, so that its voice counts by itself.
 func (w *world) agent(answer func(input string) functions.Result) *agent {
+	w.t.Helper()
+	a := w.sibling(answer)
+	_, err := w.store.Pool.Exec(w.t.Context(), "update ostraka.agents set owner = $2 where id = $1", a.id, fmt.Sprintf("owner-%d", w.agents))
+	require.NoError(w.t, err)
+	return a
+}
+
+// sibling is an agent of the same owner as all siblings: they have joined with one token.
+func (w *world) sibling(answer func(input string) functions.Result) *agent {
 	w.t.Helper()
 	w.agents++
 	return w.enrol(w.token, fmt.Sprintf("agent-%d", w.agents), answer)
@@ -109,7 +119,7 @@ func (a *agent) lease(most int) *functions.Lease {
 
 // Lease and the methods below are safe in goroutines: they return errors.
 func (a *agent) Lease(ctx context.Context, most int, wait time.Duration) (*functions.Lease, error) {
-	return a.w.Lease(ctx, a.id, most, wait, functions.Idempotency{})
+	return a.w.Lease(ctx, a.id, functions.Poll{Most: most, Wait: wait}, functions.Idempotency{})
 }
 
 // results answers shards of a lease.

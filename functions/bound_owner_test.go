@@ -22,7 +22,7 @@ func TestAgentsOfOneOwnerAreOneVoice(t *testing.T) {
 	job := w.submit(5, bounded(0.05))
 	w.settleAll()
 	for range 3 { // all by one token
-		w.agent(liar).do(5)
+		w.sibling(liar).do(5)
 		w.settleAll()
 		require.False(t, w.job(job.ID).State.Ended(), "%+v", w.job(job.ID))
 		w.check(job.ID)

@@ -125,7 +125,7 @@ func (w *world) carefulShift(job uuid.UUID, a *agent, key functions.Idempotency)
 	ctx := w.t.Context()
 	var lease *functions.Lease
 	w.cutOff(job, func() (err error) {
-		lease, err = w.Lease(ctx, a.id, 700, 0, key)
+		lease, err = w.Lease(ctx, a.id, functions.Poll{Most: 700, Wait: 0}, key)
 		return err
 	})
 	if lease == nil {
@@ -135,7 +135,7 @@ func (w *world) carefulShift(job uuid.UUID, a *agent, key functions.Idempotency)
 		w.cutOff(job, func() error { return w.ReturnLease(ctx, a.id, lease.ID) })
 		key.Key += " again"
 		w.cutOff(job, func() (err error) {
-			lease, err = w.Lease(ctx, a.id, 700, 0, key)
+			lease, err = w.Lease(ctx, a.id, functions.Poll{Most: 700, Wait: 0}, key)
 			return err
 		})
 	}

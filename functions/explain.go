@@ -210,11 +210,8 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%s to be lent, and every agent that could take them refuses the function (%d).", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Refused)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
-	case job.Policy.Independent() && agents.Owners < int64(job.Policy.Quorum):
-		add("too_few_owners", enrolOthers+", or submit with a smaller quorum", "%s to be lent: a quorum of %d needs agents of as many owners, and the %s; it needs %s.",
-			many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, agents.ofOwners(), moreOwners(int64(job.Policy.Quorum)-agents.Owners))
 	case tried > 0 && job.Policy.TargetError > 0:
-		add("tried_by_all", enrolOthers+" (see ostraka job plan)",
+		add("tried_by_all", tooFewOwnersHint(job.Policy),
 			"%s for a further opinion, and every agent that can be used (%d) has tried: where no server executes shards, a result needs %d independent agents, and the %s. Answers that differ go to a person; those that agree wait.",
 			many(tried, "shard waits", "shards wait"), usable, verify.Derive(job.Policy).Voices, agents.ofOwners())
 	case tried > 0:
@@ -225,15 +222,10 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 	}
 }
 
-// enrolOthers is what helps where owners are missing.
-const enrolOthers = "start agents of other owners, with enrolment tokens of their own (ostraka enrolment-token create), or a server that executes shards"
-
 // ofOwners says who can be used.
 func (a agentsForJob) ofOwners() string {
 	return many(a.usable(), "agent that can be used belongs", "agents that can be used belong") + " to " + many(a.Owners, "owner", "owners") + " (agents that joined with one enrolment token are one owner's)"
 }
-
-func moreOwners(n int64) string { return many(n, "more independent owner", "more independent owners") }
 
 // maxRefusalsExplained is how many refusals an explanation names; it says how many more there are.
 const maxRefusalsExplained = 5

@@ -50,7 +50,7 @@ const startRechecker = "start a server that can: ostraka server --queues recheck
 
 func tooFewOwnersHint(p verify.Policy) string {
 	hint := "have others join: ostraka enrolment-token create NAME --owner WHO makes a token for the machines of one owner"
-	if p.TargetError > 0 {
+	if p.Independent() {
 		hint += "; or " + startRechecker + ", which needs no second owner"
 	}
 	return hint

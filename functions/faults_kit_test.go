@@ -181,6 +181,8 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Tail)
 	case functions.FinaliseArgs{}.Kind():
 		return run(ctx, s, w.Finalise)
+	case functions.ComparePlatformsArgs{}.Kind():
+		return run(ctx, s, w.ComparePlatforms)
 	case functions.TaintArgs{}.Kind():
 		return run(ctx, s, w.Taint)
 	default:

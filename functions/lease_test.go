@@ -98,26 +98,26 @@ func TestTheSameKeyIsTheSameLease(t *testing.T) {
 	job := w.submit(50)
 	w.settleAll()
 	key := functions.Idempotency{Key: "poll-1", RequestDigest: [32]byte{1}}
-	first, err := w.Lease(t.Context(), a.id, 5, 0, key)
+	first, err := w.Lease(t.Context(), a.id, functions.Poll{Most: 5, Wait: 0}, key)
 	require.NoError(t, err)
-	again, err := w.Lease(t.Context(), a.id, 5, 0, key)
+	again, err := w.Lease(t.Context(), a.id, functions.Poll{Most: 5, Wait: 0}, key)
 	require.NoError(t, err)
 	require.Equal(t, first.Shards, again.Shards)
 	require.Equal(t, first.ID, again.ID)
-	other, err := w.Lease(t.Context(), b.id, 5, 0, key)
+	other, err := w.Lease(t.Context(), b.id, functions.Poll{Most: 5, Wait: 0}, key)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, other.ID, "keys belong to an agent")
-	_, err = w.Lease(t.Context(), a.id, 6, 0, functions.Idempotency{Key: "poll-1", RequestDigest: [32]byte{2}})
+	_, err = w.Lease(t.Context(), a.id, functions.Poll{Most: 6, Wait: 0}, functions.Idempotency{Key: "poll-1", RequestDigest: [32]byte{2}})
 	require.ErrorIs(t, err, functions.ErrIdempotencyMismatch)
 	a.report(first)
-	_, err = w.Lease(t.Context(), a.id, 5, 0, key)
+	_, err = w.Lease(t.Context(), a.id, functions.Poll{Most: 5, Wait: 0}, key)
 	require.ErrorIs(t, err, functions.ErrLeaseEnded)
 
 	var all sync.WaitGroup
 	ids := make([]uuid.UUID, 6)
 	for i := range ids {
 		all.Go(func() {
-			lease, err := w.Lease(context.Background(), a.id, 5, 0, functions.Idempotency{Key: "poll-2"})
+			lease, err := w.Lease(context.Background(), a.id, functions.Poll{Most: 5, Wait: 0}, functions.Idempotency{Key: "poll-2"})
 			if err != nil {
 				t.Error(err)
 				return
@@ -130,11 +130,11 @@ func TestTheSameKeyIsTheSameLease(t *testing.T) {
 		require.Equal(t, ids[0], id)
 	}
 	w.check(job.ID)
-	_, err = w.Lease(t.Context(), a.id, 0, 0, functions.Idempotency{})
+	_, err = w.Lease(t.Context(), a.id, functions.Poll{Most: 0, Wait: 0}, functions.Idempotency{})
 	requireCode(t, err, "bad_max")
-	_, err = w.Lease(t.Context(), a.id, functions.MaxLeaseShards+1, 0, functions.Idempotency{})
+	_, err = w.Lease(t.Context(), a.id, functions.Poll{Most: functions.MaxLeaseShards + 1, Wait: 0}, functions.Idempotency{})
 	requireCode(t, err, "bad_max")
-	_, err = w.Lease(t.Context(), uuid.New(), 1, 0, functions.Idempotency{})
+	_, err = w.Lease(t.Context(), uuid.New(), functions.Poll{Most: 1, Wait: 0}, functions.Idempotency{})
 	requireCode(t, err, "not_found")
 }
 

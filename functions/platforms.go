@@ -64,6 +64,7 @@ type memberRecord struct {
 	JobPassed int64
 	JobFailed int64
 	Charged   bool // some of what failed speaks against it
+	Excused   bool // some of it was taken back
 }
 
 // crew is all that have worked for a job.
@@ -128,6 +129,9 @@ func readCrew(ctx context.Context, tx *store.Tx, job uuid.UUID) (c crew, err err
 		c.members = append(c.members, verify.Member{Agent: name, Owner: r.Owner, Block: r.Block, Class: r.Class, Passed: r.JobPassed, Failed: r.JobFailed})
 		e := r.evidence(policy.Audited())
 		e.Cluster = clusters[hand(r.Owner, r.AgentID)]
+		if r.Excused { // it has vouched for its class in this job, and what it did before it was excused is judged alike
+			e.Record = max(e.Record, verify.ProbationAudits)
+		}
 		c.evidence[name], c.charged[name] = e, r.Charged
 	}
 	if c.reference == "" && !policy.Audited() { // agents judge one another

@@ -25,7 +25,7 @@ type court struct {
 var errAway = errors.New("the sandbox does not answer")
 
 func (c *court) Describe() recheck.Description {
-	return recheck.Description{Level: "container", Image: "sha256:c0ffee", Interpreter: "cpython 3.14"}
+	return recheck.Description{Level: "container", Image: "sha256:c0ffee", Interpreter: "cpython 3.14 (embedded:c0ffee)", Libc: "glibc 2.36", Platform: "linux x86_64"}
 }
 
 func (c *court) Health(context.Context) error {

@@ -31,7 +31,7 @@ func TestThresholdsTravelWithLeases(t *testing.T) {
 	require.Equal(t, want, p.Monitor)
 	idem := functions.Idempotency{Key: uuid.NewString()}
 	for range 2 { // the same lease the second time
-		lease, err := w.Lease(t.Context(), a.id, 5, 0, idem)
+		lease, err := w.Lease(t.Context(), a.id, functions.Poll{Most: 5, Wait: 0}, idem)
 		require.NoError(t, err)
 		require.Equal(t, want, lease.Monitor)
 		require.Equal(t, "4", lease.Manifest.Monitor.Processes.Critical)

@@ -39,7 +39,7 @@ func TestJudgeLate(t *testing.T) {
 			shard.AgentID = &first
 		}
 		w := weighed{counts: map[uuid.UUID]*count{}}
-		w.judgeLate(submissionRow{AgentID: late}, shard, c.attempts, evidence)
+		w.judgeLate(submissionRow{AgentID: late}, shard, bench{attempts: map[int64][]attemptRow{7: c.attempts}, evidence: evidence})
 		require.Equal(t, c.delta, w.of(late).Delta, name)
 		require.Equal(t, c.flagged, len(w.late) == 1, name)
 		require.Equal(t, []shardChange{{number: 7, was: c.state, state: c.state, agent: shard.AgentID, agentWas: shard.AgentID}}, w.changes, "%s: the shard stays as it is", name)
