@@ -2823,7 +2823,7 @@ type ProjectAgent struct {
 	// AuditsFailed Results that were audited and proven wrong.
 	AuditsFailed int64 `json:"audits_failed"`
 
-	// AuditsPassed Results that were audited and confirmed.
+	// AuditsPassed Results that were audited and confirmed, altogether.
 	AuditsPassed int64      `json:"audits_passed"`
 	CaughtAt     *time.Time `json:"caught_at,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
@@ -2838,7 +2838,7 @@ type ProjectAgent struct {
 	Excluded       bool   `json:"excluded"`
 	ExcludedReason string `json:"excluded_reason,omitempty"`
 
-	// Failed Shards on which it contradicted what was accepted.
+	// Failed Shards on which it contradicted what was accepted; the last one is never forgotten.
 	Failed int64 `json:"failed"`
 
 	// Host How its machine is, as it said last. Operators see it.
@@ -2862,9 +2862,12 @@ type ProjectAgent struct {
 	// Owner Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says.
 	Owner string `json:"owner,omitempty"`
 
-	// Passed Shards on which it agreed with what was accepted.
+	// Passed Shards on which it agreed with what was accepted. Like all that counts for or against it, half of it fades in 30 days.
 	Passed   int64    `json:"passed"`
 	Platform Platform `json:"platform"`
+
+	// Probation Fewer than 10 audits passed since it joined or failed one: more of its results are audited, and agents of one block of addresses count as one voice.
+	Probation bool `json:"probation"`
 
 	// Projects The only projects that its owner works for; left out: all.
 	Projects []openapi_types.UUID `json:"projects,omitempty"`
@@ -2873,7 +2876,7 @@ type ProjectAgent struct {
 	// ShardsDone Since its last start: a claim.
 	ShardsDone int64 `json:"shards_done"`
 
-	// SinceFailure Audits passed since the last that failed.
+	// SinceFailure Audits passed since the last that failed, as far as they have not faded.
 	SinceFailure int64             `json:"since_failure"`
 	State        ProjectAgentState `json:"state"`
 

@@ -89,13 +89,19 @@ func memberFields(a client.ProjectAgent) [][2]string {
 	return fields
 }
 
+// probationAudits is how many audits end an agent's probation: verify.ProbationAudits, which only servers have.
+const probationAudits = 10
+
 // trustText is the evidence for an agent in a line.
 func trustText(a client.ProjectAgent) string {
-	last := "none"
+	text := count(a.AuditsPassed, "audit") + " passed, last failure: none"
 	if a.LastFailedAt != nil {
-		last = shortTime(*a.LastFailedAt)
+		text = fmt.Sprintf("%s passed, %d of them since the last failure: %s", count(a.AuditsPassed, "audit"), min(a.SinceFailure, a.AuditsPassed), shortTime(*a.LastFailedAt))
 	}
-	return fmt.Sprintf("%s passed, %d since the last that failed; last failure: %s", count(a.AuditsPassed, "audit"), a.SinceFailure, last)
+	if a.Probation {
+		text += fmt.Sprintf("; on probation (%d audits of late, %d end it)", a.SinceFailure, probationAudits)
+	}
+	return text
 }
 
 func stateText(state, reason string) string {

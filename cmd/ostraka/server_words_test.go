@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 func TestModuleRunsSpeaksAsTheServerDoes(t *testing.T) {
@@ -15,4 +16,5 @@ func TestModuleRunsSpeaksAsTheServerDoes(t *testing.T) {
 
 func TestFlagKindsAreThoseOfTheServer(t *testing.T) {
 	require.Equal(t, functions.FlagKinds(), flagKinds())
+	require.Equal(t, verify.ProbationAudits, probationAudits)
 }
