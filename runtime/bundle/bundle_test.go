@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -89,18 +88,6 @@ func TestPackOneFile(t *testing.T) {
 	require.ErrorContains(t, err, "there is no function.toml")
 	_, err = Pack(filepath.Join(dir, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
-func TestPackRefusesSpecialFiles(t *testing.T) {
-	dir := writeTree(t, map[string]string{ManifestName: minimal, "main.py": ""})
-	link := filepath.Join(dir, "passwd")
-	require.NoError(t, os.Symlink("/etc/passwd", link))
-	_, err := Pack(dir)
-	require.ErrorContains(t, err, "passwd is a link")
-	require.NoError(t, os.Remove(link))
-	require.NoError(t, syscall.Mkfifo(link, 0o600))
-	_, err = Pack(dir)
-	require.ErrorContains(t, err, "special file")
 }
 
 func TestVerifyRefuses(t *testing.T) {
