@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -30,6 +29,8 @@ const (
 	startTime = 2 * time.Minute
 	// removeTime is how long it may take to remove one.
 	removeTime = time.Minute
+	// endTime is how long it may take to notice that one has ended.
+	endTime = 5 * time.Second
 	// aroundShard is how long ending a shard that does not want to end may take, and starting the interpreter again, beyond its own time.
 	aroundShard = time.Minute
 
@@ -45,19 +46,18 @@ type box struct {
 	e      *engine
 	id     string
 	shape  shape
-	conn   types.HijackedResponse
-	said   *demux
-	out    *bufio.Reader
+	line        // to its supervisor
+	writer line // to the process that writes its bundle, and ends with that
 	ready  ready
 	killed atomic.Pointer[string] // why we ended it, if we did
 }
 
-// newUser chooses a number that no other container has, as good as certainly.
+// newUser chooses a number that no other container has, as good as certainly; the next one is free as well.
 func (e *engine) newUser() user {
 	if e.remapped {
-		return user(firstRemapped + rand.IntN(remapped)) //nolint:gosec // it has to differ, not to be secret
+		return user(firstRemapped + 2*rand.IntN(remapped/2)) //nolint:gosec // it has to differ, not to be secret
 	}
-	return user(firstUser + rand.IntN(users)) //nolint:gosec // as above
+	return user(firstUser + 2*rand.IntN(users/2)) //nolint:gosec // as above
 }
 
 // start makes a container and waits until it waits.
@@ -78,57 +78,77 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 		return nil, fmt.Errorf("making a container: %w", err)
 	}
 	b = &box{e: e, id: made.ID, shape: s}
-	if err := b.open(ctx); err != nil {
+	if err := b.open(ctx, u); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.close())
 	}
 	return b, nil
 }
 
-func (b *box) open(ctx context.Context) (err error) {
-	b.conn, err = b.e.client.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+// open starts both processes of a container, and returns when they wait.
+func (b *box) open(ctx context.Context, u user) error {
+	conn, err := b.e.client.ContainerAttach(ctx, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
 		return err
 	}
-	b.said = &demux{r: b.conn.Reader}
-	b.out = bufio.NewReader(b.said)
+	b.line = newLine(conn)
 	if err := b.e.client.ContainerStart(ctx, b.id, container.StartOptions{}); err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, b.conn.Close)()
-	data, err := b.read(kindReady)
+	if err := b.openWriter(ctx, u.writer()); err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, b.hangUp)()
+	_, err = b.writer.read(kindReady)
+	if err == nil {
+		var data []byte
+		if data, err = b.read(kindReady); err == nil {
+			err = json.Unmarshal(data, &b.ready)
+		}
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	return err
+}
+
+// openWriter starts the process that will write the bundle. Nothing of a stranger is in the container yet, and nothing is started in one
+// that has run something of a stranger.
+func (b *box) openWriter(ctx context.Context, u user) error {
+	made, err := b.e.client.ContainerExecCreate(ctx, b.id, container.ExecOptions{
+		User: u.String(), Cmd: []string{supervisorPath, supervisorArgument, writerArgument}, AttachStdin: true, AttachStdout: true, AttachStderr: true, WorkingDir: "/",
+	})
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(data, &b.ready)
-}
-
-// read reads a message of the kind, or that the container gives up.
-func (b *box) read(expected byte) ([]byte, error) {
-	kind, data, err := readMessage(b.out, expected, kindFailed)
-	if err == nil && kind == kindFailed {
-		err = readFailure(data)
+	conn, err := b.e.client.ContainerExecAttach(ctx, made.ID, container.ExecAttachOptions{})
+	if err != nil {
+		return err
 	}
-	return data, err
+	b.writer = newLine(conn)
+	return nil
 }
 
 // run executes a batch. The results before an error are good.
 func (b *box) run(ctx context.Context, batch recheck.Batch) (results []harness.Result, err error) {
 	stop := context.AfterFunc(ctx, func() { b.kill("the batch was called off") })
 	defer stop()
+	if err := b.layBundle(batch.Bundle); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, b.explain(fmt.Errorf("laying out the bundle: %w", err))
+	}
 	sent := make(chan error, 1)
 	go func() {
 		err := b.send(ctx, batch)
 		if err != nil {
-			b.conn.Close() // so that nobody waits for the rest
+			b.hangUp() // so that nobody waits for the rest
 		}
 		sent <- err
 	}()
 	results, err = b.receive(batch)
 	if err != nil {
-		b.conn.Close() // so that the sender ends
+		b.hangUp() // so that the sender ends
 	}
 	sendErr := <-sent
 	switch {
@@ -142,13 +162,25 @@ func (b *box) run(ctx context.Context, batch recheck.Batch) (results []harness.R
 	return results, b.explain(sendErr)
 }
 
+// layBundle has the bundle written by another user than the function has, so that this can change nothing of it.
+func (b *box) layBundle(code *bundle.Bundle) error {
+	if err := b.writer.conn.Conn.SetDeadline(time.Now().Add(aroundShard)); err != nil {
+		return err
+	}
+	if err := sendBundle(b.writer.conn.Conn, code, harness.Settings{}); err != nil {
+		return err
+	}
+	if _, err := b.writer.read(kindOpen); err != nil {
+		return err
+	}
+	b.writer.hangUp()
+	return nil
+}
+
 // send writes the whole batch; the container takes one shard after the other.
 func (b *box) send(ctx context.Context, batch recheck.Batch) error {
 	w := bufio.NewWriterSize(b.conn.Conn, 64<<10)
-	if err := writeJSON(w, kindJob, job{Digest: batch.Bundle.Digest, Settings: batch.Settings()}); err != nil {
-		return err
-	}
-	if err := writeMessage(w, kindBundle, batch.Bundle.Archive()); err != nil {
+	if err := sendBundle(w, batch.Bundle, batch.Settings()); err != nil {
 		return err
 	}
 	for _, s := range batch.Shards {
@@ -198,7 +230,13 @@ func (b *box) kill(why string) {
 	if !b.killed.CompareAndSwap(nil, &why) {
 		return
 	}
-	b.conn.Close()
+	b.hangUp()
+}
+
+// hangUp closes both lines.
+func (b *box) hangUp() {
+	b.line.hangUp()
+	b.writer.hangUp()
 }
 
 // explain finds out why a container said no more.
@@ -219,6 +257,7 @@ func (b *box) explain(err error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
+	b.awaitEnd(ctx)
 	state, inspectErr := b.e.client.ContainerInspect(ctx, b.id)
 	if inspectErr != nil {
 		return crashed(fmt.Errorf("the container was lost: %w, and the daemon does not say why: %w", err, inspectErr))
@@ -226,9 +265,21 @@ func (b *box) explain(err error) error {
 	return crashed(fmt.Errorf("the container was lost: %w: %s", err, b.ending(state.State)))
 }
 
+// awaitEnd waits until the daemon knows that the container has ended: a stream may end before. One that goes on without the process whose
+// stream it was is not waited for any longer.
+func (b *box) awaitEnd(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, endTime)
+	defer cancel()
+	ended, failed := b.e.client.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
+	select {
+	case <-ended:
+	case <-failed: // inspecting it says more
+	}
+}
+
 // isLost tells whether an error is the end of the stream.
 func isLost(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "closed network connection") ||
+	return errors.Is(err, errWords) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "closed network connection") ||
 		strings.Contains(err.Error(), "broken pipe") || strings.Contains(err.Error(), "connection reset")
 }
 
@@ -244,17 +295,17 @@ func (b *box) ending(s *container.State) string {
 	if s.Error != "" {
 		text += ": " + s.Error
 	}
-	if words := b.said.words(); words != "" {
-		text += ": it said " + words
+	for _, l := range []line{b.line, b.writer} {
+		if words := l.words(); words != "" {
+			text += ": it said " + words
+		}
 	}
 	return text
 }
 
 // close removes the container, whatever it is doing.
 func (b *box) close() error {
-	if b.conn.Conn != nil {
-		b.conn.Close()
-	}
+	b.hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
 	return b.e.remove(ctx, b.id)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// MaxWarm is how many containers may wait at most: each holds some 40 MB.
+	// MaxWarm is how many containers may wait at most: each holds some 50 MB.
 	MaxWarm = 16
 	// MaxConcurrent is how many batches may be under way at a time.
 	MaxConcurrent = 64

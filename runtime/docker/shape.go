@@ -88,9 +88,17 @@ type user int
 
 func (u user) String() string { return strconv.Itoa(int(u)) + ":" + strconv.Itoa(int(u)) }
 
-// tmpfs are the options of a mount that the user alone can write.
-func (u user) tmpfs(bytes, inodes int64) string {
-	return fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,nr_inodes=%d,mode=0700,uid=%d,gid=%d", bytes, inodes, u, u)
+// writer is who writes the bundle.
+func (u user) writer() user { return u + 1 }
+
+// tmpfs are the options of a mount that the user alone can write, and nobody else read.
+func (u user) tmpfs(bytes, inodes int64) string { return u.mount(bytes, inodes, "0700") }
+
+// readable are those of a mount that others can read.
+func (u user) readable(bytes, inodes int64) string { return u.mount(bytes, inodes, "0755") }
+
+func (u user) mount(bytes, inodes int64, mode string) string {
+	return fmt.Sprintf("rw,noexec,nosuid,nodev,size=%d,nr_inodes=%d,mode=%s,uid=%d,gid=%d", bytes, inodes, mode, u, u)
 }
 
 // hostConfig is every wall that Docker puts up.
@@ -114,7 +122,7 @@ func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
 		OomScoreAdj:    preferredVictim,
 		Runtime:        e.runtime,
 		Tmpfs: map[string]string{
-			mounts.Bundle: u.tmpfs(s.bundle, bundleInodes), mounts.Inputs: u.tmpfs(max(s.inputs, page), inputInodes), mounts.Workspace: u.tmpfs(s.workspace, s.inodes), mounts.Shm: u.tmpfs(s.workspace, s.inodes),
+			mounts.Bundle: u.writer().readable(s.bundle, bundleInodes), mounts.Inputs: u.tmpfs(max(s.inputs, page), inputInodes), mounts.Workspace: u.tmpfs(s.workspace, s.inodes), mounts.Shm: u.tmpfs(s.workspace, s.inodes),
 		},
 		MaskedPaths: []string{
 			"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats",

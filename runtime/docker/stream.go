@@ -3,10 +3,14 @@
 package docker
 
 import (
+	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/docker/docker/api/types"
 )
 
 // Streams of an attached container, as the Engine names them.
@@ -19,6 +23,48 @@ const (
 // maxSaid is how much of the end of a container's stderr is kept: only our own
 // supervisor writes there, and only when something is wrong.
 const maxSaid = 4 << 10
+
+// line is a connection to a process in a container; the zero one leads nowhere.
+type line struct {
+	conn types.HijackedResponse
+	said *demux
+	out  *bufio.Reader
+}
+
+func newLine(conn types.HijackedResponse) line {
+	said := &demux{r: conn.Reader}
+	return line{conn: conn, said: said, out: bufio.NewReader(said)}
+}
+
+// errWords says that the daemon has put words of its own where the process was to speak: it could not be started.
+var errWords = errors.New("the daemon says")
+
+// read reads a message of the kind, or that the process gives up.
+func (l line) read(expected byte) ([]byte, error) {
+	if head, err := l.out.Peek(1); err == nil && head[0] != expected && head[0] != kindFailed {
+		words, _ := l.out.Peek(min(l.out.Buffered(), maxSaid))
+		return nil, fmt.Errorf("%w %q", errWords, words)
+	}
+	kind, data, err := readMessage(l.out, expected, kindFailed)
+	if err == nil && kind == kindFailed {
+		err = readFailure(data)
+	}
+	return data, err
+}
+
+func (l line) hangUp() {
+	if l.conn.Conn != nil {
+		l.conn.Close()
+	}
+}
+
+// words are what the process has said on stderr.
+func (l line) words() string {
+	if l.said == nil {
+		return ""
+	}
+	return l.said.words()
+}
 
 // demux reads a container's stdout from what the Engine sends, and keeps the end of its stderr.
 type demux struct {

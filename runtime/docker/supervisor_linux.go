@@ -25,6 +25,9 @@ import (
 // container. It is no command for people.
 const supervisorArgument = "__ostraka-recheck"
 
+// writerArgument stands in the place of a level for the process that writes the bundle.
+const writerArgument = "write-bundle"
+
 // treeFile describes the interpreter of an image.
 const treeFile = "/ostraka.json"
 
@@ -32,8 +35,9 @@ const treeFile = "/ostraka.json"
 // collected whatever it costs: inputs and outputs of 16 MiB pass through it.
 const supervisorHeap = 64 << 20
 
-// MaybeSupervise turns this process into the first one of a container and never
-// returns, if it was started as one; otherwise it does nothing. It must be
+// MaybeSupervise turns this process into the first one of a container, or into
+// the one that writes its bundle, and never returns, if it was started as one;
+// otherwise it does nothing. It must be
 // called in main right after linux.MaybeLaunch.
 func MaybeSupervise() {
 	if len(os.Args) != 3 || os.Args[1] != supervisorArgument {
@@ -43,8 +47,14 @@ func MaybeSupervise() {
 	// Nobody inside sends it a signal that it heeds: the kernel drops those that
 	// process 1 leaves alone, and Go's own handlers would end it.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE, syscall.SIGABRT)
-	out := bufio.NewWriter(os.Stdout)
-	if err := supervise(bundle.Isolation(os.Args[2]), bufio.NewReader(os.Stdin), out); err != nil {
+	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
+	err := error(nil)
+	if os.Args[2] == writerArgument {
+		err = writeBundle(in, out)
+	} else {
+		err = supervise(bundle.Isolation(os.Args[2]), in, out)
+	}
+	if err != nil {
 		_ = writeJSON(out, kindFailed, failure{Message: err.Error()}) // nobody may be left to hear it
 		_ = out.Flush()
 		os.Exit(1) //nolint:forbidigo // the process is the supervisor: its main must go no further
@@ -52,7 +62,7 @@ func MaybeSupervise() {
 	os.Exit(0) //nolint:forbidigo // as above
 }
 
-// supervise serves one batch.
+// supervise waits for one batch, with the interpreter loaded, and serves it.
 func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hiding from functions: %w", err)
@@ -65,29 +75,53 @@ func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := say(out, kindReady, ready{Landlock: runner.Landlock()}); err != nil {
-		return err
-	}
-	b, settings, err := readJob(in)
-	if errors.Is(err, io.EOF) {
-		return nil // the batch did not come
-	}
-	if err != nil {
-		return err
-	}
 	ctx := context.Background() // whoever wants it to end ends the container
-	sandbox, err := runner.Open(ctx, b, settings.Settings)
+	sandbox, err := runner.Load(ctx)
 	if err != nil {
+		return err
+	}
+	err = say(out, kindReady, ready{Landlock: runner.Landlock()})
+	if err == nil {
+		err = serveBatch(ctx, sandbox, in, out)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil // the batch did not come, or has come to its end
+	}
+	return errors.Join(err, sandbox.Close())
+}
+
+// serveBatch imports the function and runs its shards.
+func serveBatch(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
+	b, settings, err := readJob(in)
+	if err != nil {
+		return err
+	}
+	if err := sandbox.Import(ctx, b, settings.Settings); err != nil {
 		return err
 	}
 	err = say(out, kindOpen, struct{}{})
 	for err == nil {
 		err = serve(ctx, sandbox, in, out)
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
+	return err
+}
+
+// writeBundle writes the bundle of a container, as a user that the function does not have.
+func writeBundle(in io.Reader, out *bufio.Writer) error {
+	if err := say(out, kindReady, ready{}); err != nil {
+		return err
 	}
-	return errors.Join(err, sandbox.Close())
+	b, _, err := readJob(in)
+	if errors.Is(err, io.EOF) {
+		return nil // there will be none
+	}
+	if err != nil {
+		return err
+	}
+	if err := b.Unpack(linux.ContainerMounts(b.Manifest).Bundle); err != nil {
+		return err
+	}
+	return say(out, kindOpen, struct{}{})
 }
 
 // serve runs one shard; io.EOF means that there is none any more.

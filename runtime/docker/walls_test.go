@@ -4,6 +4,7 @@ package docker
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/linux"
 )
 
@@ -37,6 +39,8 @@ def handler(x):
     return {
         "network": fails(lambda: socket.socket()), "vsock": fails(lambda: socket.socket(40, socket.SOCK_STREAM)), "io_uring": fails(lambda: call(425, 1, 0)),
         "root read-only": fails(lambda: open("/x", "w")), "python read-only": fails(lambda: open(os.__file__, "a")), "bundle read-only": fails(lambda: open(__file__, "a")),
+        "bundle of another": sorted({fails(lambda: f(p)) for p in (__file__, "/bundle") for f in (lambda p: os.chmod(p, 0o777), lambda p: os.utime(p), lambda p: os.chown(p, os.getuid(), -1), lambda p: os.setxattr(p, "user.x", b"x"))}),
+        "bundle's owner": os.stat(__file__).st_uid == os.getuid(), "bundle's modes": [oct(os.stat(p).st_mode & 0o7777) for p in ("/bundle", __file__)],
         "capabilities": any(data), "no new privileges": LIBC.prctl(39, 0, 0, 0, 0), "seccomp": LIBC.prctl(21, 0, 0, 0, 0),
         "user": os.getuid() >= 60000, "groups": os.getgroups() == [os.getgid()] or os.getgroups() == [],
         "workspace": space.f_blocks * space.f_frsize, "inodes": space.f_files, "mounts": [bool(s.f_flag & f) for s in (space, shm) for f in (os.ST_NOEXEC, os.ST_NOSUID, os.ST_NODEV)],
@@ -56,6 +60,7 @@ func TestWalls(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(r.Output), &got))
 	for name, want := range map[string]any{
 		"network": "EPERM", "vsock": "EPERM", "io_uring": "EPERM", "ipc": "ENOSYS", "root read-only": "EROFS", "python read-only": "EACCES", "bundle read-only": "EACCES",
+		"bundle of another": []any{"EACCES", "ENOTSUP", "EPERM"}, "bundle's owner": false, "bundle's modes": []any{"0o755", "0o444"},
 		"capabilities": false, "no new privileges": 1.0, "seccomp": 2.0, "user": true, "groups": true, "workspace": float64(4 << 20), "inodes": 106.0,
 		"mounts": []any{true, true, true, true, true, true}, "host": []any{"EACCES", "EACCES", "EACCES", "EACCES", "EACCES"}, "hostname": "sandbox",
 		"core": []any{0.0, 0.0}, "files": 64.0, "shell": []any{}, "parent": true, "supervisor": "EPERM",
@@ -67,7 +72,7 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// TestContainerConfiguration holds what the daemon says of a container to the same table.
+// TestContainerConfiguration asks the daemon, of a container that waits, for every line of the table in docs/SANDBOX_DISTRIBUTED.md.
 func TestContainerConfiguration(t *testing.T) {
 	x := newExecutor(t, func(c *Config) { c.Warm = 1 })
 	p, err := x.ready(t.Context())
@@ -77,32 +82,111 @@ func TestContainerConfiguration(t *testing.T) {
 	defer p.discard(b)
 	got, err := x.client.ContainerInspect(t.Context(), b.id)
 	require.NoError(t, err)
-	h := got.HostConfig
-	require.Equal(t, "none", string(h.NetworkMode))
-	require.Equal(t, "none", string(h.IpcMode))
-	require.Equal(t, "private", string(h.CgroupnsMode))
-	require.Equal(t, "none", h.LogConfig.Type)
-	require.True(t, h.ReadonlyRootfs)
-	require.False(t, h.Privileged)
-	require.Equal(t, []string{"ALL"}, []string(h.CapDrop))
-	require.Empty(t, h.CapAdd)
-	require.Contains(t, h.SecurityOpt, "no-new-privileges")
-	require.Empty(t, h.Binds)
-	require.Empty(t, h.Devices)
-	require.Empty(t, got.Config.Volumes)
-	require.Equal(t, h.Memory, h.MemorySwap)
-	require.Positive(t, h.Memory)
-	require.Positive(t, h.NanoCPUs)
-	require.Equal(t, int64(32+linux.ContainerTasks), *h.PidsLimit)
-	require.False(t, *h.Init)
-	for at, options := range h.Tmpfs {
-		for _, o := range []string{"noexec", "nosuid", "nodev", "size=", "nr_inodes=", "mode=0700"} {
+	h, number := got.HostConfig, 0
+	_, err = fmt.Sscanf(got.Config.User, "%d:", &number)
+	require.NoError(t, err)
+	u := user(number)
+	require.Equal(t, u.String(), got.Config.User)
+	require.GreaterOrEqual(t, number, firstRemapped, "a user that nobody else has")
+
+	for name, same := range map[string][2]any{
+		"no network":            {"none", string(h.NetworkMode)},
+		"no IPC":                {"none", string(h.IpcMode)},
+		"cgroups of its own":    {"private", string(h.CgroupnsMode)},
+		"processes of its own":  {"", string(h.PidMode)},
+		"host name of its own":  {"", string(h.UTSMode)},
+		"no users of the host":  {"", string(h.UsernsMode)},
+		"nothing is logged":     {"none", h.LogConfig.Type},
+		"it is not restarted":   {container.RestartPolicyDisabled, h.RestartPolicy.Name},
+		"read-only root":        {true, h.ReadonlyRootfs},
+		"not privileged":        {false, h.Privileged},
+		"no capability":         {[]string{"ALL"}, []string(h.CapDrop)},
+		"walls":                 {[]string{"no-new-privileges", "seccomp=" + seccompProfile}, h.SecurityOpt},
+		"no swap":               {h.Memory, h.MemorySwap},
+		"memory":                {defaultShape().memory, h.Memory},
+		"processors":            {int64(oneProcessor), h.NanoCPUs},
+		"processes":             {bundle.DefaultLimits().Pids + linux.ContainerTasks, *h.PidsLimit},
+		"no other process 1":    {false, *h.Init},
+		"the kernel may end it": {false, *h.OomKillDisable},
+		"before the server":     {preferredVictim, h.OomScoreAdj},
+		"image":                 {x.Describe().Image, got.Image},
+		"nothing is published":  {false, h.PublishAllPorts},
+		"no terminal":           {false, got.Config.Tty},
+		"stdin ends with us":    {true, got.Config.StdinOnce},
+		"supervisor":            {[]string{supervisorPath}, []string(got.Config.Entrypoint)},
+	} {
+		require.Equal(t, same[0], same[1], name)
+	}
+	for name, none := range map[string]any{
+		"environment": got.Config.Env, "volumes": got.Config.Volumes, "binds": h.Binds, "mounts": h.Mounts, "volumes of others": h.VolumesFrom, "devices": h.Devices,
+		"device requests": h.DeviceRequests, "device rules": h.DeviceCgroupRules, "capabilities": h.CapAdd, "groups": h.GroupAdd, "links": h.Links, "hosts": h.ExtraHosts,
+		"DNS": h.DNS, "ports": h.PortBindings, "exposed ports": got.Config.ExposedPorts, "kernel settings": h.Sysctls, "mount points": got.Mounts,
+	} {
+		require.Empty(t, none, name)
+	}
+	require.Subset(t, h.MaskedPaths, []string{"/proc/kcore", "/proc/keys", "/sys/firmware", "/sys/kernel"})
+	require.Subset(t, h.ReadonlyPaths, []string{"/proc/sys", "/proc/sysrq-trigger"})
+	limits := map[string]int64{}
+	for _, l := range h.Ulimits {
+		require.Equal(t, l.Soft, l.Hard, l.Name)
+		limits[l.Name] = l.Hard
+	}
+	for _, name := range []string{"core", "memlock", "msgqueue", "nice", "rtprio"} {
+		require.Zero(t, limits[name], name)
+	}
+	require.Equal(t, bundle.MaxLimits().OpenFiles, limits["nofile"])
+	require.Equal(t, *h.PidsLimit+spareTasks, limits["nproc"])
+	require.Equal(t, defaultShape().workspace, limits["fsize"])
+	requireTmpfs(t, h.Tmpfs, u)
+}
+
+// requireTmpfs finds every place that can be written limited, without programs and devices, and the bundle another user's.
+func requireTmpfs(t *testing.T, mounts map[string]string, u user) {
+	t.Helper()
+	require.Len(t, mounts, 4)
+	for at, options := range mounts {
+		mode, owner := "mode=0700", u
+		if at == linux.ContainerMounts(bundle.Manifest{}).Bundle {
+			mode, owner = "mode=0755", u.writer()
+		}
+		for _, o := range []string{"noexec", "nosuid", "nodev", "size=", "nr_inodes=", mode, fmt.Sprintf("uid=%d", owner)} {
 			require.Contains(t, options, o, at)
 		}
 	}
-	require.Equal(t, container.RestartPolicyDisabled, h.RestartPolicy.Name)
-	require.NotContains(t, strings.Join(got.Config.Env, " "), "OSTRAKA")
-	require.NotEqual(t, "0", strings.Split(got.Config.User, ":")[0])
+}
+
+// TestTheInterpreterWaits finds Python running in a container that has no batch yet, and the same interpreter serving it.
+func TestTheInterpreterWaits(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.Warm = 1 })
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	tells := pack(t, "import os\ndef handler(x):\n    return [os.environ['PYTHONHASHSEED'], hash('a')]\n", "")
+	interpreters := func(b *box) (pids []string) {
+		top, err := x.client.ContainerTop(t.Context(), b.id, []string{"-eo", "pid,args"})
+		require.NoError(t, err)
+		for _, row := range top.Processes {
+			if strings.HasPrefix(row[len(row)-1], linux.ContainerPython+"/") {
+				pids = append(pids, row[0])
+			}
+		}
+		return pids
+	}
+	var answers []string
+	for _, seed := range []uint32{0, 1, 0} {
+		b, _, err := p.take(t.Context(), defaultShape())
+		require.NoError(t, err)
+		require.Len(t, interpreters(b), 1, "of a container that waits")
+		batch := batchOf(tells, "0")
+		batch.HashSeed = seed
+		results, err := b.run(t.Context(), batch)
+		require.NoError(t, err)
+		answers = append(answers, results[0].Output)
+		p.discard(b)
+	}
+	require.Equal(t, answers[0], answers[2], "the same hashes")
+	require.Contains(t, answers[0], `"0"`)
+	require.Contains(t, answers[1], `"1"`, "another hash seed gets another interpreter")
+	require.NotEqual(t, answers[0], answers[1])
 }
 
 // TestImageHoldsNothingElse looks at all that the image is made of.

@@ -24,8 +24,8 @@ const (
 	kindFiles  = 'F' // the files of the next shard, as JSON; their bytes follow
 	kindPiece  = 'P' // some bytes of a file
 	kindShard  = 'S' // number (64 bits, big-endian) and input
-	kindReady  = 'R' // from the container: ready, as JSON; it waits for a job
-	kindOpen   = 'O' // the function is imported, or its import has failed
+	kindReady  = 'R' // from the container: ready, as JSON; it waits for a job, its interpreter loaded
+	kindOpen   = 'O' // the function is imported, or its import has failed; of the writer: the bundle is written
 	kindResult = 'H' // a result as JSON, without its output
 	kindOutput = 'D' // the output of the result before
 	kindFailed = 'X' // failure, as JSON; nothing comes after it
@@ -105,6 +105,14 @@ func writeJSON(w io.Writer, kind byte, message any) error {
 		return err
 	}
 	return writeMessage(w, kind, data)
+}
+
+// sendBundle says what to run.
+func sendBundle(w io.Writer, b *bundle.Bundle, settings harness.Settings) error {
+	if err := writeJSON(w, kindJob, job{Digest: b.Digest, Settings: settings}); err != nil {
+		return err
+	}
+	return writeMessage(w, kindBundle, b.Archive())
 }
 
 // readMessage reads one message of one of the kinds. io.EOF means that there is none any more.

@@ -42,6 +42,13 @@
 // stays until nothing is left. Shards and template also ask the kernel to die
 // with the zygote.
 //
+// # Ahead of time
+//
+// An interpreter can be started before anybody knows its function ([Load]): Python
+// and this package's program are in memory then, and it waits on its control
+// socket. What a process is started with cannot be changed any more, so that a
+// session whose hash seed or time zone is another one starts its own.
+//
 // # Limits
 //
 // Every limit has a status of its own ([Statuses]). Those that the kernel

@@ -20,6 +20,7 @@ type Session struct {
 
 	mu      sync.Mutex // one shard at a time
 	z       *zygote    // nil when the interpreter has died; Run starts another
+	loaded  *Loaded    // waits to become z; nil when there is none
 	failure *verdict   // the import failed, which every shard reports
 	facts   facts
 	closed  bool
@@ -31,15 +32,19 @@ type Session struct {
 // no error here: every shard reports it.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	s := &Session{cfg: cfg, outside: newOutside()}
-	if err := cfg.check(); err != nil {
-		return nil, fmt.Errorf("starting a session: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ensure(ctx); err != nil {
+	if err := s.start(ctx); err != nil {
 		return nil, fmt.Errorf("starting a session: %w", err)
 	}
 	return s, nil
+}
+
+func (s *Session) start(ctx context.Context) error {
+	if err := s.cfg.check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ensure(ctx)
 }
 
 // Close ends the interpreter and everything that the function left behind. It
@@ -70,13 +75,13 @@ func (s *Session) ensure(ctx context.Context) error {
 	if s.z != nil || s.failure != nil {
 		return nil
 	}
-	z, err := startZygote(&s.cfg)
+	z, err := s.interpreter()
 	if err != nil {
 		return err
 	}
 	s.z = z
 	s.outside.pid.Store(int64(z.cmd.Process.Pid))
-	if err := s.awaitReady(ctx); err != nil {
+	if err := s.begin(ctx); err != nil {
 		return errors.Join(err, s.discard())
 	}
 	failure, err := s.awaitImport(ctx)
@@ -107,27 +112,39 @@ func (s *Session) Restart() error {
 	return s.discard()
 }
 
-// awaitReady waits for the interpreter itself.
-func (s *Session) awaitReady(ctx context.Context) error {
-	select {
-	case m, ok := <-s.z.messages:
-		if !ok || m.Op != "ready" {
-			return fmt.Errorf("the interpreter %s does not start; it needs Python 3.9 or later with ctypes: %s", s.cfg.Interpreter, s.lastWords())
+// interpreter takes the one that waits for this session, or starts one.
+func (s *Session) interpreter() (*zygote, error) {
+	if l := s.loaded; l != nil {
+		s.loaded = nil
+		if l.fits(&s.cfg) {
+			s.facts = l.facts
+			return l.z, nil
 		}
-		s.facts = m.facts
-		return s.z.find(m.Template, s.cfg.PIDNamespace)
-	case <-time.After(startGrace):
-		return fmt.Errorf("the interpreter %s has not started within %s", s.cfg.Interpreter, startGrace)
-	case <-ctx.Done():
-		return context.Cause(ctx)
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
 	}
+	s.facts = facts{}
+	return startZygote(&s.cfg)
 }
 
-// lastWords is what a dying interpreter wrote.
-func (s *Session) lastWords() string {
-	<-s.z.exited
-	tail := s.z.stderr.finish(time.Now().Add(drainGrace))
-	return end(string(tail.kept), 1000)
+// begin gives the interpreter its configuration and waits until it has a template.
+func (s *Session) begin(ctx context.Context) error {
+	if err := s.z.configure(&s.cfg); err != nil {
+		return err
+	}
+	if s.facts == (facts{}) {
+		m, err := s.z.await(ctx, opLoaded)
+		if err != nil {
+			return err
+		}
+		s.facts = m.facts
+	}
+	m, err := s.z.await(ctx, opReady)
+	if err != nil {
+		return err
+	}
+	return s.z.find(m.Template, s.cfg.PIDNamespace)
 }
 
 // awaitImport waits for the template to import the function.

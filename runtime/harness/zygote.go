@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ func (m *message) code() int {
 // zygote is a running interpreter.
 type zygote struct {
 	cmd       *exec.Cmd
+	program   string // the interpreter as the configuration names it
 	conn      *net.UnixConn
 	mark      string
 	messages  chan message  // closed when the zygote has closed the socket
@@ -61,9 +63,9 @@ type zygote struct {
 
 func (z *zygote) chatty() { z.talk.Do(func() { close(z.verbose) }) }
 
-// startZygote starts the interpreter and sends it its configuration.
+// startZygote starts the interpreter, which waits for its configuration.
 func startZygote(cfg *Config) (*zygote, error) {
-	z := &zygote{mark: uuid.NewString(), contained: cfg.PIDNamespace, messages: make(chan message, 8), exited: make(chan struct{}), verbose: make(chan struct{})}
+	z := &zygote{program: cfg.Interpreter, mark: uuid.NewString(), contained: cfg.PIDNamespace, messages: make(chan message, 8), exited: make(chan struct{}), verbose: make(chan struct{})}
 	ours, theirs, err := socketpair()
 	if err != nil {
 		return nil, err
@@ -74,10 +76,37 @@ func startZygote(cfg *Config) (*zygote, error) {
 		return nil, errors.Join(err, ours.Close())
 	}
 	go z.receive()
-	if err := z.send(configMessage(cfg)); err != nil {
-		return nil, errors.Join(err, z.stop())
-	}
 	return z, nil
+}
+
+// configure tells the interpreter what to run. Nobody reads what it prints before: a pipe holds more than it has to say.
+func (z *zygote) configure(cfg *Config) error {
+	z.stdout.limit, z.stderr.limit = cfg.Manifest.Limits.StdoutBytes, cfg.Manifest.Limits.StderrBytes
+	z.stdout.start()
+	z.stderr.start()
+	return z.send(configMessage(cfg))
+}
+
+// await waits for a message of the interpreter itself, before any code of a function runs.
+func (z *zygote) await(ctx context.Context, op string) (message, error) {
+	select {
+	case m, ok := <-z.messages:
+		if !ok || m.Op != op {
+			return m, fmt.Errorf("the interpreter %s does not start; it needs Python 3.9 or later with ctypes: %s", z.program, z.lastWords())
+		}
+		return m, nil
+	case <-time.After(startGrace):
+		return message{}, fmt.Errorf("the interpreter %s has not started within %s", z.program, startGrace)
+	case <-ctx.Done():
+		return message{}, context.Cause(ctx)
+	}
+}
+
+// lastWords is what a dying interpreter wrote.
+func (z *zygote) lastWords() string {
+	<-z.exited
+	tail := z.stderr.finish(time.Now().Add(drainGrace))
+	return end(string(tail.kept), 1000)
 }
 
 func socketpair() (*net.UnixConn, *os.File, error) {
@@ -113,8 +142,6 @@ func (z *zygote) start(cfg *Config, control *os.File) error {
 	errW := os.NewFile(uintptr(stderrW), "stderr")
 	defer errW.Close()
 	z.stdout, z.stderr = stdout, stderr
-	stdout.start()
-	stderr.start()
 	z.cmd = command(cfg, z.mark)
 	z.cmd.Stdout, z.cmd.Stderr, z.cmd.ExtraFiles = outW, errW, []*os.File{control}
 	if cfg.Prepare != nil {
@@ -147,7 +174,7 @@ func command(cfg *Config, mark string) *exec.Cmd {
 		"TMPDIR=" + cfg.WorkDir,
 		"PATH=/usr/local/bin:/usr/bin:/bin",
 		"LC_ALL=C.UTF-8",
-		"LD_BIND_NOW=1", "TZ=" + cfg.Settings.timeZone(),
+		"TZ=" + cfg.Settings.timeZone(),
 		"PYTHONHASHSEED=" + strconv.FormatUint(uint64(cfg.Settings.HashSeed), 10),
 		"LD_BIND_NOW=1", // else every shard looks up the same functions of libc
 		"PYTHONSAFEPATH=1",

@@ -3,6 +3,7 @@
 package linux
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir"
 )
 
@@ -33,9 +35,9 @@ const oomScore = 1000
 const ContainerTasks = 64
 
 // Mounts of a container that the level needs, beside a root that is read-only:
-// each a tmpfs of the container's user with mode 0700.
+// each a tmpfs; all but the first of the container's user with mode 0700.
 type Mounts struct {
-	Bundle    string // the bundle; written once, before there is any user code
+	Bundle    string // the bundle, of another user, who writes it once, before there is any user code
 	Inputs    string // the files of a shard
 	Workspace string
 	Shm       string
@@ -92,8 +94,20 @@ func (r *Runner) prepareContained() (err error) {
 // Landlock is the version of the kernel's ABI that sandboxes are under; 0: none.
 func (r *Runner) Landlock() int { return r.abi }
 
-// furnishContained fills the container's mounts.
-func (s *Sandbox) furnishContained(b *bundle.Bundle) error {
+// Load makes the sandbox of a container before anybody knows its function: the walls stand, and the interpreter waits. It has the usual
+// settings; Import starts another one where a function is to have others.
+func (r *Runner) Load(ctx context.Context) (*Sandbox, error) {
+	if !r.contained() {
+		return nil, fmt.Errorf("loading a sandbox: level %q makes them with their function", r.Level())
+	}
+	s := &Sandbox{runner: r, name: groupName(r.count.Add(1)), files: -1, inputs: inputdir.At(inputsDir)}
+	if err := s.load(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("loading a sandbox: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Sandbox) load(ctx context.Context) (err error) {
 	entries, err := os.ReadDir(bundleDir)
 	if err != nil {
 		return err
@@ -101,15 +115,43 @@ func (s *Sandbox) furnishContained(b *bundle.Bundle) error {
 	if len(entries) > 0 {
 		return errors.New("this container has served a function already")
 	}
-	s.inputs = inputdir.At(inputsDir)
 	if err := s.inputs.Empty(); err != nil {
 		return err
 	}
-	if err := b.Unpack(bundleDir); err != nil {
+	if s.loaded, err = harness.Load(ctx, s.config("", harness.Settings{})); err != nil {
+		return errors.Join(s.complaint(), err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listen()
+}
+
+// Import gives a sandbox that was loaded its function, once. The bundle lies in the container already, where another user has put it.
+func (s *Sandbox) Import(ctx context.Context, b *bundle.Bundle, settings harness.Settings) error {
+	if err := s.importBundle(ctx, b, settings); err != nil {
+		return fmt.Errorf("importing %s: %w", b.Manifest.Name, err)
+	}
+	return nil
+}
+
+func (s *Sandbox) importBundle(ctx context.Context, b *bundle.Bundle, settings harness.Settings) error {
+	if s.loaded == nil {
+		return errors.New("this sandbox has a function already")
+	}
+	if err := s.runner.suits(b); err != nil {
 		return err
 	}
-	s.code, err = newCode(b)
-	return err
+	if err := unix.Access(bundleDir, unix.W_OK); err == nil {
+		return errors.New("the function could change its own code: " + bundleDir + " belongs to its user")
+	}
+	loaded := s.loaded
+	s.loaded, s.manifest = nil, b.Manifest
+	session, err := loaded.Start(ctx, s.config(b.Digest, settings))
+	if err != nil {
+		return errors.Join(s.complaint(), err)
+	}
+	s.session = session
+	return s.settle()
 }
 
 // unsettleContained makes room for a launcher, and an empty workspace.
@@ -159,7 +201,7 @@ func (s *Sandbox) refreshContained() error {
 	if err := wipe(work); err != nil {
 		return fmt.Errorf("%w: %w", errTangled, err)
 	}
-	return errors.Join(emptyShm(), s.code.restore())
+	return emptyShm()
 }
 
 func emptyShm() error {

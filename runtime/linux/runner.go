@@ -181,14 +181,25 @@ func withoutInner(binds []bind) []bind {
 }
 
 // Open makes a sandbox and imports the function in it. It refuses a function
-// that asks for a stronger level.
+// that asks for a stronger level. In a container Load and Import do the same in two steps.
 func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (*Sandbox, error) {
-	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
-		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
+	if r.contained() {
+		return nil, fmt.Errorf("opening a sandbox for %s: the one of a container is loaded before its function is known", b.Manifest.Name)
+	}
+	if err := r.suits(b); err != nil {
+		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
 	}
 	s := &Sandbox{runner: r, manifest: b.Manifest, name: groupName(r.count.Add(1)), files: -1}
 	if err := s.open(ctx, b, settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err), s.Close())
 	}
 	return s, nil
+}
+
+// suits tells whether sandboxes of the level are good enough for a function.
+func (r *Runner) suits(b *bundle.Bundle) error {
+	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
+		return fmt.Errorf("it asks for isolation %q, this one is only %q", b.Manifest.MinIsolation, r.Level())
+	}
+	return nil
 }

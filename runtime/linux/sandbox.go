@@ -29,7 +29,8 @@ type Sandbox struct {
 	dir      string // the lease's folder on the host; removed by Close
 	slot     *slot  // nil where the agent is no root
 	inputs   *inputdir.Dir
-	group    *group // nil without a cgroup
+	group    *group          // nil without a cgroup
+	loaded   *harness.Loaded // in a container: the interpreter that waits for its function; nil when there is none
 	session  *harness.Session
 
 	mu     sync.Mutex // what follows belongs to the launcher that was started last
@@ -40,7 +41,6 @@ type Sandbox struct {
 	variables []string
 	served    int // process number of the interpreter that is set up
 	ballast   ballast
-	code      *code // in a container
 
 	workspace atomic.Value // string, for the monitor
 }
@@ -49,10 +49,20 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 	if err := s.furnish(b); err != nil {
 		return err
 	}
+	session, err := harness.Start(ctx, s.config(b.Digest, settings))
+	if err != nil {
+		return errors.Join(s.complaint(), err)
+	}
+	s.session = session
+	return s.settle()
+}
+
+// config is what the harness is told.
+func (s *Sandbox) config(digest string, settings harness.Settings) harness.Config {
 	r := s.runner
 	cfg := harness.Config{
-		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: b.Digest, Settings: settings, WorkDir: s.inside(importName),
-		Manifest: b.Manifest, Isolation: r.Level(),
+		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: digest, Settings: settings, WorkDir: s.inside(importName),
+		Manifest: s.manifest, Isolation: r.Level(),
 		Prepare: s.prepare, PIDNamespace: r.namespaces(), Processes: s.processes(),
 		Confine: harness.Confinement{ScopeSignals: r.abi >= ScopesABI},
 	}
@@ -66,19 +76,11 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 		cfg.Confine.Alone = true
 		cfg.Confine.Filter, cfg.Confine.OwnPID = shardFilter()
 	}
-	session, err := harness.Start(ctx, cfg)
-	if err != nil {
-		return errors.Join(s.complaint(), err)
-	}
-	s.session = session
-	return s.settle()
+	return cfg
 }
 
 // furnish makes what lies on the host: the bundle, a cgroup, a user.
 func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
-	if s.runner.contained() {
-		return s.furnishContained(b)
-	}
 	if s.dir, err = os.MkdirTemp(s.runner.cfg.Dir, "ostraka-lease-"); err != nil {
 		return err
 	}
@@ -347,6 +349,9 @@ func (s *Sandbox) Kill(reason string) { s.session.Kill(reason) }
 // removes all that the sandbox had.
 func (s *Sandbox) Close() error {
 	var failed error
+	if s.loaded != nil {
+		failed = s.loaded.Close()
+	}
 	if s.session != nil {
 		failed = s.session.Close()
 	}

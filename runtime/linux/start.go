@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // prepare makes the harness' command start a launcher, and writes its order.
@@ -125,12 +127,15 @@ func (r *Runner) attributes(a *syscall.SysProcAttr, user *slot) {
 // rlimits are those that the interpreter starts with; the harness lowers more of
 // them for the function.
 func (s *Sandbox) rlimits() []rlimit {
-	l := s.manifest.Limits
+	files := max(s.manifest.Limits.OpenFiles, interpreterFiles)
+	if s.runner.contained() { // the function may not be known yet
+		files = bundle.MaxLimits().OpenFiles
+	}
 	both := func(resource int, n uint64) rlimit { return rlimit{Resource: resource, Soft: n, Hard: n} }
 	return []rlimit{
 		both(unix.RLIMIT_CORE, 0), both(unix.RLIMIT_MEMLOCK, 0), both(unix.RLIMIT_MSGQUEUE, 0), both(unix.RLIMIT_NICE, 0), both(unix.RLIMIT_RTPRIO, 0),
 		both(unix.RLIMIT_STACK, stackBytes), both(unix.RLIMIT_SIGPENDING, pendingSignals),
-		both(unix.RLIMIT_NOFILE, uint64(max(l.OpenFiles, interpreterFiles))),
+		both(unix.RLIMIT_NOFILE, uint64(files)),
 	}
 }
 

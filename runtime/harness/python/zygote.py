@@ -32,6 +32,7 @@ class Zygote:
     def main(self):
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)
+        send(self.control, {"op": "loaded", **facts()})
         config = DECODE(receive(self.control)[0].decode())
         self.contained, self.last = config["contained"], False
         if config["processes"]:
@@ -62,7 +63,7 @@ class Zygote:
         self.socket = ours
         self.numbers = Numbers(config["pid_max"])
         self.floor, self.since = self.template, time.monotonic()
-        send(self.control, {"op": "ready", "template": self.template, **facts()})
+        send(self.control, {"op": "ready", "template": self.template})
         self.socket.send(b"import")  # not earlier: an import may kill this process
         self.serve()
 
