@@ -11,9 +11,12 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// claimOf is what a result states and the agent signs.
-func claimOf(r client.ShardResult) statement.Claim {
+// claimOf is what a result states and the agent signs. Of a script that includes all that it printed.
+func claimOf(r client.ShardResult, script bool) statement.Claim {
 	c := statement.Claim{Status: string(r.Status), OutputDigest: r.OutputDigest}
+	if script {
+		c.StdoutDigest = r.StdoutDigest
+	}
 	if r.Exception != nil {
 		c.ExceptionType, c.ExceptionMessage = r.Exception.Type, r.Exception.Message
 	}

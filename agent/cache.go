@@ -13,12 +13,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // DefaultCacheBytes is how much disk the bundles of earlier leases may take: sixty-four of the largest, or thousands of usual ones.
@@ -49,7 +49,7 @@ func (c *bundleCache) get(ctx context.Context, digest string, fetch func(context
 
 // archive returns the bytes with the digest.
 func (c *bundleCache) archive(ctx context.Context, digest string, fetch func(context.Context) (io.ReadCloser, error)) ([]byte, error) {
-	if !isDigest(digest) {
+	if !canonical.IsDigest(digest) {
 		return nil, fmt.Errorf("%w: %q is no digest", errWrongBundle, digest)
 	}
 	c.mu.Lock()
@@ -175,10 +175,6 @@ func (c *bundleCache) makeRoom(size int64) error {
 		return fmt.Errorf("it has %d bytes and the cache may have %d", size, most)
 	}
 	return nil
-}
-
-func isDigest(s string) bool {
-	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 func digestOf(b []byte) string {

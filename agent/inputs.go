@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
@@ -177,7 +178,7 @@ func (c *inputCache) makeRoom(size int64) error {
 	total := size
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !isDigest(e.Name()) {
+		if err != nil || !canonical.IsDigest(e.Name()) {
 			continue // removed in between, or on its way
 		}
 		total += info.Size()

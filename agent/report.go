@@ -158,7 +158,7 @@ func aboutResults(err error) bool {
 func (r *reporter) post(ctx context.Context, results []client.ShardResult) error {
 	lines := make([]statement.Line, len(results))
 	for i, result := range results {
-		lines[i] = statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result).Outcome()}
+		lines[i] = statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result, r.lease.Manifest.Script != "").Outcome()}
 	}
 	body, err := encode(client.ResultsRequest{Results: results, Signature: ed25519.Sign(r.key, statement.Results(r.lease.ID, lines))})
 	if err != nil {

@@ -29,6 +29,7 @@ type agent struct {
 	secret string
 	key    ed25519.PrivateKey
 	answer func(input string) functions.Result
+	script bool // what it executes is a plain script
 }
 
 // agent is an agent of an owner of its own, so that its voice counts by itself.
@@ -139,14 +140,17 @@ func (a *agent) sign(lease uuid.UUID, results []functions.Result) functions.Subm
 		if r.Exception != nil {
 			e = *r.Exception
 		}
-		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: claim(r, e).Outcome()}
+		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: claim(r, e, a.script).Outcome()}
 	}
 	slices.SortFunc(lines, func(a, b statement.Line) int { return cmp.Compare(a.Shard, b.Shard) })
 	return functions.Submission{Results: results, Signature: ed25519.Sign(a.key, statement.Results(lease, lines))}
 }
 
-func claim(r functions.Result, e functions.Exception) statement.Claim {
+func claim(r functions.Result, e functions.Exception, script bool) statement.Claim {
 	c := statement.Claim{Status: r.Status, OutputDigest: r.OutputDigest, ExceptionType: e.Type, ExceptionMessage: e.Message}
+	if script {
+		c.StdoutDigest = r.StdoutDigest
+	}
 	for _, f := range r.Files {
 		c.Files = append(c.Files, statement.File(f))
 	}

@@ -296,7 +296,8 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 		return err
 	}
 	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
-	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version)
+	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version,
+		lease.Manifest.Script != "")
 	if err != nil {
 		return err
 	}

@@ -309,7 +309,7 @@ func (s *Service) execute(ctx context.Context, batch recheck.Batch, runs map[int
 			return fmt.Errorf("the sandbox answers for shard %d, which it was not given", r.Shard)
 		}
 		known[r.Shard] = false
-		run, err := s.serverRun(ctx, batch.Project, r)
+		run, err := s.serverRun(ctx, batch.Project, r, batch.Bundle.Manifest.Script != "")
 		if err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ func (s *Service) execute(ctx context.Context, batch recheck.Batch, runs map[int
 }
 
 // serverRun checks a result as one of an agent is checked, and stores a large output.
-func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result) (run serverRun, err error) {
+func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result, script bool) (run serverRun, err error) {
 	run.whole = r.Output
 	if len(r.Output) > MaxInlineOutput {
 		if _, _, err := s.blobs.Put(ctx, project, bytes.NewReader([]byte(r.Output)), int64(len(r.Output))); err != nil {
@@ -330,7 +330,7 @@ func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Re
 		}
 		r.OutputBytes, r.Output = int64(len(r.Output)), ""
 	}
-	run.checkedResult, _, err = checkResult(resultOf(r))
+	run.checkedResult, _, err = checkResult(resultOf(r), script)
 	if err != nil {
 		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
 	}

@@ -51,7 +51,7 @@ func (c *court) Recheck(_ context.Context, batch recheck.Batch) ([]harness.Resul
 		}
 		r := c.answer(string(shard.Input), batch.HashSeed)
 		out := harness.Result{
-			Shard: shard.Number, Status: harness.Status(r.Status), Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: int64(len(r.Output)),
+			Shard: shard.Number, Status: harness.Status(r.Status), Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: int64(len(r.Output)), StdoutDigest: r.StdoutDigest,
 			StartedAt: "2026-01-01T00:00:00Z", EndedAt: "2026-01-01T00:00:01Z", WallMicros: 5, Isolation: "container", Interpreter: "cpython 3.14",
 		}
 		if r.Exception != nil {

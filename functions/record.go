@@ -32,6 +32,7 @@ type leaseHolder struct {
 	JobID      uuid.UUID
 	PublicKey  []byte
 	AgentState AgentState
+	Script     bool // the function is one: its stdout is its result
 }
 
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
@@ -49,7 +50,7 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 	if err != nil {
 		return Recorded{}, err
 	}
-	checked, err := checkSubmission(lease, holder.PublicKey, sub)
+	checked, err := checkSubmission(lease, holder, sub)
 	if err != nil {
 		return Recorded{}, err
 	}
@@ -96,7 +97,7 @@ type checkedResult struct {
 	rest    []byte // JSON of what is kept besides
 }
 
-func checkSubmission(lease uuid.UUID, key ed25519.PublicKey, sub Submission) ([]checkedResult, error) {
+func checkSubmission(lease uuid.UUID, holder leaseHolder, sub Submission) ([]checkedResult, error) {
 	if n := len(sub.Results); n < 1 || n > MaxLeaseShards {
 		return nil, ErrBadResult.with("a submission has 1 to %d results, this one has %d", MaxLeaseShards, n)
 	}
@@ -108,20 +109,21 @@ func checkSubmission(lease uuid.UUID, key ed25519.PublicKey, sub Submission) ([]
 		if i > 0 && r.Shard == results[i-1].Shard {
 			return nil, ErrBadResult.with("shard %d appears twice in the submission", r.Shard)
 		}
-		c, outcome, err := checkResult(r)
+		c, outcome, err := checkResult(r, holder.Script)
 		if err != nil {
 			return nil, err
 		}
 		checked[i] = c
 		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: outcome}
 	}
-	if len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, statement.Results(lease, lines), sub.Signature) {
+	if len(holder.PublicKey) != ed25519.PublicKeySize || !ed25519.Verify(holder.PublicKey, statement.Results(lease, lines), sub.Signature) {
 		return nil, ErrBadSignature
 	}
 	return checked, nil
 }
 
-func checkResult(r Result) (c checkedResult, outcome string, err error) {
+// checkResult checks a result as far as it goes by itself. Of a script all that it printed votes.
+func checkResult(r Result, script bool) (c checkedResult, outcome string, err error) {
 	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
 		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
 	}
@@ -136,6 +138,9 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	} else if r.Output != "" || r.OutputDigest != "" {
 		return c, "", ErrBadResult.with("shard %d: status %s has no output", r.Shard, r.Status)
 	}
+	if script && r.Status == string(verify.OK) && !canonical.IsDigest(r.StdoutDigest) {
+		return c, "", ErrBadResult.with("shard %d: stdout_digest is not a SHA-256 in hexadecimal, and what a script prints is its result", r.Shard)
+	}
 	if err := checkFiles(r); err != nil {
 		return c, "", err
 	}
@@ -146,13 +151,16 @@ func checkResult(r Result) (c checkedResult, outcome string, err error) {
 	if r.Exception != nil {
 		exception = *r.Exception
 	}
-	outcome = claimOf(r, exception).Outcome()
+	outcome = claimOf(r, exception, script).Outcome()
 	c.outcome, err = hex.DecodeString(outcome)
 	return c, outcome, err
 }
 
-func claimOf(r Result, e Exception) statement.Claim {
+func claimOf(r Result, e Exception, script bool) statement.Claim {
 	c := statement.Claim{Status: r.Status, OutputDigest: r.OutputDigest, ExceptionType: e.Type, ExceptionMessage: e.Message}
+	if script {
+		c.StdoutDigest = r.StdoutDigest
+	}
 	for _, f := range r.Files {
 		c.Files = append(c.Files, statement.File(f))
 	}

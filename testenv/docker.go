@@ -83,7 +83,7 @@ func StartDocker(dir string) (*Docker, error) {
 		return nil, fmt.Errorf("making Docker's folder: %w", err)
 	}
 	config, socket := filepath.Join(dir, "daemon.json"), filepath.Join(dir, "s")
-	if err := os.WriteFile(config, []byte("{}"), 0o600); err != nil { // not the machine's
+	if err := os.WriteFile(config, dockerConfig(), 0o600); err != nil { // not the machine's
 		return nil, fmt.Errorf("making Docker's configuration: %w", err)
 	}
 	d := &Docker{Host: "unix://" + socket, dir: dir, group: "ostraka-test-" + strings.ToLower(rand.Text()[:12])}
@@ -110,6 +110,15 @@ func StartDocker(dir string) (*Docker, error) {
 		return nil, fmt.Errorf("starting %s: %w; it said: %s", program, err, tailOf(said))
 	}
 	return d, nil
+}
+
+// dockerConfig has gVisor for a runtime where its program is on PATH.
+func dockerConfig() []byte {
+	path, err := exec.LookPath("runsc")
+	if err != nil {
+		return []byte("{}")
+	}
+	return fmt.Appendf(nil, `{"runtimes": {"runsc": {"path": %q}}}`, path)
 }
 
 // findDocker looks for all that a daemon needs.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -28,6 +29,11 @@ func Valid(b []byte, maxBytes int) error { return scan(b, maxBytes, false) }
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// IsDigest says whether a text could be a digest of this package.
+func IsDigest(s string) bool {
+	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 func scan(b []byte, maxBytes int, strict bool) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir/inputdirtest"
 	"github.com/ostraka/ostraka/runtime/inputfile"
@@ -152,7 +153,7 @@ func TestCalledOff(t *testing.T) {
 
 // A container that is lost is an error, and what it had answered before is good.
 func TestLostContainer(t *testing.T) {
-	x := newExecutor(t)
+	x := newExecutor(t, at(bundle.Container))
 	require.NoError(t, x.Health(t.Context()))
 	type outcome struct {
 		results []harness.Result

@@ -100,13 +100,30 @@ func (b *box) open(ctx context.Context, u user) error {
 	defer context.AfterFunc(ctx, b.hangUp)()
 	_, err = b.writer.read(kindReady)
 	if err == nil {
-		var data []byte
-		if data, err = b.read(kindReady); err == nil {
-			err = json.Unmarshal(data, &b.ready)
-		}
+		err = b.readReady()
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	return b.reason(err)
+}
+
+func (b *box) readReady() error {
+	data, err := b.read(kindReady)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, &b.ready)
+}
+
+// reason is why the supervisor gave up, where it says that it did: what else goes wrong follows from it.
+func (b *box) reason(err error) error {
+	if err == nil || !isLost(err) || b.conn.Conn.SetReadDeadline(time.Now().Add(endTime)) != nil {
+		return err
+	}
+	var up *givenUp
+	if _, said := b.read(kindFailed); errors.As(said, &up) {
+		return said
 	}
 	return err
 }
@@ -262,7 +279,11 @@ func (b *box) explain(err error) error {
 	if inspectErr != nil {
 		return crashed(fmt.Errorf("the container was lost: %w, and the daemon does not say why: %w", err, inspectErr))
 	}
-	return crashed(fmt.Errorf("the container was lost: %w: %s", err, b.ending(state.State)))
+	err = crashed(fmt.Errorf("the container was lost: %w: %s", err, b.ending(state.State)))
+	if b.killed.Load() != nil {
+		return err
+	}
+	return blame(state.State, b.e.level, err)
 }
 
 // awaitEnd waits until the daemon knows that the container has ended: a stream may end before. One that goes on without the process whose

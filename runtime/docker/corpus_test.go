@@ -3,103 +3,72 @@
 package docker
 
 import (
-	"encoding/json"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/linux/corpustest"
 )
 
-// corpusExecutor and corpusLimits are those of runtime/linux, whose hostile programs run here.
-const corpusExecutor = `
-import ctypes, json, os, resource, signal, subprocess, sys, threading, time
-def handler(request):
-    scope = {**globals(), **request["facts"], "result": [], "BUNDLE": __file__}
-    exec(request["source"], scope)
-    return scope["result"]
-`
-
-const corpusLimits = `
-[limits]
-cpu_seconds = 1
-memory_bytes = "128Mi"
-disk_bytes = "4Mi"
-inodes = 200
-pids = 16
-open_files = 64
-output_bytes = "64Ki"
-stdout_bytes = "64Ki"
-stderr_bytes = "64Ki"
-files = 10
-artifact_bytes = "1Mi"
-wall_seconds = `
-
-// hostile is one program of the corpus.
-type hostile struct {
-	name, source string
-	allowed      []string
-}
-
-func corpus(t *testing.T) (all []hostile) {
-	t.Helper()
-	text, err := os.ReadFile("../linux/testdata/hostile.txtar")
-	require.NoError(t, err)
-	for _, f := range txtar.Parse(text).Files {
-		first, source, ok := strings.Cut(string(f.Data), "\n")
-		expected, marked := strings.CutPrefix(first, "# ")
-		require.True(t, ok && marked, f.Name)
-		words := strings.Fields(expected)
-		allowed := words[0]
-		for _, w := range words[1:] {
-			if statuses, ok := strings.CutPrefix(w, "container="); ok {
-				allowed = statuses
-			}
-		}
-		all = append(all, hostile{f.Name, source, strings.Split(allowed, "|")})
-	}
-	return all
-}
-
-// TestCorpus runs every hostile program of runtime/linux in containers, and an honest one after each.
+// TestCorpus runs every hostile program of runtime/linux in containers of every level that the tests' daemon has, and an honest one after each.
 func TestCorpus(t *testing.T) {
-	x := newExecutor(t)
 	secret := t.TempDir() + "/server.key"
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
 	t.Setenv("OSTRAKA_CANARY", "CANARY")
-	var quick, patient []hostile
-	for _, h := range corpus(t) {
-		if slices.Contains(h.allowed, string(harness.StatusTimeout)) {
-			quick = append(quick, h)
-		} else {
-			patient = append(patient, h)
-		}
-	}
-	// What is to end for another reason gets time enough on a busy machine.
-	for wall, programs := range map[string][]hostile{"2": quick, "60": patient} {
-		var inputs []string
-		for _, h := range programs {
-			for _, source := range []string{h.source, "result = ['fine']"} {
-				input, err := json.Marshal(map[string]any{"source": source, "facts": map[string]any{"SECRET": secret, "OUTSIDE": []int{os.Getpid(), os.Getppid()}, "NAMESPACES": true}})
-				require.NoError(t, err)
-				inputs = append(inputs, string(input))
+	corpus, err := corpustest.Programs()
+	require.NoError(t, err)
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			x := newExecutor(t, at(level))
+			require.NoError(t, x.Health(t.Context()))
+			require.Equal(t, level, x.Describe().Level)
+			for _, g := range corpustest.Groups(corpus, level) {
+				runCorpus(t, x, g, secret)
 			}
-		}
-		results := run(t, x, pack(t, corpusExecutor, corpusLimits+wall), inputs...)
-		for i, h := range programs {
-			t.Run(h.name, func(t *testing.T) {
-				got, after := results[2*i], results[2*i+1]
-				require.Contains(t, h.allowed, string(got.Status), "%+v\n%s", got.Exception, got.StderrTail)
-				if got.Status == harness.StatusOK {
-					require.Equal(t, "[]", got.Output)
-				}
-				require.Equal(t, `["fine"]`, after.Output, "the next shard suffers: %s %+v", after.Status, after.Exception)
-			})
-		}
-		require.FileExists(t, secret)
+		})
 	}
+	require.FileExists(t, secret)
+}
+
+func runCorpus(t *testing.T, x *Executor, g corpustest.Group, secret string) {
+	t.Helper()
+	var inputs []string
+	for _, p := range g.Programs {
+		for _, source := range []string{p.Source, corpustest.Honest} {
+			input, err := corpustest.Input(source, secret, true)
+			require.NoError(t, err)
+			inputs = append(inputs, string(input))
+		}
+	}
+	b, err := g.Pack(t.TempDir())
+	require.NoError(t, err)
+	results, level := run(t, x, b, inputs...), x.Describe().Level
+	for i, p := range g.Programs {
+		t.Run(p.Name, func(t *testing.T) {
+			got, after := results[2*i], results[2*i+1]
+			require.Contains(t, p.Statuses(level), string(got.Status), "%+v\n%s", got.Exception, got.StderrTail)
+			if got.Status == harness.StatusOK && !p.Reaches(level) {
+				require.Equal(t, corpustest.Nothing, got.Output)
+			}
+			require.Equal(t, corpustest.Fine, after.Output, "the next shard suffers: %s %+v", after.Status, after.Exception)
+		})
+	}
+}
+
+// TestGVisor finds what the daemon has, and what it has not.
+func TestGVisor(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.RequireGVisor = true })
+	if hasGVisor() {
+		require.NoError(t, x.Health(t.Context()))
+		require.Equal(t, bundle.GVisor, x.Describe().Level)
+		require.Equal(t, "2", run(t, x, pack(t, "def handler(x):\n    return x + 1\n", ""), "1")[0].Output)
+		return
+	}
+	require.ErrorContains(t, x.Health(t.Context()), "has no runtime "+gvisorRuntime)
+	x = newExecutor(t)
+	require.NoError(t, x.Health(t.Context()))
+	require.Equal(t, bundle.Container, x.Describe().Level)
 }

@@ -125,7 +125,7 @@ func (e *engine) ask(ctx context.Context) (hasGVisor bool, err error) {
 		}
 	}
 	_, hasGVisor = info.Runtimes[gvisorRuntime]
-	return hasGVisor, nil
+	return hasGVisor && !e.cfg.withoutGVisor, nil
 }
 
 // provide sees to the image.
@@ -168,7 +168,7 @@ func (e *engine) prove(ctx context.Context) error {
 		}
 	}()
 	input, err := canary.Input(linux.Walls{
-		Namespaces: true, BoundedThreads: true, Guarded: true, Landlock: box.ready.Landlock > 0, Scoped: box.ready.Landlock >= linux.ScopesABI,
+		Namespaces: true, BoundedThreads: true, Watched: e.level == bundle.GVisor, Landlock: box.ready.Landlock > 0, Scoped: box.ready.Landlock >= linux.ScopesABI,
 		HostName: linux.ContainerHost, Variables: harness.Variables(),
 	})
 	if err != nil {

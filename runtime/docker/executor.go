@@ -38,6 +38,7 @@ type Config struct {
 	Warm          int         // how many containers wait, started
 	Concurrent    int         // how many batches are under way at a time
 	RequireGVisor bool        // nothing less will do
+	withoutGVisor bool        // for tests of what it is not
 	Hidden        []string    // files and folders that no function may see, for the canary
 	Log           *slog.Logger
 }
@@ -197,6 +198,11 @@ func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.
 	if err := p.e.holds(batch.Bundle); err != nil {
 		return nil, err
 	}
+	return aroundCulprits(batch, p.e.description, func(some recheck.Batch) ([]harness.Result, error) { return executeIn(ctx, p, some) })
+}
+
+// executeIn runs a batch in one container.
+func executeIn(ctx context.Context, p *pool, batch recheck.Batch) ([]harness.Result, error) {
 	for {
 		b, waited, err := p.take(ctx, shapeOf(batch.Bundle, inputsOf(batch)))
 		if err != nil {

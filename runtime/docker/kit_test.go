@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -50,6 +51,25 @@ func newExecutor(t testing.TB, change ...func(*Config)) *Executor {
 		require.Empty(t, containersOf(t, cfg.Installation), "containers are left")
 	})
 	return x
+}
+
+// hasGVisor tells whether the tests' daemon was given gVisor: where its program is on PATH.
+func hasGVisor() bool {
+	_, err := exec.LookPath(gvisorRuntime)
+	return err == nil
+}
+
+// levelsHere are those that the tests' daemon has.
+func levelsHere() []bundle.Isolation {
+	if hasGVisor() {
+		return []bundle.Isolation{bundle.Container, bundle.GVisor}
+	}
+	return []bundle.Isolation{bundle.Container}
+}
+
+// at has an executor work at a level.
+func at(level bundle.Isolation) func(*Config) {
+	return func(c *Config) { c.RequireGVisor, c.withoutGVisor = level == bundle.GVisor, level != bundle.GVisor }
 }
 
 // containersOf lists the containers of an installation.

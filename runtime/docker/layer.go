@@ -41,9 +41,8 @@ func parts(tree python.Tree, program string) ([]part, error) {
 	all := []part{
 		{path: treeFile, data: described, mode: 0o444},
 		{path: supervisorPath, source: program, mode: 0o555},
-		{path: "/tmp", link: linux.ContainerTmp},
 	}
-	for _, dir := range []string{"/bundle", "/input", "/work", "/dev", "/proc", "/sys", "/etc"} {
+	for _, dir := range []string{"/bundle", "/input", "/work", "/tmp", "/dev", "/proc", "/sys", "/etc"} {
 		all = append(all, part{path: dir, mode: fs.ModeDir | 0o755})
 	}
 	files, err := treeParts(tree.Dir)

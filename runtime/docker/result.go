@@ -3,7 +3,6 @@
 package docker
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,7 +61,7 @@ func checkResult(r *harness.Result, shard int64, limits bundle.Limits) error {
 		return fmt.Errorf("it is of shard %d, and shard %d was to run", r.Shard, shard)
 	case !slices.Contains(harness.Statuses(), r.Status):
 		return fmt.Errorf("there is no status %.40q", r.Status)
-	case !isDigest(r.StdoutDigest):
+	case !canonical.IsDigest(r.StdoutDigest):
 		return errors.New("the digest of stdout is none")
 	case r.OutputBytes < 0 || r.StdoutBytes < 0 || r.StderrBytes < 0 || r.CPUMicros < 0 || r.WallMicros < 0 || r.PeakRSSBytes < 0:
 		return errors.New("a measurement is negative")
@@ -75,7 +74,7 @@ func checkResult(r *harness.Result, shard int64, limits bundle.Limits) error {
 		}
 	}
 	for _, f := range r.Files {
-		if !isDigest(f.Digest) || f.Size < 0 || len(f.Path) > harness.MaxArtifactPathBytes || strings.ContainsAny(f.Path, "\n\x00") {
+		if !canonical.IsDigest(f.Digest) || f.Size < 0 || len(f.Path) > harness.MaxArtifactPathBytes || strings.ContainsAny(f.Path, "\n\x00") {
 			return fmt.Errorf("the artifact %.80q cannot be kept", f.Path)
 		}
 	}
@@ -92,11 +91,6 @@ func checkResult(r *harness.Result, shard int64, limits bundle.Limits) error {
 		return errors.New("the digest is not that of the output")
 	}
 	return nil
-}
-
-func isDigest(s string) bool {
-	raw, err := hex.DecodeString(s)
-	return err == nil && len(raw) == 32 && strings.ToLower(s) == s
 }
 
 // givenUp is what a container says for itself.

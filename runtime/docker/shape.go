@@ -122,7 +122,7 @@ func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
 		OomScoreAdj:    preferredVictim,
 		Runtime:        e.runtime,
 		Tmpfs: map[string]string{
-			mounts.Bundle: u.writer().readable(s.bundle, bundleInodes), mounts.Inputs: u.tmpfs(max(s.inputs, page), inputInodes), mounts.Workspace: u.tmpfs(s.workspace, s.inodes), mounts.Shm: u.tmpfs(s.workspace, s.inodes),
+			mounts.Bundle: u.writer().readable(s.bundle, bundleInodes), mounts.Inputs: u.tmpfs(max(s.inputs, page), inputInodes),
 		},
 		MaskedPaths: []string{
 			"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats",
@@ -137,6 +137,9 @@ func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
 				ulimit("nofile", bundle.MaxLimits().OpenFiles), ulimit("nproc", pids+spareTasks), ulimit("fsize", max(s.workspace, s.bundle, s.inputs)), ulimit("stack", 8<<20),
 			},
 		},
+	}
+	for _, dir := range append([]string{mounts.Workspace}, mounts.Beside...) {
+		h.Tmpfs[dir] = u.tmpfs(s.workspace, s.inodes)
 	}
 	if e.cgroups == "1" {
 		h.MemorySwappiness = &noSwap

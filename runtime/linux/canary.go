@@ -88,7 +88,7 @@ type Walls struct {
 	Alone          bool     `json:"alone"`           // no process may be started
 	BoundedThreads bool     `json:"bounded_threads"` // nor threads without end
 	Landlock       bool     `json:"landlock"`        // what its root shows is not all that it may open
-	Guarded        bool     `json:"guarded"`         // the bundle belongs to the function's user, and is put right after each shard
+	Watched        bool     `json:"watched"`         // too many processes or files, or too much memory, end a shard by the watchdog; the kernel refuses none of it
 	Scoped         bool     `json:"scoped"`          // signals do not leave the shard
 	HostName       string   `json:"host_name"`
 	Variables      []string `json:"variables"` // those that may be seen

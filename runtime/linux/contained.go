@@ -24,8 +24,14 @@ import (
 // as the root of level `linux` does, so that a function cannot tell one from the
 // other and the messages of its errors are the same.
 
-// shmDir is where the C library keeps named semaphores.
-const shmDir = "/dev/shm"
+// Places beside the workspace that can be written. In the root of level `linux` both lead into the workspace; in a container each is a tmpfs:
+// Docker gives /dev one, and gVisor puts one over a /tmp that leads elsewhere.
+const (
+	shmDir = "/dev/shm" // where the C library keeps named semaphores
+	tmpDir = "/tmp"
+)
+
+var besideDirs = []string{shmDir, tmpDir}
 
 // oomScore makes the kernel end the function rather than what watches over it.
 const oomScore = 1000
@@ -40,8 +46,8 @@ type Mounts struct {
 	Bundle    string // the bundle, of another user, who writes it once, before there is any user code
 	Inputs    string // the files of a shard
 	Workspace string
-	Shm       string
-	Limits    Quota // of the last two, each
+	Beside    []string // /dev/shm and /tmp
+	Limits    Quota    // of the last ones, each
 }
 
 // Quota is the size of a tmpfs.
@@ -51,20 +57,19 @@ type Quota struct{ Bytes, Inodes int64 }
 func ContainerMounts(m bundle.Manifest) Mounts {
 	s := Sandbox{manifest: m}
 	q := s.quota()
-	return Mounts{Bundle: bundleDir, Inputs: inputsDir, Workspace: workDir, Shm: shmDir, Limits: Quota(q)}
+	return Mounts{Bundle: bundleDir, Inputs: inputsDir, Workspace: workDir, Beside: besideDirs, Limits: Quota(q)}
 }
 
 // ContainerMemory is what the cgroup of a container must hold for a function,
 // its mounts and the interpreter included, and this program not.
 func ContainerMemory(m bundle.Manifest) int64 {
 	q := ContainerMounts(m).Limits
-	return interpreterBytes + m.Limits.MemoryBytes + 2*q.Bytes + marginBytes
+	return interpreterBytes + m.Limits.MemoryBytes + int64(1+len(besideDirs))*q.Bytes + marginBytes
 }
 
 // Paths of a container's image, the same as in the root of level `linux`.
 const (
 	ContainerPython = pythonDir
-	ContainerTmp    = workDir + "/" + tmpName // where /tmp leads
 	ContainerHost   = hostName
 )
 
@@ -158,7 +163,7 @@ func (s *Sandbox) importBundle(ctx context.Context, b *bundle.Bundle, settings h
 func (s *Sandbox) unsettleContained() error {
 	s.ballast.drop()
 	s.workspace.Store(workDir)
-	for _, dir := range []string{workDir, shmDir} {
+	for _, dir := range append([]string{workDir}, besideDirs...) {
 		if err := unix.Chmod(dir, 0o700); err != nil {
 			return fmt.Errorf("opening the workspace: %w", err)
 		}
@@ -201,24 +206,30 @@ func (s *Sandbox) refreshContained() error {
 	if err := wipe(work); err != nil {
 		return fmt.Errorf("%w: %w", errTangled, err)
 	}
-	return emptyShm()
+	for _, dir := range besideDirs {
+		if err := empty(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func emptyShm() error {
-	if err := unix.Chmod(shmDir, 0o700); err != nil {
+// empty removes all that lies in a folder, whatever its mode is now.
+func empty(dir string) error {
+	if err := unix.Chmod(dir, 0o700); err != nil {
 		return fmt.Errorf("opening the workspace: %w", err)
 	}
-	shm, err := os.OpenRoot(shmDir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("opening the workspace: %w", err)
 	}
-	defer shm.Close()
-	entries, err := fs.ReadDir(shm.FS(), ".")
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return fmt.Errorf("%w: %w", errTangled, err)
 	}
 	for _, e := range entries {
-		if err := removeTree(shm, e.Name(), 0); err != nil {
+		if err := removeTree(root, e.Name(), 0); err != nil {
 			return fmt.Errorf("%w: %w", errTangled, err)
 		}
 	}

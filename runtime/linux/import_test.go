@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/linux/corpustest"
 )
 
 // TestCorpusOfImports runs code that is hostile when it is imported, where it owns the template.
@@ -63,8 +64,7 @@ func runImport(t *testing.T, r *Runner, source string) harness.Result {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(source), 0o600))
-	manifest := strings.NewReplacer("WALL", "3", "cpu_seconds = 1", "cpu_seconds = 2").Replace(corpusLimits)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte(manifest), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte(corpustest.Manifest(3, 2)), 0o600))
 	b, err := bundle.Pack(dir)
 	require.NoError(t, err)
 	s, err := r.Open(t.Context(), b, harness.Settings{})

@@ -111,8 +111,10 @@ func (l *launcher) rules() error {
 		work = l.order.Writable
 	}
 	if l.order.Contained {
-		if err := l.allow(shmDir, all.files&^landlockNever); err != nil {
-			return err
+		for _, dir := range besideDirs {
+			if err := l.allow(dir, all.files&^landlockNever); err != nil {
+				return err
+			}
 		}
 	}
 	return l.allow(work, all.files&^landlockNever)

@@ -132,11 +132,11 @@ func (s *Sandbox) rlimits() []rlimit {
 		files = bundle.MaxLimits().OpenFiles
 	}
 	both := func(resource int, n uint64) rlimit { return rlimit{Resource: resource, Soft: n, Hard: n} }
-	return []rlimit{
-		both(unix.RLIMIT_CORE, 0), both(unix.RLIMIT_MEMLOCK, 0), both(unix.RLIMIT_MSGQUEUE, 0), both(unix.RLIMIT_NICE, 0), both(unix.RLIMIT_RTPRIO, 0),
-		both(unix.RLIMIT_STACK, stackBytes), both(unix.RLIMIT_SIGPENDING, pendingSignals),
-		both(unix.RLIMIT_NOFILE, uint64(files)),
+	limits := []rlimit{both(unix.RLIMIT_CORE, 0), both(unix.RLIMIT_MEMLOCK, 0), both(unix.RLIMIT_STACK, stackBytes), both(unix.RLIMIT_NOFILE, uint64(files))}
+	if s.runner.cfg.Level == bundle.GVisor {
+		return limits // its kernel has no others to set
 	}
+	return append(limits, both(unix.RLIMIT_MSGQUEUE, 0), both(unix.RLIMIT_NICE, 0), both(unix.RLIMIT_RTPRIO, 0), both(unix.RLIMIT_SIGPENDING, pendingSignals))
 }
 
 // processes is how many processes and threads the sandbox's user may have,

@@ -24,6 +24,7 @@ type Line struct {
 type Claim struct {
 	Status           string
 	OutputDigest     string // of a result that is ok
+	StdoutDigest     string // of a plain script that is ok: its result is what it prints
 	Files            []File // its artifacts, in any order
 	ExceptionType    string // of an error
 	ExceptionMessage string
@@ -36,19 +37,23 @@ type File struct {
 	Digest string
 }
 
-// Outcome is the digest that votes: of the output's bytes when the status is ok, together with the artifacts where there are some; of
-// the exception when the function raised one, so that a deterministic error can be agreed on; of the status alone otherwise.
+// Outcome is the digest that votes: of the output's bytes when the status is ok, together with the artifacts where there are some and with
+// all that was printed where that is the result; of the exception when the function raised one, so that a deterministic error can be agreed on; of the status alone otherwise.
 func (c Claim) Outcome() string {
 	switch {
-	case c.Status == "ok" && len(c.Files) == 0:
+	case c.Status == "ok" && len(c.Files) == 0 && c.StdoutDigest == "":
 		return c.OutputDigest
 	case c.Status == "ok":
+		printed := ""
+		if c.StdoutDigest != "" {
+			printed = "stdout " + c.StdoutDigest + "\n"
+		}
 		lines := make([]string, len(c.Files))
 		for i, f := range c.Files {
 			lines[i] = f.Digest + " " + strconv.FormatInt(f.Size, 10) + " " + f.Path + "\n"
 		}
 		slices.Sort(lines)
-		return digest("ok\n" + c.OutputDigest + "\n" + strings.Join(lines, ""))
+		return digest("ok\n" + c.OutputDigest + "\n" + printed + strings.Join(lines, ""))
 	case c.Status == "error":
 		return digest("error\n" + c.ExceptionType + "\n" + c.ExceptionMessage)
 	default:

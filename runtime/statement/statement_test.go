@@ -38,4 +38,13 @@ func TestOutcome(t *testing.T) {
 	} {
 		require.NotEqual(t, outcome("ok", "d1", "", "", a, b), other, "it votes with its artifacts")
 	}
+	printed := func(output, stdout string, files ...File) string {
+		return Claim{Status: "ok", OutputDigest: output, StdoutDigest: stdout, Files: files}.Outcome()
+	}
+	require.Equal(t, "d1", printed("d1", ""))
+	require.Equal(t, digest("ok\nd1\nstdout s1\nf1 1 a\n"), printed("d1", "s1", a), "this is what is signed")
+	for _, other := range []string{"d1", printed("d1", "s2"), printed("d2", "s1"), printed("d1", "s1", a)} {
+		require.NotEqual(t, printed("d1", "s1"), other, "a script votes with all that it prints")
+	}
+	require.Equal(t, outcome("error", "", "E", "m"), Claim{Status: "error", StdoutDigest: "s", ExceptionType: "E", ExceptionMessage: "m"}.Outcome())
 }

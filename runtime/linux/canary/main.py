@@ -80,21 +80,18 @@ class Canary:
                 return f"a file can be made in {folder}"
 
     def code_folders(self):
-        """Where code lies that a later shard runs; without Landlock the bundle is looked after, not walled in."""
-        return ["/bundle", os.path.dirname(os.__file__), os.path.dirname(__file__)] if self.facts["landlock"] else [os.path.dirname(os.__file__)]
+        """Where code lies that a later shard runs."""
+        return ["/bundle", os.path.dirname(os.__file__), os.path.dirname(__file__)]
 
     def try_changing_the_code(self):
-        for path in (__file__, os.__file__) if self.facts["landlock"] else (os.__file__,):
-            attempts = [lambda: os.open(path, os.O_WRONLY), lambda: os.unlink(path), lambda: os.truncate(path, 0)]
-            if path != __file__ or not self.facts["guarded"]:  # else it is put right before the next shard
-                attempts.append(lambda: os.chmod(path, 0o777))
-            for how in attempts:
+        for path in (__file__, os.__file__):
+            for how in (lambda: os.open(path, os.O_WRONLY), lambda: os.unlink(path), lambda: os.truncate(path, 0), lambda: os.chmod(path, 0o777)):
                 with self.refused():
                     how()
                     return f"{path} can be changed"
 
     def try_changing_what_belongs_to_the_same_user(self):
-        for path in (*self.facts["secrets"], *self.facts["folders"], *([] if self.facts["guarded"] else [__file__])):
+        for path in (*self.facts["secrets"], *self.facts["folders"], __file__):
             for how in (lambda: os.chmod(path, 0o700), lambda: os.utime(path), lambda: os.chown(path, os.getuid(), os.getgid())):
                 with self.refused():
                     how()
@@ -107,6 +104,8 @@ class Canary:
                 return f"{path} can be renamed"
 
     def try_links_to_the_host(self):
+        if not self.facts["landlock"]:
+            return  # a container shows its own root, which holds nothing of the host
         os.symlink("/", "root")
         with self.refused():
             os.listdir("root/etc")
@@ -132,7 +131,7 @@ class Canary:
         os.unlink("full")
 
     def try_filling_the_inodes(self):
-        if not self.facts["namespaces"]:
+        if not self.facts["namespaces"] or self.facts["watched"]:
             return
         with self.refused():
             for i in range(1000):
@@ -197,7 +196,8 @@ class Canary:
             with self.refused():
                 call("pidfd_getfd", call("pidfd_open", pid, 0), 3, 0)
                 return f"descriptors of process {pid} can be taken"
-            for what in ("environ", "mem", "maps", "fd", "cwd/", "root/"):
+            listing = ("fd",) if self.facts["landlock"] else ()  # else the numbers may be seen, and none be opened
+            for what in (*listing, *(f"fd/{n}" for n in range(20)), "environ", "mem", "maps", "cwd/", "root/"):
                 with self.refused():
                     os.close(os.open(f"/proc/{pid}/{what}", os.O_RDONLY))
                     return f"/proc/{pid}/{what} can be opened"
@@ -216,7 +216,7 @@ class Canary:
 
     def try_forking(self):
         if not self.facts["alone"]:
-            return self.bounded_forks()
+            return None if self.facts["watched"] else self.bounded_forks()
         for fork in (os.fork, lambda: call("clone", 17, 0, 0, 0, 0), lambda: call("clone3", 0, 0)):
             with self.refused():
                 if fork() == 0:
@@ -240,6 +240,8 @@ class Canary:
             return f"{most} processes can be started"
 
     def try_threads_without_end(self):
+        if self.facts["watched"]:
+            return
         release, threads, most = threading.Event(), [], 500
         try:
             for _ in range(most):
@@ -348,6 +350,8 @@ class Canary:
             return "limits can be raised"
 
     def try_memory(self):
+        if self.facts["watched"]:
+            return
         try:
             bytearray(512 << 20)
         except MemoryError:

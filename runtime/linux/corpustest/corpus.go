@@ -1,0 +1,155 @@
+// Package corpustest holds the hostile programs that every sandbox is tested with.
+package corpustest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+)
+
+// text is embedded: an ordinary user may be unable to read our sources.
+//
+//go:embed hostile.txtar
+var text []byte
+
+// executor runs the source that it is given.
+const executor = `
+import ctypes, json, os, resource, signal, subprocess, sys, threading, time
+def handler(request):
+    scope = {**globals(), **request["facts"], "result": [], "BUNDLE": __file__}
+    exec(request["source"], scope)
+    return scope["result"]
+`
+
+const manifest = `
+name = "hostile"
+[limits]
+wall_seconds = %d
+cpu_seconds = %d
+memory_bytes = "128Mi"
+disk_bytes = "4Mi"
+inodes = 200
+pids = 16
+open_files = 64
+output_bytes = "64Ki"
+stdout_bytes = "64Ki"
+stderr_bytes = "64Ki"
+files = 10
+artifact_bytes = "1Mi"
+`
+
+// Honest is a program that does no harm, and Fine is its output: it tells whether the one before has left anything behind.
+const (
+	Honest = "result = ['fine']"
+	Fine   = `["fine"]`
+)
+
+// Nothing is the output of a program that has reached nothing.
+const Nothing = "[]"
+
+// Times of the functions that programs run in, in seconds of the clock: those that are to run out of time get little, and what is to end for
+// another reason gets enough on a busy machine.
+const (
+	quickWall, patientWall = 2, 60
+	// cpuSeconds is the processor time of a program; gVisor's kernel counts as well.
+	cpuSeconds, gvisorSeconds = 1, 10
+)
+
+// Program is one of the corpus.
+type Program struct {
+	Name, Source string
+	expected     string // statuses, by level where they differ
+}
+
+// Programs are all of the corpus, first those that run out of time at a level.
+func Programs() ([]Program, error) {
+	var all []Program
+	for _, f := range txtar.Parse(text).Files {
+		first, source, ok := strings.Cut(string(f.Data), "\n")
+		expected, marked := strings.CutPrefix(first, "# ")
+		if !ok || !marked {
+			return nil, fmt.Errorf("%s does not say how it is to end", f.Name)
+		}
+		all = append(all, Program{Name: f.Name, Source: source, expected: expected})
+	}
+	return all, nil
+}
+
+// Statuses are those that a program may end with at a level.
+func (p Program) Statuses(level bundle.Isolation) []string {
+	words := strings.Fields(p.expected)
+	allowed := words[0]
+	for _, at := range above(level) {
+		for _, w := range words[1:] {
+			if statuses, ok := strings.CutPrefix(w, string(at)+"="); ok {
+				allowed = statuses
+			}
+		}
+	}
+	return strings.Split(allowed, "|")
+}
+
+// above are the levels whose expectations hold for a level, the weightiest last.
+func above(level bundle.Isolation) []bundle.Isolation {
+	if level == bundle.GVisor {
+		return []bundle.Isolation{bundle.Container, bundle.GVisor}
+	}
+	return []bundle.Isolation{level}
+}
+
+// Reaches tells whether a program may find something out at a level: of a container without Landlock what is the container's own.
+func (p Program) Reaches(level bundle.Isolation) bool {
+	return level == bundle.GVisor && strings.HasPrefix(p.Name, "inform/")
+}
+
+// Group is programs for one function.
+type Group struct {
+	Programs []Program
+	wall     int
+	cpu      int
+}
+
+// Groups sorts the programs by how much time they need at a level.
+func Groups(all []Program, level bundle.Isolation) []Group {
+	quick, patient := Group{wall: quickWall, cpu: cpuSeconds}, Group{wall: patientWall, cpu: cpuSeconds}
+	if level == bundle.GVisor {
+		patient.cpu = gvisorSeconds
+	}
+	for _, p := range all {
+		if slices.Contains(p.Statuses(level), string(harness.StatusTimeout)) {
+			quick.Programs = append(quick.Programs, p)
+		} else {
+			patient.Programs = append(patient.Programs, p)
+		}
+	}
+	return []Group{quick, patient}
+}
+
+// Manifest is that of a function with small limits and these times, in seconds.
+func Manifest(wall, cpu int) string { return fmt.Sprintf(manifest, wall, cpu) }
+
+// Pack makes the function that runs the programs of a group, in an empty folder.
+func (g Group) Pack(dir string) (*bundle.Bundle, error) {
+	for name, content := range map[string]string{"main.py": executor, bundle.ManifestName: Manifest(g.wall, g.cpu)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return bundle.Pack(dir)
+}
+
+// Input is what the function gets for a program; secret is a file outside that everybody may read.
+func Input(source, secret string, namespaces bool) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"source": source, "facts": map[string]any{"SECRET": secret, "OUTSIDE": []int{os.Getpid(), os.Getppid()}, "NAMESPACES": namespaces},
+	})
+}
