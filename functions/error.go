@@ -87,6 +87,11 @@ var (
 		Kind: KindInvalid, Code: "bad_result", Message: "a result is not acceptable",
 		Hint: "nothing of this submission was recorded; correct the result that is named and send it again",
 	}
+	// ErrObjectDamaged says that the object store has other bytes than it was given.
+	ErrObjectDamaged = &Error{
+		Kind: KindUnavailable, Code: "object_damaged", Message: "a stored object is damaged",
+		Hint: "nothing but the object store is wrong: an operator restores the object from a backup, after which the same call works",
+	}
 	ErrResultConflict = &Error{
 		Kind: KindConflict, Code: "result_conflict", Message: "another result of this agent for the shard is recorded already",
 		Hint: "the first result counts; drop this one",

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/blob"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // MaxObjectBytes is the largest object that a client may store.
@@ -55,18 +57,40 @@ func objectError(err error, digest string) error {
 		missing := NotFound("object", digest)
 		missing.Err = err
 		return missing
+	case errors.Is(err, blob.ErrCorrupt):
+		damaged := ErrObjectDamaged.with("what is stored as object %.12s… is not what its digest names", digest)
+		damaged.Err = err
+		return damaged
 	default:
 		return err
 	}
 }
 
-// OpenObject opens an object of the project. Its reader fails at the end when the stored bytes are not what they should be.
+// checkedAhead is up to which size an object is read and checked before any of it is handed out: an answer that has begun cannot say any
+// more that what follows is damaged.
+const checkedAhead = 1 << 20
+
+// OpenObject opens an object of the project. Its reader fails at the end when the stored bytes are not what they should be; of one of at
+// most checkedAhead bytes it is said at once.
 func (s *Service) OpenObject(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error) {
+	return s.openChecked(ctx, project, digest, checkedAhead)
+}
+
+// openChecked checks an object of so many bytes at most before it hands out any.
+func (s *Service) openChecked(ctx context.Context, project uuid.UUID, digest string, ahead int64) (io.ReadCloser, int64, error) {
 	if err := checkDigest(digest); err != nil {
 		return nil, 0, err
 	}
 	r, size, err := s.blobs.Open(ctx, project, digest)
-	return r, size, objectError(err, digest)
+	if err != nil || size > ahead {
+		return r, size, objectError(err, digest)
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return nil, 0, objectError(err, digest)
+	}
+	return io.NopCloser(bytes.NewReader(content)), size, nil
 }
 
 // LeaseBundle opens the bundle of the function that a lease is for.
@@ -75,7 +99,7 @@ func (s *Service) LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.R
 	if err != nil {
 		return nil, 0, err
 	}
-	return s.OpenObject(ctx, holder.ProjectID, digest.Digest)
+	return s.openChecked(ctx, holder.ProjectID, digest.Digest, bundle.MaxArchiveBytes)
 }
 
 // PutOutput stores an output that is too large to travel with its result, or an artifact.

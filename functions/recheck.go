@@ -34,6 +34,10 @@ const (
 	RecheckBatch = 128
 	// RecheckBatchTime is how long the shards of a batch may have taken agents together. A single one may take longer.
 	RecheckBatchTime = 5 * time.Minute
+	// RecheckBatchLimit is how long they may take together if each takes as long as the function may, whatever agents said of them, and
+	// RecheckBatchBytes how much they may put out, which is in memory together. A single one may take and put out more.
+	RecheckBatchLimit = 6 * time.Hour
+	RecheckBatchBytes = 256 << 20
 	// MaxRecheckBatches is how many batches of one project are under way or enqueued, so that no project takes all of the server.
 	MaxRecheckBatches = 4
 	// secondHashSeed is Python's hash seed of the second execution. The first has the agents', which is 0.
@@ -104,7 +108,8 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 		if err != nil || n == 0 {
 			return err // another run has ended it
 		}
-		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds())
+		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
+			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes)
 		if err != nil {
 			return err
 		}
@@ -292,7 +297,7 @@ func (s *Service) settledRuns(ctx context.Context, args RecheckArgs, work rechec
 func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f functionRow) (*bundle.Bundle, error) {
 	archive, err := s.blobs.Get(ctx, project, f.Digest, f.Size)
 	if err != nil {
-		return nil, fmt.Errorf("reading the bundle of %s version %d: %w", f.Name, f.Version, err)
+		return nil, fmt.Errorf("reading the bundle of %s version %d: %w", f.Name, f.Version, objectError(err, f.Digest))
 	}
 	return bundle.Verify(bytes.NewReader(archive), f.Size)
 }

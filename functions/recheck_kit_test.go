@@ -20,6 +20,7 @@ type court struct {
 	trouble  error // what a sandbox that is away says
 	breakOff int   // shards after which the next batch breaks off; 0: it does not
 	executed int   // shards so far
+	largest  int   // shards of the largest batch so far
 }
 
 var errAway = errors.New("the sandbox does not answer")
@@ -43,6 +44,7 @@ func (c *court) Recheck(_ context.Context, batch recheck.Batch) ([]harness.Resul
 	if c.trouble != nil {
 		return nil, c.trouble
 	}
+	c.largest = max(c.largest, len(batch.Shards))
 	var results []harness.Result
 	for i, shard := range batch.Shards {
 		if c.breakOff > 0 && i == c.breakOff {

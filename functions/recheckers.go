@@ -19,11 +19,12 @@ const (
 func (s *Service) Rechecks() bool { return s.rechecker != nil }
 
 // AnnounceRechecks says again and again that this server executes shards, and what keeps it from it, until the context ends. Policies with
-// a bound count on it.
+// a bound count on it. A server that ends takes itself off the list.
 func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 	if s.rechecker == nil {
 		return
 	}
+	defer s.forgetRechecker(context.WithoutCancel(ctx), server)
 	tick := time.NewTicker(recheckerEvery)
 	defer tick.Stop()
 	before := ""
@@ -45,6 +46,15 @@ func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 			return
 		case <-tick.C:
 		}
+	}
+}
+
+// forgetRechecker takes a server off the list that ends in good order: nobody counts on it for another RecheckerGone.
+func (s *Service) forgetRechecker(ctx context.Context, server string) {
+	ctx, cancel := context.WithTimeout(ctx, recheckerHealth)
+	defer cancel()
+	if _, err := store.Exec(ctx, s.store.Pool, store.ForgetRechecker, server); err != nil {
+		s.log.Warn("the server could not say that it rechecks no more", "error", err)
 	}
 }
 

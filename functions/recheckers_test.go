@@ -1,8 +1,13 @@
 package functions_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,8 +31,98 @@ func TestASandboxThatIsAwayIsSaidOnce(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); w.AnnounceRechecks(ctx, "court") }()
 	require.Contains(t, <-log, "cannot execute shards itself at present\" reason=\"the sandbox does not answer\"")
-	stop()
-	<-ended
 	checks, _ := w.Ready(t.Context())
 	require.Contains(t, checks["rechecks"], "the sandbox does not answer since ")
+	// A server that ends in good order is not counted on any more, at once.
+	stop()
+	<-ended
+	checks, _ = w.Ready(t.Context())
+	require.NotContains(t, checks, "rechecks")
+}
+
+// settleUntilDelayed runs all that waits, and returns the steps that cannot be carried out now.
+func (w *world) settleUntilDelayed() (later []waiting) {
+	w.t.Helper()
+	w.drain(func(s waiting) {
+		var snooze *functions.Snooze
+		if err := w.step(s); errors.As(err, &snooze) {
+			later = append(later, s)
+		} else {
+			require.NoError(w.t, err, "%s %s", s.Kind, s.Args)
+		}
+	})
+	return later
+}
+
+// TestADamagedBundleIsSaidToBe, to agents with a problem of its own, and of rechecks where their job is explained.
+func TestADamagedBundleIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	c := &court{}
+	w := newWorld(t, withCourt(c))
+	w.opened()
+	job := w.submit(4, func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, "all" })
+	w.settleAll()
+	a := w.agent(honest)
+	lease := a.lease(4)
+	path := w.objectPath(lease.BundleDigest)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	broken := bytes.Clone(whole)
+	broken[len(broken)/2]++
+	require.NoError(t, os.Chmod(path, 0o600))
+	require.NoError(t, os.WriteFile(path, broken, 0o600))
+	_, _, err = w.LeaseBundle(t.Context(), a.id, lease.ID)
+	require.ErrorIs(t, err, functions.ErrObjectDamaged)
+	_, _, err = w.OpenObject(t.Context(), w.project, lease.BundleDigest)
+	require.ErrorIs(t, err, functions.ErrObjectDamaged)
+
+	a.report(lease)
+	later := w.settleUntilDelayed()
+	require.Len(t, later, 1)
+	require.Zero(t, c.executed)
+	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
+	e, err := w.Explain(t.Context(), w.project, job.ID)
+	require.NoError(t, err)
+	require.Condition(t, func() bool {
+		return slices.ContainsFunc(e.Reasons, func(r functions.Reason) bool {
+			return r.Code == "recheck_delayed" && strings.Contains(r.Text, "object_damaged")
+		})
+	}, "%+v", e.Reasons)
+
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	for _, step := range later {
+		w.once(step)
+	}
+	w.settleAll()
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+	require.Equal(t, 4, c.executed)
+	w.requireQuiet()
+}
+
+// TestABatchOfRechecksIsBoundedByWhatTheFunctionMay: agents say that they were quick and printed little.
+func TestABatchOfRechecksIsBoundedByWhatTheFunctionMay(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limits string
+		most   int
+	}{
+		"of shards":       {"", functions.RecheckBatch},
+		"of time":         {"wall_seconds = 3600\n", 6},
+		"of output":       {"output_bytes = \"16Mi\"\n", 16},
+		"one is a minute": {"wall_seconds = 60\n", functions.RecheckBatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &court{}
+			w := newWorld(t, withCourt(c))
+			w.opened()
+			w.pushFunction("numbers", "[limits]\n"+test.limits)
+			job := w.submit(functions.RecheckBatch+1, func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, "all" })
+			done := w.workOff(job, 300, w.agent(honest))
+			require.Equal(t, functions.JobFinished, done.State)
+			require.Equal(t, test.most, c.largest)
+			require.Equal(t, functions.RecheckBatch+1, c.executed)
+			w.requireQuiet()
+		})
+	}
 }

@@ -87,16 +87,9 @@ func TestASplitNoticesThatItsItemsWereChanged(t *testing.T) {
 		j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte("11\n22\n33\n")
 	})
 	spec := w.jobs()[0].Partition
-	changed := 0
-	require.NoError(t, filepath.WalkDir(w.objects, func(path string, d os.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && filepath.Base(path) == spec.Object {
-			changed++
-			require.NoError(t, os.Chmod(path, 0o600))
-			return os.WriteFile(path, []byte("11\n22\n34\n"), 0o600)
-		}
-		return err
-	}))
-	require.Equal(t, 1, changed)
+	path := w.objectPath(spec.Object)
+	require.NoError(t, os.Chmod(path, 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("11\n22\n34\n"), 0o600))
 	require.Error(t, w.step(w.steps()[0]))
 	require.Zero(t, w.count("select count(*) from shards"))
 }
@@ -185,4 +178,17 @@ func TestAGridIsComputed(t *testing.T) {
 	}
 	require.Equal(t, []string{`{"a":"x","b":1}`, `{"a":"y","b":1}`, `{"a":"x","b":2}`, `{"a":"y","b":2}`}, inputs)
 	require.Equal(t, spec, w.job(job.ID).Partition)
+}
+
+// objectPath is where an object of the tests' store lies.
+func (w *world) objectPath(digest string) (found string) {
+	w.t.Helper()
+	require.NoError(w.t, filepath.WalkDir(w.objects, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && filepath.Base(path) == digest {
+			found = path
+		}
+		return err
+	}))
+	require.NotEmpty(w.t, found)
+	return found
 }

@@ -1,8 +1,10 @@
 package queue_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -223,6 +225,35 @@ func TestAStepThatFailsIsTriedAgain(t *testing.T) {
 	var most int
 	require.NoError(t, s.Pool.QueryRow(t.Context(), "select max_attempts from river.river_job where kind = $1", step.Kind()).Scan(&most))
 	require.Equal(t, 10_000, most, "a step is never given up while anybody remembers it")
+}
+
+// TestAStepThatIsCutOffByAStopHasNotFailed: it goes back to the queue at once, and nothing is logged as an error.
+func TestAStepThatIsCutOffByAStopHasNotFailed(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var said bytes.Buffer
+	q, err := queue.New(s.Pool, slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelError})))
+	require.NoError(t, err)
+	step := functions.MergeArgs{Job: uuid.New()}
+	r, begun := &recorder{}, make(chan struct{})
+	r.do = func(ctx context.Context, args any) error {
+		if args != any(step) {
+			return nil
+		}
+		close(begun)
+		<-ctx.Done()
+		return fmt.Errorf("merging: %w", ctx.Err())
+	}
+	enqueue(t, s, q, step)
+	stop := work(t, q, r, queue.Options{ServerID: "one"})
+	<-begun
+	stop()
+	require.Empty(t, said.String())
+	var state string
+	var failures int
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "select state, coalesce(array_length(errors, 1), 0) from river.river_job where kind = $1", step.Kind()).Scan(&state, &failures))
+	require.Equal(t, "available", state)
+	require.Zero(t, failures)
 }
 
 func completed(t *testing.T, pool *pgxpool.Pool, kind string) (n int) {

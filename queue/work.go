@@ -98,7 +98,7 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 	}
 	working := &executing{ids: map[int64]bool{}}
 	client, err := river.NewClient(riverpgxv5.New(q.pool), &river.Config{
-		ID: o.ServerID, Schema: migrations.RiverSchema, Logger: q.log, Queues: config, Workers: register(steps, working),
+		ID: o.ServerID, Schema: migrations.RiverSchema, Logger: newCalm(ctx, q.log), Queues: config, Workers: register(steps, working),
 		FetchCooldown: fetchCooldown, JobTimeout: shortStep, MaxAttempts: maxAttempts, RetryPolicy: retryPolicy{},
 		PeriodicJobs: periodic(), SoftStopTimeout: softStop,
 	})
@@ -142,8 +142,11 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	defer w.working.begin(job.ID)()
 	err := w.step(ctx, job.Args)
 	var later *functions.Snooze
-	if errors.As(err, &later) {
+	switch {
+	case errors.As(err, &later):
 		return river.JobSnooze(later.For)
+	case err != nil && errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), context.Canceled):
+		return river.JobSnooze(0) // the server stops: the step has not failed, and another server takes it up
 	}
 	return err
 }

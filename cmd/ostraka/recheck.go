@@ -8,8 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -87,12 +85,12 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	if !config.rechecks() {
 		return nil, nil //nolint:nilnil // no sandbox is what was asked for
 	}
-	dir, err := recheckDir(config)
+	dir, err := makeRecheckDir(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for rechecks: %w", err)
 	}
-	p.onClose(func(context.Context) error { return os.RemoveAll(dir) })
-	x, err := chooseRechecker(ctx, config, dir)
+	p.onClose(func(context.Context) error { return dir.remove() })
+	x, err := chooseRechecker(ctx, config, dir.path)
 	if err != nil && (config.Recheck.Sandbox == recheckAuto || config.Recheck.Optional) && ctx.Err() == nil {
 		config.Log.Warn("this server executes no shards itself: there is no sandbox for it", "error", err)
 		return nil, nil //nolint:nilnil // as above
@@ -102,18 +100,6 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	}
 	p.onClose(func(context.Context) error { return x.Close() })
 	return x, nil
-}
-
-// recheckDir makes a private folder beside that for modules, where a server that is killed leaves nothing in anybody's way, or among
-// the system's temporary files where it may make none there.
-func recheckDir(config serverConfig) (string, error) {
-	beside := filepath.Join(filepath.Dir(config.CacheDir), "recheck")
-	if os.MkdirAll(beside, 0o700) == nil {
-		if dir, err := os.MkdirTemp(beside, "server-"); err == nil {
-			return dir, nil
-		}
-	}
-	return os.MkdirTemp("", "ostraka-recheck-")
 }
 
 func chooseRechecker(ctx context.Context, config serverConfig, dir string) (recheck.Executor, error) {

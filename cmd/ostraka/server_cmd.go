@@ -107,6 +107,9 @@ func (o *serverOptions) complete() (err error) {
 	if err := c.Recheck.complete(o.terminal); err != nil {
 		return err
 	}
+	if slices.Contains(c.Queues, queue.QueueRecheck) && c.Recheck.Sandbox == recheckNone {
+		return usageError("--queues names recheck, and --recheck-sandbox none leaves this server nowhere to execute shards: leave recheck out, or choose docker, linux or auto")
+	}
 	if c.CacheDir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {

@@ -104,6 +104,7 @@ var (
 	ForgetLeases         = load("forget_leases")
 	ForgetModuleRuns     = load("forget_module_runs")
 	ForgetPending        = load("forget_pending")
+	ForgetRechecker      = load("forget_rechecker")
 	ForgetSandboxes      = load("forget_sandboxes")
 	ForgetSwitches       = load("forget_switches")
 	ForgetUpload         = load("forget_upload")

@@ -143,7 +143,7 @@ func TestContainerConfiguration(t *testing.T) {
 // requireTmpfs finds every place that can be written limited, without programs and devices, and the bundle another user's.
 func requireTmpfs(t *testing.T, mounts map[string]string, u user) {
 	t.Helper()
-	require.Len(t, mounts, 4)
+	require.Len(t, mounts, 5)
 	for at, options := range mounts {
 		mode, owner := "mode=0700", u
 		if at == linux.ContainerMounts(bundle.Manifest{}).Bundle {

@@ -1,14 +1,20 @@
 -- What the batch $1 had when it was cut off, and else the oldest that nobody has taken: of one job, at most $2 shards, which took agents
--- $3 microseconds together, but always one.
+-- $3 microseconds together, but always one. What agents say of it is not enough: if each takes as long, or puts out as much, as its
+-- function may, the batch is through after $4 seconds and has $5 bytes.
 with own as materialized (
     select job_id from rechecks where batch = $1 limit 1
 ),
 first as materialized (
     select job_id from rechecks where batch is null and not exists (select from own) order by asked_at, job_id, shard limit 1
 ),
+most as materialized (
+    select greatest(1, least($2::bigint, $4::bigint / (v.manifest -> 'limits' ->> 'wall_seconds')::bigint,
+        $5::bigint / greatest(1, (v.manifest -> 'limits' ->> 'output_bytes')::bigint))) as shards
+    from first join jobs j on j.id = first.job_id join function_versions v on v.function_id = j.function_id and v.version = j.function_version
+),
 picked as materialized (
     select r.job_id, r.shard, coalesce((select max(a.wall_us) from attempts a where a.job_id = r.job_id and a.shard = r.shard), 0) as wall
-    from rechecks r, first where r.job_id = first.job_id and r.batch is null order by r.shard limit $2
+    from rechecks r, first where r.job_id = first.job_id and r.batch is null order by r.shard limit (select shards from most)
 ),
 summed as (
     select job_id, shard, row_number() over w as nth, sum(wall) over w as total from picked window w as (order by shard)

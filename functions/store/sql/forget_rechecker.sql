@@ -1,0 +1,1 @@
+delete from ostraka.recheckers where server_id = $1
