@@ -70,6 +70,32 @@ func indirect(elems []byte) w.Module {
 	return m
 }
 
+// deed is what a module does that passed the pre-check, and how it must end.
+type deed struct {
+	module w.Module
+	class  wasm.Class // empty: it ends well
+	text   string
+}
+
+// do runs it twice: it ends as it must, with an error that helps and is no burden
+// itself, and takes the same fuel both times.
+func (d deed) do(t *testing.T, p *wasm.Pool) {
+	t.Helper()
+	_, first, e := runBytes(t, p, d.module.Bytes())
+	if d.class == "" {
+		require.Nil(t, e)
+	} else {
+		require.NotNil(t, e)
+		require.Equal(t, d.class, e.Class, "%v", e)
+		require.Contains(t, e.Error(), d.text)
+		require.NotEmpty(t, e.Hint)
+		require.Contains(t, e.Header, `"ostraka":1`)
+		require.Less(t, len(e.Error())+len(strings.Join(e.Frames, "")), 8<<10, "what the module calls itself does not bloat the error")
+	}
+	_, again, _ := runBytes(t, p, d.module.Bytes())
+	require.Equal(t, first.Fuel, again.Fuel, "the same fuel in every run")
+}
+
 // Modules that pass the pre-check and then do their worst. Each ends with a
 // clear class, or does no harm; and all of them together leave the pool as it was.
 func TestCorpus(t *testing.T) {
@@ -106,11 +132,7 @@ func TestCorpus(t *testing.T) {
 	vector := w.Command(bytes.Repeat(w.Cat([]byte{0xfd, 12}, make([]byte, 16), []byte{0xfd, 21, 0, 0x1a}), 3))
 	halfLine := w.Print(`{"a":`)
 
-	for name, c := range map[string]struct {
-		module w.Module
-		class  wasm.Class // empty: it ends well
-		text   string
-	}{
+	for name, c := range map[string]deed{
 		"trap in start":           {trapInStart, wasm.ClassTrap, "unreachable"},
 		"exit in start":           {exitInStart, wasm.ClassExit, "code 7"},
 		"recursion in start":      {recursionInStart, wasm.ClassTrap, "stack overflow"},
@@ -139,20 +161,7 @@ func TestCorpus(t *testing.T) {
 		"vectors of numbers":      {vector, "", ""},
 		"half a line":             {halfLine, wasm.ClassBadOutput, "not JSON"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, first, e := runBytes(t, p, c.module.Bytes())
-			if c.class == "" {
-				require.Nil(t, e)
-			} else {
-				require.NotNil(t, e)
-				require.Equal(t, c.class, e.Class, "%v", e)
-				require.Contains(t, e.Error(), c.text)
-				require.NotEmpty(t, e.Hint)
-				require.Contains(t, e.Header, `"ostraka":1`)
-			}
-			_, again, _ := runBytes(t, p, c.module.Bytes())
-			require.Equal(t, first.Fuel, again.Fuel, "the same fuel in every run")
-		})
+		t.Run(name, func(t *testing.T) { c.do(t, p) })
 	}
 	_, _, e := runBytes(t, p, w.Print("1").Bytes())
 	require.Nil(t, e)

@@ -23,7 +23,8 @@ const executable = "/proc/self/exe"
 
 const (
 	// maxCrash is how many bytes of a runner's own stderr are kept, to tell
-	// why it died.
+	// why it died: the first ones, for a Go program says why before it lists
+	// every goroutine.
 	maxCrash = 16 << 10
 	// reapDelay is how long a killed runner's pipes may stay open before they
 	// are closed by force.
@@ -35,7 +36,7 @@ type Process struct {
 	cmd   *exec.Cmd
 	in    *bufio.Writer
 	out   *bufio.Reader
-	crash *tail
+	crash *head
 	// Filtered tells, after Load, whether the runner's system calls are
 	// filtered: not every kernel can.
 	Filtered bool
@@ -48,7 +49,7 @@ type Process struct {
 // start starts a runner. It must be called on a thread that lives as long as
 // the runner may: see Spawner.
 func start() (*Process, error) {
-	p := &Process{crash: &tail{max: maxCrash}, buf: make([]byte, MaxChunk)}
+	p := &Process{crash: &head{max: maxCrash}, buf: make([]byte, MaxChunk)}
 	p.cmd = exec.Command(executable, argument)
 	p.cmd.Args[0] = "ostraka-wasm-runner"
 	p.cmd.Env = []string{}
@@ -269,7 +270,7 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 type Died struct {
 	State  string // how the process ended
 	Memory bool   // it ran out of memory
-	Crash  string // the last lines that it wrote
+	Crash  string // the first lines that it wrote
 	Err    error  // what the server was doing
 }
 
@@ -294,7 +295,7 @@ func (p *Process) died(ctx context.Context, err error) error {
 	case errors.Is(err, errFrame):
 		return err
 	}
-	crash := string(p.crash.bytes())
+	crash := string(p.crash.buf)
 	return &Died{State: state.String(), Memory: outOfMemory(crash), Crash: crash, Err: err}
 }
 
@@ -306,4 +307,16 @@ func outOfMemory(crash string) bool {
 		}
 	}
 	return false
+}
+
+// head keeps the first bytes that were written to it.
+type head struct {
+	max int
+	buf []byte
+}
+
+// Write implements io.Writer and never fails.
+func (h *head) Write(p []byte) (int, error) {
+	h.buf = append(h.buf, p[:min(len(p), h.max-len(h.buf))]...)
+	return len(p), nil
 }

@@ -2,9 +2,7 @@ package runner
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -25,22 +23,9 @@ var Engine = sync.OnceValues(func() (string, error) {
 			}
 		}
 	}
-	digest, err := digestOf(executable)
+	binary, err := os.ReadFile(executable)
 	if err != nil {
 		return "", fmt.Errorf("naming the wasm engine by this binary's digest: %w", err)
 	}
-	return "wazero/" + digest + "/" + runtime.GOARCH, nil
+	return fmt.Sprintf("wazero/%x/%s", sha256.Sum256(binary), runtime.GOARCH), nil
 })
-
-func digestOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
