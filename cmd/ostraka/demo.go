@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/examples"
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // What the demo runs, and what is known about it.
@@ -20,13 +22,16 @@ const (
 	demoAgents    = 4
 	demoLiars     = 1
 	demoRange     = "2^64:2^64+10^6"
-	demoShardSize = "5000" // 200 shards: each is some milliseconds, and the bar moves
-	demoQuorum    = 2
+	demoShardSize = "2000" // 500 shards: each is some milliseconds, and the bar moves
+	// demoLies is how often the liar lies: it is to be found out even where the machine is so busy that it gets little work.
+	demoLies = 0.8
 	// demoKnown is how many primes there are in the range, as PARI and others count them; below 2^64 and as far as anybody has
 	// looked, exactly the primes pass BPSW.
 	demoKnown = 22206
 	// demoLimit is how long all of it may take. It takes a quarter of a minute on two processors.
 	demoLimit = 5 * time.Minute
+	// demoAsk is how often the demo looks whether agents and server are ready.
+	demoAsk = 100 * time.Millisecond
 )
 
 // errDemo says that the demo did not show what it is there to show. What was wrong has been printed.
@@ -38,9 +43,11 @@ func newDemo(t *terminal) *cobra.Command {
 		Use:   "demo",
 		Short: "Watch a liar being voted out, and an answer being right",
 		Long: `Count the numbers in [2^64, 2^64+10^6) that pass the Baillie-PSW primality test, on four agents of
-which one lies. Its wrong answers are out-voted and it is named; the count is compared with the
-known one; a follow-up job proves a sample of the findings prime. It takes less than a minute,
-exits with 0 only when all of that is so, and leaves nothing behind.
+which one lies. Nothing but the defaults verifies the results: one agent executes a shard, the server
+executes a secret sample again, and what the liar gave is taken back when it is found out. It is
+named; the count is compared with the known one; a follow-up job proves a sample of the findings
+prime. It takes less than a minute, exits with 0 only when all of that is so, and leaves nothing
+behind.
 
 DEMO_FOLLOWUP_ENABLED=0 leaves the follow-up out.`,
 		Args: arguments(0),
@@ -116,7 +123,8 @@ func (d *demo) start(ctx context.Context) error {
 	}
 	began := time.Now()
 	d.dev, err = startDev(ctx, devConfig{
-		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: defaultLieProbability,
+		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: demoLies,
+		Recheck:      recheckConfig{Sandbox: recheckLinux, Concurrent: 1, Python: python.Options{Python: d.python}},
 		FollowupsOff: !d.followups, Sign: true, Log: log, Terminal: d.t, Python: d.python,
 	})
 	if err != nil {
@@ -163,12 +171,36 @@ func (d *demo) count(ctx context.Context) (client.Job, error) {
 	if err != nil {
 		return client.Job{}, err
 	}
-	submitted, err := submitJob(ctx, d.c, client.JobRequest{Function: "bpsw", Partition: cut, Policy: &client.PolicyRequest{Quorum: demoQuorum}}, "")
+	request := client.JobRequest{Function: "bpsw", Partition: cut}
+	if err := d.awaitReady(ctx, request); err != nil {
+		return client.Job{}, err
+	}
+	submitted, err := submitJob(ctx, d.c, request, "")
 	if err != nil {
 		return client.Job{}, err
 	}
 	d.t.put("\n")
 	return d.await(ctx, submitted.Value)
+}
+
+// awaitReady waits until every agent has joined and the server executes shards itself, and says what the job is expected to take.
+func (d *demo) awaitReady(ctx context.Context, request client.JobRequest) error {
+	for {
+		doc, err := answer.Read[client.JobPlan](d.c.PlanJob(ctx, d.c.project, nil, request))
+		if err != nil {
+			return explain("planning the job", err)
+		}
+		p := doc.Value
+		if f := p.Forecast; p.Agents == demoAgents && f.Rechecks > 0 {
+			d.t.put("  the plan: %s; %.2f executions a shard\n", policyText(p.Policy), f.ExecutionsPerShard)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(demoAsk):
+		}
+	}
 }
 
 func (d *demo) await(ctx context.Context, job client.Job) (client.Job, error) {

@@ -32,7 +32,7 @@ type demoReport struct {
 // suspect is an agent that lies, and what came of it.
 type suspect struct {
 	name   string
-	wrong  int64 // shards on which it was out-voted
+	wrong  int64 // shards on which it was proven wrong
 	caught bool
 }
 
@@ -87,7 +87,7 @@ func (r *demoReport) judge(known []devAgent, found []client.ProjectAgent) {
 		case a.liar != "" && i < 0:
 			r.liars = append(r.liars, suspect{name: a.name})
 		case a.liar != "":
-			r.liars = append(r.liars, suspect{name: a.name, wrong: found[i].Failed, caught: found[i].CaughtAt != nil})
+			r.liars = append(r.liars, suspect{name: a.name, wrong: max(found[i].Failed, found[i].AuditsFailed), caught: found[i].CaughtAt != nil})
 		case i >= 0 && found[i].CaughtAt != nil:
 			r.wronged = append(r.wronged, a.name)
 		}
@@ -150,7 +150,9 @@ func (d *demo) prove(ctx context.Context, job client.Job) (*proof, error) {
 func (r *demoReport) right() bool {
 	named := !slices.ContainsFunc(r.liars, func(s suspect) bool { return s.wrong == 0 && !s.caught })
 	proved := r.proof == nil || r.proof.proved == r.proof.job.Shards.Total
-	return r.passed == demoKnown && named && len(r.liars) == demoLiars && len(r.wronged) == 0 && proved
+	v := r.job.Verification
+	bounded := v != nil && v.ErrorBound > 0 && v.AuditsPassed > 0 && v.AuditsPending == 0 && r.job.Shards.Provisional == 0
+	return r.passed == demoKnown && bounded && named && len(r.liars) == demoLiars && len(r.wronged) == 0 && proved
 }
 
 func (r *demoReport) text() string {
@@ -160,8 +162,15 @@ func (r *demoReport) text() string {
 		verdict = "WRONG"
 	}
 	fmt.Fprintf(&b, "  answer     %d numbers pass, and %d are known to: %s\n", r.passed, demoKnown, verdict)
+	if v := r.job.Verification; v != nil {
+		fmt.Fprintf(&b, "  bound      at most %g of the results are wrong, with up to %g of them from liars\n", v.ErrorBound, v.AssumeHostile)
+		fmt.Fprintf(&b, "  audits     %s\n", auditsText(v))
+	}
 	for _, s := range r.liars {
 		fmt.Fprintf(&b, "  liar       %s\n", s.text())
+	}
+	if v := r.job.Verification; v != nil && v.Reopened > 0 {
+		fmt.Fprintf(&b, "  taken back %s that it had given besides, and executed again by others\n", count(v.Reopened, "result"))
 	}
 	for _, name := range r.wronged {
 		fmt.Fprintf(&b, "  WRONGED    %s is honest and was caught all the same\n", name)
@@ -169,17 +178,24 @@ func (r *demoReport) text() string {
 	if p := r.proof; p != nil {
 		fmt.Fprintf(&b, "  follow-up  %d of a sample of %d findings are proved prime\n", p.proved, p.job.Shards.Total)
 	}
-	fmt.Fprintf(&b, "  work       %s, %s (%.2f a shard), %s\n", count(r.job.Shards.Total, "shard"), count(r.job.Attempts, "attempt"),
-		float64(r.job.Attempts)/float64(max(1, r.job.Shards.Total)), tookText(r.job))
+	fmt.Fprintf(&b, "  work       %s\n", r.workText())
 	return b.String()
+}
+
+func (r *demoReport) workText() string {
+	text := count(r.job.Shards.Total, "shard")
+	if v := r.job.Verification; v != nil {
+		text += fmt.Sprintf(", %.2f executions a shard (%d by agents, %d by the server)", v.ExecutionsPerShard, r.job.Attempts, v.Rechecks)
+	}
+	return text + ", " + tookText(r.job)
 }
 
 func (s suspect) text() string {
 	switch {
 	case s.caught:
-		return fmt.Sprintf("%s was out-voted on %s, and voted out", s.name, count(s.wrong, "shard"))
+		return fmt.Sprintf("%s was proven wrong on %s, and voted out", s.name, count(s.wrong, "shard"))
 	case s.wrong > 0:
-		return fmt.Sprintf("%s was out-voted on %s", s.name, count(s.wrong, "shard"))
+		return fmt.Sprintf("%s was proven wrong on %s", s.name, count(s.wrong, "shard"))
 	default:
 		return s.name + " WAS NOT FOUND OUT"
 	}

@@ -21,13 +21,17 @@ func TestDemo(t *testing.T) {
 	}
 	require.Zero(t, p.ends(), out.String())
 	require.Contains(t, out.String(), "22206 numbers pass, and 22206 are known to: RIGHT")
-	require.Regexp(t, `agent-4-liar was out-voted on \d+ shards`, out.String())
+	require.Contains(t, out.String(), "the plan: at most 0.001 of the accepted results are wrong, with 0.1 of the agents hostile")
+	require.Contains(t, out.String(), "at most 0.001 of the results are wrong, with up to 0.1 of them from liars")
+	require.Regexp(t, `audits     \d+ drawn, \d+ passed`, out.String())
+	require.Regexp(t, `agent-4-liar was proven wrong on \d+ shards?`, out.String())
+	require.Regexp(t, `\d\.\d\d executions a shard \(\d+ by agents, \d+ by the server\)`, out.String())
 	require.NotContains(t, out.String(), "follow-up")
 	require.Regexp(t, `while it runs: API docs http://[^ ]+/docs, River UI http://[^ ]+/ops/river/`, out.String())
 	_, after, _ := strings.Cut(out.String(), "Everything that was started is stopped")
 	require.NotContains(t, after, "http://", "addresses that are dead")
 	require.Contains(t, after, "\n  ostraka dev --data ")
-	require.Contains(t, p.said(), "bpsw: 200 of 200 shards (100%)")
+	require.Contains(t, p.said(), "bpsw: 500 of 500 shards (100%)")
 	nothingIsLeftIn(t, tmp)
 }
 
@@ -54,6 +58,7 @@ func TestDemoReportIsStrict(t *testing.T) {
 	good := func() *demoReport {
 		return &demoReport{
 			passed: demoKnown, liars: []suspect{{name: "l", wrong: 3, caught: true}},
+			job:   client.Job{Verification: &client.JobVerification{ErrorBound: 0.001, AuditsDrawn: 9, AuditsPassed: 9}},
 			proof: &proof{job: client.Job{Shards: client.ShardCounts{Total: 64}}, proved: 64},
 		}
 	}
@@ -64,6 +69,10 @@ func TestDemoReportIsStrict(t *testing.T) {
 		"liar not found out":  func(r *demoReport) { r.liars[0] = suspect{name: "l"} },
 		"no liar":             func(r *demoReport) { r.liars = nil },
 		"honest agent caught": func(r *demoReport) { r.wronged = []string{"a"} },
+		"no bound":            func(r *demoReport) { r.job.Verification = nil },
+		"no audit passed":     func(r *demoReport) { r.job.Verification.AuditsPassed = 0 },
+		"an audit is open":    func(r *demoReport) { r.job.Verification.AuditsPending = 1 },
+		"a result not final":  func(r *demoReport) { r.job.Shards.Provisional = 1 },
 		"finding not proved":  func(r *demoReport) { r.proof.proved-- },
 	} {
 		r := good()
