@@ -79,6 +79,7 @@ type world struct {
 	operator   string
 	leaseTTL   string // of the server; empty: 3s
 	agentFlags []string
+	docker     string // the daemon in whose containers the server executes shards; empty: it finds out by itself
 }
 
 // project is a tenant with what its people hold.
@@ -92,8 +93,14 @@ type project struct {
 // startWorld starts Postgres, a server, and so many agents of a project.
 func startWorld(t *testing.T, agents int, agentFlags ...string) *world {
 	t.Helper()
-	ctx := t.Context()
 	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t), agentFlags: agentFlags}
+	w.open(agents)
+	return w
+}
+
+func (w *world) open(agents int) {
+	t, ctx := w.t, w.t.Context()
+	t.Helper()
 	db, err := devdb.Start(ctx, devdb.Options{Dir: filepath.Join(w.dir, "postgres"), Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	w.db = db
@@ -104,12 +111,14 @@ func startWorld(t *testing.T, agents int, agentFlags ...string) *world {
 	for i := range agents {
 		w.agents = append(w.agents, w.startAgent(i))
 	}
-	return w
 }
 
 func (w *world) startServer() {
-	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir},
-		"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", cmp.Or(w.leaseTTL, "3s"))
+	args := []string{"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", cmp.Or(w.leaseTTL, "3s")}
+	if w.docker != "" {
+		args = append(args, "--recheck-sandbox", "docker", "--docker-host", w.docker, "--recheck-concurrent", "2")
+	}
+	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir}, args...)
 	testenv.Eventually(w.t, func() bool {
 		res, err := w.http.Get("http://" + w.address + "/livez")
 		if err != nil {

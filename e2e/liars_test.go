@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/liar"
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/testenv"
@@ -22,47 +24,83 @@ import (
 
 const (
 	// liarShards is how many shards a job has: as few as let every agent have some.
-	liarShards = 60
-	// liarJobs is how many jobs a liar may survive. Each hands it shards of which it lies about most; it is caught in the first or second
-	// unless the machine is so busy that it gets no work.
-	liarJobs = 12
-	// liarError is the bound. It asks for more audits of an agent than it has results in such a job, so that all of them are audited and
-	// the answer is not only within the bound but right.
-	liarError = 1e-3
-	honest    = 4
-	colluders = 2
+	liarShards = 48
+	// liarJobs is how many jobs a liar may survive. Each hands it shards about which it lies; it is caught in the first unless the machine
+	// is so busy that it gets no work.
+	liarJobs = 20
+	// liarError is the bound. By it less than half of a liar's results in such a job are audited, and the others are taken back, but all
+	// except two of the smallest windows are: a liar whose first results alone are honest cannot slip through.
+	liarError = 5e-3
+	// liarHonest is for how many results a patient liar is honest.
+	liarHonest = 2
+	honest     = 2
+	colluders  = 2
+	// What an attempt was executed in is kept where it says anything besides its result.
+	liarFunction = `import sys
+
+def handler(x):
+    a, b = int(x["from"]), int(x["to"])
+    print("from", a, "to", b, file=sys.stderr)
+    return {"n": b - a, "sum": sum(range(a, b))}
+`
 )
 
-// TestLiars lets real agents cheat in every way that there is, among honest ones. Every answer must be the true one, every liar must be
-// found out, and no honest agent may be charged with anything.
+// TestLiars lets real agents cheat in every way that there is, among as many honest ones, on a server that executes shards again in
+// containers of a real Docker daemon. Every answer must be the true one, every liar must be found out, what it gave must be taken back,
+// and no honest agent may be charged with anything.
 func TestLiars(t *testing.T) {
-	w := startWorld(t, 0)
+	daemon, err := testenv.StartDocker(filepath.Join(t.TempDir(), "docker"))
+	require.NoError(t, err, "rechecks need a Docker daemon")
+	t.Cleanup(daemon.Stop)
+	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t), docker: daemon.Host, leaseTTL: "30s"}
+	w.open(0)
 	w.awaitRechecker()
-	for _, kind := range liar.Kinds() {
-		t.Run(string(kind), func(t *testing.T) {
-			c := newCast(t, w, kind)
-			for range liarJobs {
-				c.runJob()
-				if c.foundOut() {
-					break
+	var casts []*cast
+	t.Run("kinds", func(t *testing.T) {
+		for _, kind := range liar.Kinds() {
+			c := &cast{w: w, kind: kind}
+			casts = append(casts, c)
+			t.Run(string(kind), func(t *testing.T) {
+				t.Parallel()
+				c.t = t
+				c.prepare()
+				for !c.foundOut() {
+					require.Less(t, c.jobs, liarJobs, "the liars are found out")
+					c.runJob()
 				}
-			}
-			require.True(t, c.foundOut(), "the liars are found out")
-			c.checkHonest()
-		})
+				c.checkHonest()
+				c.checkServer()
+			})
+		}
+	})
+	takenBack := int64(0)
+	for _, c := range casts {
+		t.Logf("%s: found out in %d jobs, %d results taken back", c.kind, c.jobs, c.takenBack)
+		takenBack += c.takenBack
 	}
+	require.NotZero(t, takenBack, "results of agents that are caught are taken back")
 }
 
-// awaitRechecker waits until the server has said that it executes shards itself: in containers where there is Docker, else as agents do.
+// awaitRechecker waits until the server has said that it executes shards itself, in containers.
 func (w *world) awaitRechecker() {
 	w.t.Helper()
-	conn, err := pgx.Connect(w.t.Context(), w.db.URL())
-	require.NoError(w.t, err)
-	defer func() { require.NoError(w.t, conn.Close(context.WithoutCancel(w.t.Context()))) }()
 	testenv.Eventually(w.t, func() bool {
-		var n int
-		return conn.QueryRow(w.t.Context(), "select count(*) from ostraka.recheckers").Scan(&n) == nil && n > 0
+		return w.number("select count(*) from ostraka.recheckers where level = 'container' and trouble = ''") > 0
 	}, "the server executes shards itself")
+}
+
+// number asks the database for one; -1: it cannot be asked now.
+func (w *world) number(sql string, args ...any) (n int64) {
+	ctx := context.WithoutCancel(w.t.Context())
+	conn, err := pgx.Connect(ctx, w.db.URL())
+	if err != nil {
+		return -1
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if conn.QueryRow(ctx, sql, args...).Scan(&n) != nil {
+		return -1
+	}
+	return n
 }
 
 // cast is a project with honest agents and liars.
@@ -73,18 +111,21 @@ type cast struct {
 	kind  liar.Kind
 	liars []string
 	jobs  int
+
+	takenBack int64 // results of theirs
 }
 
-func newCast(t *testing.T, w *world, kind liar.Kind) *cast {
+func (c *cast) prepare() {
+	t := c.t
 	t.Helper()
-	c := &cast{t: t, w: w, kind: kind, p: w.createProject(t.Context(), "liars-"+string(kind))}
+	c.p = c.w.createProject(t.Context(), "liars-"+string(c.kind))
 	for i := range honest {
 		c.startAgent("honest-" + strconv.Itoa(i))
 	}
 	for i := range colluders {
 		name := "liar-" + strconv.Itoa(i)
 		c.liars = append(c.liars, name)
-		c.startAgent(name, "--liar", "--liar-kind", string(kind), "--liar-probability", "0.8", "--liar-after", "3")
+		c.startAgent(name, "--liar", "--liar-kind", string(c.kind), "--liar-probability", "1", "--liar-after", strconv.Itoa(c.after()))
 	}
 	c.push()
 	testenv.Eventually(t, func() bool {
@@ -96,7 +137,14 @@ func newCast(t *testing.T, w *world, kind liar.Kind) *cast {
 		}
 		return ready == honest+colluders
 	}, "all agents have joined: on a slow machine the jobs would else be over before the last has")
-	return c
+}
+
+// after is for how many results the liars are honest.
+func (c *cast) after() int {
+	if c.kind == liar.Patient {
+		return liarHonest
+	}
+	return 0
 }
 
 // startAgent starts an agent of an owner of its own.
@@ -114,7 +162,7 @@ func (c *cast) startAgent(name string, flags ...string) {
 func (c *cast) push() {
 	c.t.Helper()
 	file := filepath.Join(c.t.TempDir(), "sums.py")
-	require.NoError(c.t, os.WriteFile(file, []byte(killFunction), 0o600))
+	require.NoError(c.t, os.WriteFile(file, []byte(liarFunction), 0o600))
 	packed, err := bundle.Pack(file)
 	require.NoError(c.t, err)
 	pushed, err := c.p.owner.PushFunctionWithBodyWithResponse(c.t.Context(), c.p.id, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
@@ -146,6 +194,39 @@ func (c *cast) runJob() {
 	require.NotNil(c.t, job.Aggregate)
 	require.Equal(c.t, fmt.Sprintf(`{"n":%d,"sum":%d}`, to-from, (to-from)*(from+to-1)/2), string(job.Aggregate.Value), "the answer is the truth")
 	require.EqualValues(c.t, liarShards, job.Aggregate.Count)
+	require.NotNil(c.t, job.Verification)
+	require.Zero(c.t, job.Verification.AuditsPending)
+	require.Zero(c.t, job.Verification.Questionable, "no lie is left in a finished job")
+	c.checkTakenBack(ctx, job)
+}
+
+// checkTakenBack makes sure that the job's events tell of all that was taken back.
+func (c *cast) checkTakenBack(ctx context.Context, job *client.Job) {
+	c.t.Helper()
+	c.takenBack += job.Verification.Reopened
+	events, err := c.p.owner.ListEventsWithResponse(ctx, c.p.id, job.ID, nil)
+	require.NoError(c.t, err)
+	require.NotNil(c.t, events.JSON200, string(events.Body))
+	told := int64(0)
+	for _, e := range events.JSON200.Items {
+		var data struct {
+			Agent  string `json:"agent"`
+			Shards int64  `json:"shards"`
+		}
+		require.NoError(c.t, json.Unmarshal(e.Data, &data))
+		if e.Type == "reopened" && data.Agent != "" {
+			told += data.Shards
+		}
+	}
+	require.Equal(c.t, job.Verification.Reopened, told)
+}
+
+// checkServer makes sure that the server has executed shards in containers, and nowhere else.
+func (c *cast) checkServer() {
+	c.t.Helper()
+	from := " from " + pgx.Identifier{migrations.ProjectSchema(c.p.id), "attempts"}.Sanitize() + " where agent_id = '00000000-0000-0000-0000-000000000000'"
+	require.Positive(c.t, c.w.number("select count(*)"+from), "the server has executed shards")
+	require.Zero(c.t, c.w.number("select count(*)"+from+" and diagnostics ->> 'isolation' is distinct from 'container'"), "in containers")
 }
 
 func (c *cast) job(ctx context.Context, id uuid.UUID) *client.Job {
