@@ -21,6 +21,8 @@ type JobRequest struct {
 	Policy     *PolicyRequest     `json:"policy,omitempty" doc:"How much agreement a result needs; what the function says when left out."`
 	Validator  *ValidatorRequest  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; what the function says when left out."`
 	Aggregator *AggregatorRequest `json:"aggregator,omitempty" doc:"What folds the results; what the function says, or else sum, when left out."`
+	// Heuristics cannot take away what the project's policy says.
+	Heuristics *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the results, besides what the project's policy says; what the function says when left out."`
 }
 
 // PolicyRequest says how much agreement a shard's result needs.

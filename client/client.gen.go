@@ -380,14 +380,20 @@ func (e HealthStatus) Valid() bool {
 
 // Defines values for HeuristicRuleDo.
 const (
-	HeuristicRuleDoFlag   HeuristicRuleDo = "flag"
-	HeuristicRuleDoReview HeuristicRuleDo = "review"
+	HeuristicRuleDoFlag    HeuristicRuleDo = "flag"
+	HeuristicRuleDoRaise   HeuristicRuleDo = "raise"
+	HeuristicRuleDoRecheck HeuristicRuleDo = "recheck"
+	HeuristicRuleDoReview  HeuristicRuleDo = "review"
 )
 
 // Valid indicates whether the value is a known member of the HeuristicRuleDo enum.
 func (e HeuristicRuleDo) Valid() bool {
 	switch e {
 	case HeuristicRuleDoFlag:
+		return true
+	case HeuristicRuleDoRaise:
+		return true
+	case HeuristicRuleDoRecheck:
 		return true
 	case HeuristicRuleDoReview:
 		return true
@@ -416,13 +422,16 @@ func (e HeuristicScoreDecision) Valid() bool {
 
 // Defines values for HeuristicUseOn.
 const (
-	HeuristicUseOnCode HeuristicUseOn = "code"
+	HeuristicUseOnCode    HeuristicUseOn = "code"
+	HeuristicUseOnResults HeuristicUseOn = "results"
 )
 
 // Valid indicates whether the value is a known member of the HeuristicUseOn enum.
 func (e HeuristicUseOn) Valid() bool {
 	switch e {
 	case HeuristicUseOnCode:
+		return true
+	case HeuristicUseOnResults:
 		return true
 	default:
 		return false
@@ -1916,6 +1925,18 @@ type HeuristicFindingList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// HeuristicRef defines model for HeuristicRef.
+type HeuristicRef struct {
+	Digest string `json:"digest"`
+
+	// Module A module of the project, or the built-in one, anomaly.
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Rules What follows from which score.
+	Rules []HeuristicRule `json:"rules"`
+}
+
 // HeuristicRule defines model for HeuristicRule.
 type HeuristicRule struct {
 	// At From this score on, 0 to 1.
@@ -1923,11 +1944,11 @@ type HeuristicRule struct {
 	// Examples: 0.5
 	At float64 `json:"at"`
 
-	// Do flag: mark it. review: a person decides, and nothing is dispatched until then.
+	// Do flag: mark it. raise: audit more of the results. recheck: have the server execute the shard, or all that code makes be audited. review: a person decides about the shard, or about code, of which nothing is dispatched until then.
 	Do HeuristicRuleDo `json:"do"`
 }
 
-// HeuristicRuleDo flag: mark it. review: a person decides, and nothing is dispatched until then.
+// HeuristicRuleDo flag: mark it. raise: audit more of the results. recheck: have the server execute the shard, or all that code makes be audited. review: a person decides about the shard, or about code, of which nothing is dispatched until then.
 type HeuristicRuleDo string
 
 // HeuristicScore defines model for HeuristicScore.
@@ -1947,12 +1968,12 @@ type HeuristicScoreDecision string
 
 // HeuristicUse defines model for HeuristicUse.
 type HeuristicUse struct {
-	// Module A module of the project of the kind heuristic, a built-in one (code-risk).
+	// Module A module of the project of the kind heuristic, or a built-in one: code-risk or anomaly.
 	//
 	// Examples: code-risk
 	Module string `json:"module"`
 
-	// On What it looks at: code, when a version is pushed and before a job of it is dispatched.
+	// On What it looks at: code, when a version is pushed and before a job of it is dispatched, or results, each page of a job when its shards are settled. Left out: code, but results for anomaly.
 	On HeuristicUseOn `json:"on,omitempty"`
 
 	// Params Parameters of the module, a JSON object.
@@ -1965,7 +1986,7 @@ type HeuristicUse struct {
 	Rules []HeuristicRule `json:"rules"`
 }
 
-// HeuristicUseOn What it looks at: code, when a version is pushed and before a job of it is dispatched.
+// HeuristicUseOn What it looks at: code, when a version is pushed and before a job of it is dispatched, or results, each page of a job when its shards are settled. Left out: code, but results for anomaly.
 type HeuristicUseOn string
 
 // HeuristicsPolicy defines model for HeuristicsPolicy.
@@ -2108,9 +2129,12 @@ type Job struct {
 	Error     string    `json:"error,omitempty"`
 
 	// EventSeq The number of the job's last event.
-	EventSeq   int64              `json:"event_seq"`
-	FinishedAt *time.Time         `json:"finished_at,omitempty"`
-	Function   string             `json:"function"`
+	EventSeq   int64      `json:"event_seq"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	Function   string     `json:"function"`
+
+	// Heuristics What looks at the job's results, and what follows from which score.
+	Heuristics []HeuristicRef     `json:"heuristics,omitempty"`
 	ID         openapi_types.UUID `json:"id"`
 
 	// Parent The job that this one follows up.
@@ -2169,6 +2193,9 @@ type JobRequest struct {
 	//
 	// Examples: bpsw
 	Function string `json:"function"`
+
+	// Heuristics What looks at the results, besides what the project's policy says; what the function says when left out.
+	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty"`
 
 	// Partition How the input is cut into shards.
 	Partition Partition `json:"partition"`
@@ -2396,17 +2423,18 @@ type Limits struct {
 
 // Manifest defines model for Manifest.
 type Manifest struct {
-	Aggregator   *Aggregator  `json:"aggregator,omitempty"`
-	Description  string       `json:"description,omitempty"`
-	Entrypoint   string       `json:"entrypoint,omitempty"`
-	Limits       Limits       `json:"limits"`
-	MinIsolation string       `json:"min_isolation"`
-	Monitor      *Thresholds  `json:"monitor,omitempty"`
-	Name         string       `json:"name"`
-	Network      string       `json:"network"`
-	Runtime      string       `json:"runtime"`
-	Script       string       `json:"script,omitempty"`
-	Verification Verification `json:"verification"`
+	Aggregator   *Aggregator       `json:"aggregator,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	Entrypoint   string            `json:"entrypoint,omitempty"`
+	Heuristics   []ResultHeuristic `json:"heuristics,omitempty"`
+	Limits       Limits            `json:"limits"`
+	MinIsolation string            `json:"min_isolation"`
+	Monitor      *Thresholds       `json:"monitor,omitempty"`
+	Name         string            `json:"name"`
+	Network      string            `json:"network"`
+	Runtime      string            `json:"runtime"`
+	Script       string            `json:"script,omitempty"`
+	Verification Verification      `json:"verification"`
 }
 
 // Module defines model for Module.
@@ -2991,6 +3019,13 @@ type Report struct {
 	Stats       TrialStats      `json:"stats"`
 }
 
+// ResultHeuristic defines model for ResultHeuristic.
+type ResultHeuristic struct {
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Rules  []ResultRule    `json:"rules"`
+}
+
 // ResultLine defines model for ResultLine.
 type ResultLine struct {
 	Agent openapi_types.UUID `json:"agent"`
@@ -2999,6 +3034,12 @@ type ResultLine struct {
 	Output       json.RawMessage `json:"output,omitempty"`
 	OutputDigest string          `json:"output_digest"`
 	Shard        int64           `json:"shard"`
+}
+
+// ResultRule defines model for ResultRule.
+type ResultRule struct {
+	At float64 `json:"at"`
+	Do string  `json:"do"`
 }
 
 // ResultsRequest defines model for ResultsRequest.

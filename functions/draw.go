@@ -63,7 +63,9 @@ func (w *weighed) provisional(b bench, shard shardRow, c *shardChange) {
 	if shard.Support > 1 { // as many as were asked for agree
 		return
 	}
-	rate := b.terms.bound.Rate(b.evidence[agent.String()], b.terms.means(0))
+	means := b.terms.means(0)
+	means.Raise = b.raises.of(agent)
+	rate := b.terms.bound.Rate(b.evidence[agent.String()], means)
 	if !verify.Draw(b.terms.secret, b.job.String(), shard.Number, agent.String(), rate) {
 		c.provisional, c.gathered = true, true
 		w.of(agent).provisional++

@@ -20,6 +20,8 @@ const (
 	EventReview            = "review"            // a shard needs a person
 	EventComparisonFailed  = "comparison_failed" // the validator failed at the answers to a shard
 	EventShardFailed       = "shard_failed"
+	EventFinding           = "finding"        // a heuristic found something in the results of a page
+	EventScoringFailed     = "scoring_failed" // a heuristic failed at the results of a page
 	EventAggregating       = "aggregating"
 	EventAggregationFailed = "aggregation_failed" // the module of an aggregation is at fault
 	EventHeld              = "held"               // nothing is left to do but to aggregate with a module that works

@@ -64,6 +64,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var refusals []agentRefusal
 	var held *KillSwitch
 	var failing failingComparisons
+	var scoring jobScoring
 	var hold *Reason
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
@@ -79,6 +80,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 			refusing = append(refusing, r.AgentID)
 		}
 		if failing, _, err = store.One[failingComparisons](ctx, tx, store.FailingComparisons, id); err != nil {
+			return err
+		}
+		if scoring, _, err = store.One[jobScoring](ctx, tx, store.ScoringOfJob, id, ServerAgent); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)
@@ -108,6 +112,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		err = ownersErr
 	}
 	failing.explain(&e)
+	scoring.explain(&e, job)
 	if hold != nil {
 		e.Reasons = append([]Reason{*hold}, e.Reasons...)
 	}

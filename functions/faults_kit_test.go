@@ -157,6 +157,8 @@ func (w *world) step(s waiting) error {
 		return run(ctx, s, w.Compare)
 	case functions.ScoreCodeArgs{}.Kind():
 		return run(ctx, s, w.ScoreCode)
+	case functions.ScoreResultsArgs{}.Kind():
+		return run(ctx, s, w.ScoreResults)
 	case functions.AggregateArgs{}.Kind():
 		return run(ctx, s, w.Aggregate)
 	case functions.MergeArgs{}.Kind():

@@ -20,12 +20,7 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 		return nil, err
 	}
 	for _, u := range p.Use {
-		digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
-		if err != nil {
-			return nil, err
-		}
-		_, _, err = s.heuristic(project, "check", pinnedHeuristic{HeuristicUse: u, digest: digest}).Score(ctx, wasm.Each([]wasm.Evidence(nil)))
-		if err := paramsRefused(err, wasm.KindHeuristic, u.Module); err != nil {
+		if _, err := s.tryHeuristic(ctx, project, u); err != nil {
 			return nil, err
 		}
 	}
@@ -36,15 +31,29 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 	return text, nil
 }
 
+// tryHeuristic pins a heuristic, and tries it with its parameters: what it does not understand is better said now.
+func (s *Service) tryHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
+	pinned, err := s.pinHeuristic(ctx, project, u)
+	if err != nil {
+		return pinned, err
+	}
+	_, _, err = s.heuristic(project, "check", pinned).Score(ctx, wasm.Each([]wasm.Evidence(nil)))
+	return pinned, paramsRefused(err, wasm.KindHeuristic, u.Module)
+}
+
 // heuristic is a module, ready to score.
 func (s *Service) heuristic(project uuid.UUID, job string, u pinnedHeuristic) wasm.Heuristics {
 	return wasm.Heuristics{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job, Module: s.pinnedModule(project, u.digest), Params: u.Params}}
 }
 
 // watchedHeuristic is a heuristic at work, and what it runs there.
-func (s *Service) watchedHeuristic(project uuid.UUID, job string, u pinnedHeuristic, step string) (wasm.Heuristics, *moduleRuns) {
-	runs := s.watch(moduleUse{project: project, module: u.Module, digest: u.digest, step: step})
-	h := s.heuristic(project, job, u)
+func (s *Service) watchedHeuristic(project, job uuid.UUID, u pinnedHeuristic, step string) (wasm.Heuristics, *moduleRuns) {
+	runs := s.watch(moduleUse{project: project, job: job, module: u.Module, digest: u.digest, step: step})
+	name := "code"
+	if job != uuid.Nil {
+		name = job.String()
+	}
+	h := s.heuristic(project, name, u)
 	h.Watch = runs.ranAlone
 	return h, runs
 }

@@ -16,8 +16,8 @@ type HeuristicsPolicy struct {
 
 // HeuristicUse is one heuristic and what follows from its scores.
 type HeuristicUse struct {
-	Module string          `json:"module" doc:"A module of the project of the kind heuristic, a built-in one (code-risk)." example:"code-risk"`
-	On     HeuristicTarget `json:"on,omitempty" enum:"code" doc:"What it looks at: code, when a version is pushed and before a job of it is dispatched."`
+	Module string          `json:"module" doc:"A module of the project of the kind heuristic, or a built-in one: code-risk or anomaly." example:"code-risk"`
+	On     HeuristicTarget `json:"on,omitempty" enum:"code,results" doc:"What it looks at: code, when a version is pushed and before a job of it is dispatched, or results, each page of a job when its shards are settled. Left out: code, but results for anomaly."`
 	Params json.RawMessage `json:"params,omitempty" doc:"Parameters of the module, a JSON object."`
 	// Required has dispatch wait for it.
 	Required bool            `json:"required,omitempty" doc:"Hold the dispatch of code until it has given a score, whatever keeps it from that. Only on code."`
@@ -27,7 +27,7 @@ type HeuristicUse struct {
 // HeuristicRule says what follows from a score.
 type HeuristicRule struct {
 	At float64         `json:"at" minimum:"0" maximum:"1" doc:"From this score on, 0 to 1." example:"0.5"`
-	Do HeuristicAction `json:"do" enum:"flag,review" doc:"flag: mark it. review: a person decides, and nothing is dispatched until then."`
+	Do HeuristicAction `json:"do" enum:"flag,raise,recheck,review" doc:"flag: mark it. raise: audit more of the results. recheck: have the server execute the shard, or all that code makes be audited. review: a person decides about the shard, or about code, of which nothing is dispatched until then."`
 }
 
 // HeuristicTarget is what a heuristic looks at.
@@ -35,7 +35,8 @@ type HeuristicTarget string
 
 // The targets.
 const (
-	OnCode HeuristicTarget = "code"
+	OnCode    HeuristicTarget = "code"
+	OnResults HeuristicTarget = "results"
 )
 
 // HeuristicAction is what follows from a score.
@@ -43,15 +44,25 @@ type HeuristicAction string
 
 // The actions, each doing more than the one before.
 const (
-	DoFlag   HeuristicAction = "flag"
-	DoReview HeuristicAction = "review"
+	DoFlag    HeuristicAction = "flag"
+	DoRaise   HeuristicAction = "raise"
+	DoRecheck HeuristicAction = "recheck"
+	DoReview  HeuristicAction = "review"
 )
 
-// CodeRisk is the built-in heuristic for code.
-const CodeRisk = "code-risk"
+// heuristicActions are all of them, in that order.
+func heuristicActions() []HeuristicAction {
+	return []HeuristicAction{DoFlag, DoRaise, DoRecheck, DoReview}
+}
+
+// The built-in heuristics: for code, and for results.
+const (
+	CodeRisk = "code-risk"
+	Anomaly  = "anomaly"
+)
 
 const (
-	// MaxHeuristics is how many heuristics a project uses: each looks at every file of every version.
+	// MaxHeuristics is how many heuristics a project uses, and a job: each looks at every file of every version, or at every result.
 	MaxHeuristics = 8
 	// MaxHeuristicRules is how many rules one of them has.
 	MaxHeuristicRules = 8
@@ -79,16 +90,20 @@ func (p *HeuristicsPolicy) check() error {
 		if err := checkName("module", u.Module); err != nil {
 			return err
 		}
-		u.On = cmp.Or(u.On, OnCode)
+		u.On = cmp.Or(u.On, usualTarget(u.Module))
 		switch {
-		case u.On != OnCode:
-			return refuse("%s is to look at %q; heuristics look at code", u.Module, u.On)
-		case seen[u.Module]:
+		case u.On != OnCode && u.On != OnResults:
+			return refuse("%s is to look at %q; heuristics look at code or results", u.Module, u.On)
+		case u.Module == CodeRisk && u.On != OnCode, u.Module == Anomaly && u.On != OnResults:
+			return refuse("%s does not look at %s", u.Module, u.On)
+		case u.Required && u.On != OnCode:
+			return refuse("%s is required: only dispatch waits for a score, not results", u.Module)
+		case seen[u.Module+"/"+string(u.On)]:
 			return refuse("%s is named twice", u.Module)
 		case len(u.Rules) < 1 || len(u.Rules) > MaxHeuristicRules:
 			return refuse("%s has %d rules; it takes 1 to %d", u.Module, len(u.Rules), MaxHeuristicRules)
 		}
-		seen[u.Module] = true
+		seen[u.Module+"/"+string(u.On)] = true
 		if err := checkParams(u.Params); err != nil {
 			return err
 		}
@@ -105,15 +120,23 @@ func (r HeuristicRule) check(module string) error {
 	switch {
 	case !(r.At >= 0 && r.At <= 1):
 		return fmt.Errorf("a rule of %s begins at %v; scores are 0 to 1", module, r.At)
-	case r.Do != DoFlag && r.Do != DoReview:
-		return fmt.Errorf("a rule of %s says %q; it can be flag or review", module, r.Do)
+	case !slices.Contains(heuristicActions(), r.Do):
+		return fmt.Errorf("a rule of %s says %q; it can be one of %v", module, r.Do, heuristicActions())
 	}
 	return nil
 }
 
+// usualTarget is what a heuristic looks at where nothing is said.
+func usualTarget(module string) HeuristicTarget {
+	if module == Anomaly {
+		return OnResults
+	}
+	return OnCode
+}
+
 // actions are what follows from a score, in the order of what they do.
 func (u HeuristicUse) actions(score float64) (list []HeuristicAction) {
-	for _, action := range []HeuristicAction{DoFlag, DoReview} {
+	for _, action := range heuristicActions() {
 		if slices.ContainsFunc(u.Rules, func(r HeuristicRule) bool { return r.Do == action && score >= r.At }) {
 			list = append(list, action)
 		}

@@ -39,6 +39,7 @@ type jobRow struct {
 	EventSeq         int64
 	Run              int
 	Validator        *ValidatorRef
+	Heuristics       []HeuristicRef
 	Aggregator       *AggregatorRef
 	AggregationState AggregationState
 	AggregationError string
@@ -48,7 +49,7 @@ type jobRow struct {
 
 func (r jobRow) job() Job {
 	j := Job{
-		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator,
+		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator, Heuristics: r.Heuristics,
 		State: r.State, Error: r.Error, Attempts: r.Attempts,
 		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, Root: r.RootJob, Depth: r.Depth,

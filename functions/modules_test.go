@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -133,4 +134,13 @@ func TestAJobFindsTheBuiltInModuleThatItPinned(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State)
 	require.Equal(t, object.Digest, done.Aggregator.Digest)
 	requireTruth(t, done, truth(rangeOf(4)))
+}
+
+// pushHeuristic uploads the example of a heuristic.
+func (w *world) pushHeuristic(name string) {
+	w.t.Helper()
+	body, err := os.ReadFile("../examples/modules/outlier/outlier.wasm")
+	require.NoError(w.t, err)
+	_, _, err = w.PushModule(w.t.Context(), w.by, w.project, name, "heuristic", bytes.NewReader(body))
+	require.NoError(w.t, err)
 }

@@ -184,7 +184,10 @@ func askRechecks(ctx context.Context, tx *store.Tx, d settlement) ([]Step, error
 		return nil, nil
 	}
 	why := "decision"
-	if len(d.draws) > 0 {
+	switch {
+	case d.why != "":
+		why = d.why
+	case len(d.draws) > 0:
 		why = "audit"
 	}
 	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.job, d.rechecks, why); err != nil {

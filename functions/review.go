@@ -113,6 +113,9 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
+	if steps, err = scoreFirst(ctx, tx, job, append(counted.settled, steps...)); err != nil {
+		return nil, err
+	}
 	if err := placeJob(ctx, tx, job); err != nil {
 		return nil, err
 	}
@@ -126,7 +129,7 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err := notify(ctx, tx, channelWork, project); err != nil {
 		return nil, err
 	}
-	return slices.Concat(redraw, counted.settled, steps, more), nil
+	return slices.Concat(redraw, steps, more), nil
 }
 
 // endAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their

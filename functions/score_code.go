@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -58,14 +59,26 @@ func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []
 		return nil, err
 	}
 	for _, u := range policy.on(OnCode) {
-		digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
+		pinned, err := s.pinHeuristic(ctx, project, u)
 		if err != nil {
-			return nil, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
+			return nil, err
 		}
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
-		list = append(list, pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])})
+		list = append(list, pinned)
 	}
 	return list, nil
+}
+
+func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
+	digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
+	if err != nil {
+		return pinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
+	}
+	return pinned(u, digest), nil
+}
+
+func pinned(u HeuristicUse, digest string) pinnedHeuristic {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
+	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}
 }
 
 // codeScore is what a heuristic has said about a version.
@@ -87,7 +100,8 @@ const (
 // requires a score of waits for that.
 type codeGate struct {
 	held    *string
-	missing bool // some heuristic has not looked at it yet
+	missing bool    // some heuristic has not looked at it yet
+	raise   float64 // how much more of the results is audited; 0: no more than usual
 }
 
 // gateCode is a pure function of the policy and of what is known.
@@ -108,14 +122,17 @@ func gateCode(uses []pinnedHeuristic, scores []codeScore) (g codeGate, refused b
 		case scores[i].Decision != nil && *scores[i].Decision == "refused":
 			refused = true
 			hold(heldReview)
-		case scores[i].Decision != nil:
-		case scores[i].Score == nil:
+		case scores[i].Score == nil && scores[i].Decision == nil:
 			g.missing = true
 			if u.Required {
 				hold(heldScoring)
 			}
-		case slices.Contains(u.actions(*scores[i].Score), DoReview):
-			hold(heldReview)
+		case scores[i].Score != nil:
+			actions := u.actions(*scores[i].Score)
+			g.raise = max(g.raise, raiseOf(actions))
+			if slices.Contains(actions, DoReview) && scores[i].Decision == nil {
+				hold(heldReview)
+			}
 		}
 	}
 	return g, refused
@@ -235,7 +252,7 @@ func (s *Service) sourceFiles(ctx context.Context, project uuid.UUID, f function
 
 // scoreFiles asks a heuristic about files, in batches.
 func (s *Service) scoreFiles(ctx context.Context, project uuid.UUID, f functionRow, u pinnedHeuristic, files []wasm.Evidence) (found []codeFinding, err error) {
-	score, runs := s.watchedHeuristic(project, "code", u, fmt.Sprintf("scoring version %d of %s", f.Version, f.Name))
+	score, runs := s.watchedHeuristic(project, uuid.Nil, u, fmt.Sprintf("scoring version %d of %s", f.Version, f.Name))
 	for from := 0; from < len(files); {
 		to, size := from, 0
 		for to < len(files) && to-from < wasm.MaxBatch && (to == from || size+len(files[to].Text) <= maxCodeBatch) {
@@ -295,11 +312,22 @@ func (s *Service) keepCodeScore(ctx context.Context, project uuid.UUID, f functi
 	})
 }
 
+// decisionOf says what follows from a finding in code.
 func decisionOf(actions []HeuristicAction) string {
-	if slices.Contains(actions, DoReview) {
-		return "held until a person decides"
+	var words []string
+	switch {
+	case slices.Contains(actions, DoReview):
+		words = append(words, "held until a person decides")
+	case len(actions) == 0 || slices.Contains(actions, DoFlag):
+		words = append(words, "flagged")
 	}
-	return "flagged"
+	switch {
+	case slices.Contains(actions, DoRecheck):
+		words = append(words, "all results are audited")
+	case slices.Contains(actions, DoRaise):
+		words = append(words, "more results are audited")
+	}
+	return strings.Join(words, "; ")
 }
 
 // releaseJobs lets the jobs of a version be dispatched, or says what they wait for now.
@@ -310,6 +338,11 @@ func (s *Service) releaseJobs(ctx context.Context, project uuid.UUID, f function
 			return err
 		}
 		gate, _ := gateCode(uses, scores)
+		if gate.raise > 0 {
+			if _, err := store.Exec(ctx, tx, store.RaiseJobsOf, f.FunctionID, f.Version, ServerAgent, gate.raise); err != nil {
+				return err
+			}
+		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
 			return err

@@ -131,6 +131,7 @@ func TestAPolicyThatMakesNoSenseIsRefused(t *testing.T) {
 		"twice":        {Use: []functions.HeuristicUse{{Module: functions.CodeRisk, Rules: flag}, {Module: functions.CodeRisk, Rules: flag}}},
 		"both":         {Default: true, Use: []functions.HeuristicUse{{Module: functions.CodeRisk, Rules: flag}}},
 		"other target": {Use: []functions.HeuristicUse{{Module: functions.CodeRisk, On: "results", Rules: flag}}},
+		"no target":    {Use: []functions.HeuristicUse{{Module: functions.CodeRisk, On: "agents", Rules: flag}}},
 	} {
 		_, err := w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{Heuristics: &policy}, p.Revision)
 		require.Error(t, err, name)

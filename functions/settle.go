@@ -22,59 +22,69 @@ type settlement struct {
 	reported bool       // every change comes with an attempt that an agent has reported
 	tainted  *uuid.UUID // whose results are taken back
 	reopened string     // why shards that were accepted are opened again
+	why      string     // the server is to execute shards; empty: it follows from the rest
 }
 
 // settle writes what was decided about some shards of a job, which the caller has locked: evidence, audits, shards, pages, flags and
 // events, and enqueues what follows. Rows are locked in one order by all steps, so that none waits for another in a circle: a lease,
 // shards, agents' trust, pages, each by number or ID, the job (every event locks it), and flags last.
 func (s *Service) settle(ctx context.Context, tx *store.Tx, d settlement) error {
-	judged, err := s.addEvidence(ctx, tx, d)
+	steps, err := s.write(ctx, tx, d)
 	if err != nil {
 		return err
 	}
+	return s.enqueue(ctx, tx, steps...)
+}
+
+// write is settle without enqueueing, which leaves the project's role: it returns the steps that follow.
+func (s *Service) write(ctx context.Context, tx *store.Tx, d settlement) ([]Step, error) {
+	judged, err := s.addEvidence(ctx, tx, d)
+	if err != nil {
+		return nil, err
+	}
 	if err := writeShards(ctx, tx, d.job, d.changes, d.reported); err != nil {
-		return err
+		return nil, err
 	}
 	counted, err := countPages(ctx, tx, d.project, d.job, pageDeltas(d.changes, d.reported))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	steps := slices.Concat(d.next, counted.settled, judged.steps)
 	refold, err := takeBackFolds(ctx, tx, d, counted)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	steps = append(steps, refold...)
+	folds, err := scoreFirst(ctx, tx, d.job, append(counted.settled, refold...))
+	if err != nil {
+		return nil, err
+	}
+	steps := slices.Concat(d.next, folds, judged.steps)
 	if counted.drained || len(refold) > 0 || d.changesDrain() {
 		if err := placeJob(ctx, tx, d.job); err != nil {
-			return err
+			return nil, err
 		}
 		if d.terms != nil || !d.reported { // otherwise every result is final
 			more, err := drain(ctx, tx, d.project, d.job)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			steps = append(steps, more...)
 		}
 	}
 	if err := reportUnusual(ctx, tx, d.job, d.weighed); err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range judged.caught {
 		if err := reportCaught(ctx, tx, d.job, c); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if wantsMore(d.changes) {
 		if err := notify(ctx, tx, channelWork, d.project); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	more, err := askRechecks(ctx, tx, d)
-	if err != nil {
-		return err
-	}
-	return s.enqueue(ctx, tx, append(steps, more...)...)
+	return append(steps, more...), err
 }
 
 // changesDrain says whether the shards of a job with a bound may have come closer to their end without being closed: a job whose

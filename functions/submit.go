@@ -35,6 +35,8 @@ type plannedJob struct {
 	policy     verify.Policy
 	validator  *ValidatorRef
 	aggregator *AggregatorRef
+	heuristics []HeuristicRef
+	raise      float64 // how much more of its results is audited, after what was found in the code
 	held       *string // why it is not dispatched yet
 	unscored   bool    // some heuristic has not looked at the code yet
 	createdBy  string
@@ -97,7 +99,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if err != nil {
 		return plannedJob{}, err
 	}
-	plan.held, plan.unscored = gate.held, gate.missing
+	plan.held, plan.unscored, plan.raise = gate.held, gate.missing, gate.raise
 	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
@@ -108,6 +110,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 		return plannedJob{}, err
 	}
 	if err := s.tryAggregator(ctx, project, plan.aggregator); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.heuristics, err = s.chooseHeuristics(ctx, project, want.Heuristics, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
 	plan.partition, plan.shards, err = s.fixPartition(ctx, project, want)
@@ -223,10 +228,21 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the validator: %w", err)
 		}
 	}
+	var heuristics []byte
+	if len(p.heuristics) > 0 {
+		if heuristics, err = json.Marshal(p.heuristics); err != nil {
+			return fmt.Errorf("encoding the heuristics: %w", err)
+		}
+	}
 	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics)
 	if err != nil {
 		return err
+	}
+	if p.raise > 0 {
+		if _, err := store.Exec(ctx, tx, store.RaiseAudits, p.id, ServerAgent, p.raise); err != nil {
+			return err
+		}
 	}
 	if _, _, err := store.Value[int](ctx, tx, store.AddAggregation, p.id, aggregator, p.createdBy); err != nil {
 		return err

@@ -189,6 +189,14 @@ type ValidatorRef struct {
 	Certificate bool            `json:"certificate,omitempty" doc:"Whether it judges each result alone: a result proves itself, or does not count."`
 }
 
+// HeuristicRef is a heuristic that looks at a job's results. The digest pins it.
+type HeuristicRef struct {
+	Module string          `json:"module" doc:"A module of the project, or the built-in one, anomaly."`
+	Digest string          `json:"digest"`
+	Params json.RawMessage `json:"params,omitempty"`
+	Rules  []HeuristicRule `json:"rules" doc:"What follows from which score."`
+}
+
 // ShardCounts counts a job's shards by state.
 type ShardCounts struct {
 	Total    int64 `json:"total"`
@@ -223,6 +231,8 @@ type Job struct {
 	Policy     verify.Policy  `json:"policy"`
 	Validator  *ValidatorRef  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; without it only equal bytes are."`
 	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
+	// Heuristics are those of the project's policy, of the function and of the request.
+	Heuristics []HeuristicRef `json:"heuristics,omitempty" doc:"What looks at the job's results, and what follows from which score."`
 	State      JobState       `json:"state"`
 	Error      string         `json:"error,omitempty"`
 	Shards     ShardCounts    `json:"shards"`
@@ -259,6 +269,8 @@ type NewJob struct {
 	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
 	Params        json.RawMessage // of the aggregator
 	Validator     *ValidatorUse   // nil: the manifest's
+	// Heuristics look at the results, besides those that the project asks for; nil: the manifest's.
+	Heuristics *HeuristicsPolicy
 }
 
 // ValidatorUse asks for a validator.

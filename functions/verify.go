@@ -195,6 +195,7 @@ type bench struct {
 	audits   map[int64][]openAudit
 	evidence map[string]verify.Evidence
 	lenders  map[uuid.UUID]lenderRow
+	raises   raises
 	classes  *classes
 	// uncompared says that some answers have no class yet, which the job's validator is to give them.
 	uncompared bool
@@ -246,7 +247,8 @@ func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64) e
 	for _, a := range audits {
 		b.audits[a.Shard] = append(b.audits[a.Shard], a)
 	}
-	return nil
+	b.raises, err = readRaises(ctx, tx, b.job, agents)
+	return err
 }
 
 // decide asks the verdict engine about a shard that is open, or accepted and audited. lent counts the attempts that are out and those in

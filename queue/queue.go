@@ -75,7 +75,7 @@ func queueOf(step functions.Step) string {
 	switch step.(type) {
 	case functions.VerifyArgs:
 		return QueueVerify
-	case functions.CompareArgs, functions.ScoreCodeArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
+	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
 		return QueueAggregate
 	case functions.RecheckArgs:
 		return QueueRecheck

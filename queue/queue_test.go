@@ -102,6 +102,10 @@ func (r *recorder) ScoreCode(ctx context.Context, a functions.ScoreCodeArgs) err
 	return r.call(ctx, a)
 }
 
+func (r *recorder) ScoreResults(ctx context.Context, a functions.ScoreResultsArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Aggregate(ctx context.Context, a functions.AggregateArgs) error {
 	return r.call(ctx, a)
 }
@@ -164,6 +168,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl, functions.SilenceArgs{Switch: id}: queue.QueueControl,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
+		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate,
 	}
 	for step := range steps {
 		enqueue(t, s, q, step)

@@ -23,6 +23,7 @@ type Steps interface {
 	Verify(ctx context.Context, args functions.VerifyArgs) error
 	Compare(ctx context.Context, args functions.CompareArgs) error
 	ScoreCode(ctx context.Context, args functions.ScoreCodeArgs) error
+	ScoreResults(ctx context.Context, args functions.ScoreResultsArgs) error
 	Aggregate(ctx context.Context, args functions.AggregateArgs) error
 	Merge(ctx context.Context, args functions.MergeArgs) error
 	Preview(ctx context.Context, args functions.PreviewArgs) error
@@ -164,6 +165,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Verify, shortStep)
 	add(w, working, steps.Compare, longStep)
 	add(w, working, steps.ScoreCode, longStep)
+	add(w, working, steps.ScoreResults, longStep)
 	add(w, working, steps.Aggregate, longStep)
 	add(w, working, steps.Merge, longStep)
 	add(w, working, steps.Preview, longStep)

@@ -32,7 +32,7 @@ func newFindingList(t *terminal, server *serverFlags) *cobra.Command {
 	o := &findingListOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what heuristics have found", Args: arguments(0),
-		Long: `List what heuristics have found in functions. A finding is advice: what follows from it is the project's
+		Long: `List what heuristics have found in functions and in results of jobs. A finding is advice: what follows from it is the project's
 policy (ostraka project set --heuristics), and it never accepts anything.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -64,10 +64,10 @@ func (o *findingListOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return show(o.terminal, &o.listFlags, "listing findings", []string{"FINDING", "HEURISTIC", "FUNCTION", "FILE", "SCORE", "LABELS", "ACTIONS"},
+	return show(o.terminal, &o.listFlags, "listing findings", []string{"FINDING", "HEURISTIC", "FUNCTION", "WHERE", "SCORE", "LABELS", "ACTIONS"},
 		func(f client.HeuristicFinding) []string {
 			return []string{
-				f.ID.String(), f.Heuristic, fmt.Sprintf("%s@%d", f.Function, f.Version), firstOf(f.File, "-"), scoreText(f.Score),
+				f.ID.String(), f.Heuristic, fmt.Sprintf("%s@%d", f.Function, f.Version), findingPlace(f), scoreText(f.Score),
 				strings.Join(f.Labels, " "), strings.Join(actionTexts(f.Actions), " "),
 			}
 		},
@@ -76,6 +76,14 @@ func (o *findingListOptions) run(ctx context.Context) error {
 			page.Cursor, page.Limit = cursor, size
 			return c.ListFindings(ctx, c.project, &page)
 		})
+}
+
+// findingPlace is the file of a finding, or its job and shard.
+func findingPlace(f client.HeuristicFinding) string {
+	if f.Job == nil || f.Shard == nil {
+		return firstOf(f.File, "-")
+	}
+	return fmt.Sprintf("%s/%d", f.Job, *f.Shard)
 }
 
 func scoreText(score float64) string { return strconv.FormatFloat(score, 'f', 2, 64) }
@@ -91,7 +99,7 @@ func actionTexts[A ~string](actions []A) []string {
 func newFindingShow(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use: "show FINDING", Short: "Show a finding with the lines that weigh", Args: arguments(1),
+		Use: "show FINDING", Short: "Show a finding with the lines or the measures that weigh", Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
@@ -121,14 +129,21 @@ func showFinding(t *terminal, o *outputFlag, doc answer.Document[client.Heuristi
 		{"finding", f.ID.String()},
 		{"heuristic", f.Heuristic},
 		{"function", fmt.Sprintf("%s version %d", f.Function, f.Version)},
-		{"file", f.File},
+		{"where", findingPlace(f)},
 		{"score", scoreText(f.Score)},
 		{"labels", strings.Join(f.Labels, " ")},
 		{"followed", strings.Join(actionTexts(f.Actions), " ")},
 		{"says", f.Explanation},
 	}
+	if f.Agent != nil {
+		fields = append(fields, [2]string{"agent", f.Agent.String()})
+	}
 	for _, p := range f.Places {
-		fields = append(fields, [2]string{fmt.Sprintf("line %d", p.Line), fmt.Sprintf("%s %s: %s", scoreText(p.Weight), p.Label, p.Text)})
+		if f.Shard != nil {
+			fields = append(fields, [2]string{p.Label, fmt.Sprintf("%s %s", scoreText(p.Weight), p.What)})
+		} else {
+			fields = append(fields, [2]string{fmt.Sprintf("line %d", p.Line), fmt.Sprintf("%s %s: %s", scoreText(p.Weight), p.Label, p.Text)})
+		}
 	}
 	return printOne(t, o, doc.Raw, fields)
 }

@@ -25,6 +25,7 @@ type jobRunOptions struct {
 	aggregator     string
 	params         string
 	validator      validatorFlags
+	heuristics     string
 	wait           bool
 	timeout        time.Duration
 	idempotencyKey string
@@ -63,6 +64,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
 	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
 	o.validator.register(f)
+	f.StringVar(&o.heuristics, "heuristics", "", "what looks at the results, besides what the project asks for: a file of JSON (see docs/modules.md) or none; left out: what the function says")
 	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
 	f.BoolVar(&o.wait, "wait", false, "wait until the job ends")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
@@ -111,6 +113,9 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, err
 	}
 	if r.Validator, err = o.validator.request(); err != nil {
+		return r, err
+	}
+	if r.Heuristics, err = readHeuristics(o.heuristics); err != nil {
 		return r, err
 	}
 	if o.aggregator != "" {

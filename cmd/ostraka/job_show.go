@@ -33,6 +33,7 @@ func jobFields(j client.Job) [][2]string {
 		{"taken back", takenBackText(j.Verification)},
 		{"incidents", incidentsText(j)},
 		{"validator", validatorText(j.Validator)},
+		{"heuristics", resultHeuristicsText(j.Heuristics)},
 		{"created", shortTime(j.CreatedAt) + " by " + j.CreatedBy},
 		{"took", tookText(j)},
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 )
 
-// readHeuristics reads a project's policy of heuristics: a file of JSON, none or default. Nothing leaves it as it is.
+// readHeuristics reads a policy of heuristics, a project's or a job's: a file of JSON, none or default. Nothing leaves it as it is.
 func readHeuristics(from string) (*client.HeuristicsPolicy, error) {
 	switch from {
 	case "":
@@ -43,11 +43,24 @@ func heuristicsWords(p *client.HeuristicsPolicy) string {
 	}
 	var all []string
 	for _, u := range p.Use {
-		var rules []string
-		for _, r := range u.Rules {
-			rules = append(rules, fmt.Sprintf("%s from %g", r.Do, r.At))
-		}
-		all = append(all, u.Module+" ("+strings.Join(rules, ", ")+")")
+		all = append(all, ruleWords(u.Module, u.Rules))
+	}
+	return strings.Join(all, "; ")
+}
+
+func ruleWords(module string, list []client.HeuristicRule) string {
+	var rules []string
+	for _, r := range list {
+		rules = append(rules, fmt.Sprintf("%s from %g", r.Do, r.At))
+	}
+	return module + " (" + strings.Join(rules, ", ") + ")"
+}
+
+// resultHeuristicsText says in a line what looks at a job's results.
+func resultHeuristicsText(list []client.HeuristicRef) string {
+	var all []string
+	for _, h := range list {
+		all = append(all, ruleWords(h.Module, h.Rules))
 	}
 	return strings.Join(all, "; ")
 }

@@ -54,6 +54,8 @@ type Manifest struct {
 	Limits       Limits       `json:"limits"`
 	Verification Verification `json:"verification"`
 	Aggregator   *Aggregator  `json:"aggregator,omitempty"`
+	// Heuristics look at the results of the function's jobs, besides those that its project asks for; by name.
+	Heuristics []ResultHeuristic `json:"heuristics,omitempty"`
 	// Monitor are thresholds for the function's sandboxes. They only make stricter what owners of machines and projects set.
 	Monitor *threshold.Rules `json:"monitor,omitempty"`
 }
@@ -83,6 +85,19 @@ type Validator struct {
 type Aggregator struct {
 	Module string          `json:"module"`
 	Params json.RawMessage `json:"params,omitempty"` // a JSON object
+}
+
+// ResultHeuristic names a module that looks at the function's results, and says what follows from which score.
+type ResultHeuristic struct {
+	Module string          `json:"module"`
+	Params json.RawMessage `json:"params,omitempty"` // a JSON object
+	Rules  []ResultRule    `json:"rules"`
+}
+
+// ResultRule says what follows from a score: flag, raise, recheck or review.
+type ResultRule struct {
+	At float64 `json:"at" toml:"at"` // from this score on, 0 to 1
+	Do string  `json:"do" toml:"do"`
 }
 
 var (

@@ -135,6 +135,9 @@ func TestManifestRefuses(t *testing.T) {
 		{"validator without module", minimal + "[verification.validator]\n", "verification.validator.module"},
 		{"validator's params", minimal + "[verification.validator]\nmodule = \"tolerant\"\n[verification.validator.params]\nx = inf", "verification.validator.params"},
 		{"aggregator without module", minimal + "[aggregator]\n", "name a module"},
+		{"heuristic without rules", minimal + "[heuristics.anomaly]\n", "heuristics.anomaly has no rules"},
+		{"heuristic without a name", minimal + "[heuristics.\"An omaly\"]\nrules = [{ at = 0.5, do = \"flag\" }]\n", "name a module"},
+		{"rule with a typo", minimal + "[heuristics.anomaly]\nrules = [{ at = 0.5, does = \"flag\" }]\n", "unknown field"},
 		{"params not finite", minimal + "[aggregator]\nmodule = \"merge\"\n[aggregator.params]\nx = nan", "aggregator.params"},
 		{"params with NUL", minimal + "[aggregator]\nmodule = \"merge\"\n[aggregator.params]\nx = \"\\u0000\"", "nul"},
 		{"too large", minimal + "#" + strings.Repeat("x", MaxManifestBytes), "at most 65536"},
@@ -208,4 +211,19 @@ func FuzzParseManifest(f *testing.F) {
 		var back Manifest
 		require.NoError(t, json.Unmarshal(doc, &back))
 	})
+}
+
+func TestHeuristicsOfAManifest(t *testing.T) {
+	m, err := ParseManifest([]byte(minimal + `
+[heuristics.mine]
+rules = [{ at = 0.5, do = "flag" }, { at = 0.9, do = "review" }]
+[heuristics.anomaly]
+params = { threshold = 6, fields = ["n"] }
+rules = [{ at = 0, do = "recheck" }]
+`))
+	require.NoError(t, err)
+	require.Equal(t, []ResultHeuristic{
+		{Module: "anomaly", Params: json.RawMessage(`{"fields":["n"],"threshold":6}`), Rules: []ResultRule{{At: 0, Do: "recheck"}}},
+		{Module: "mine", Rules: []ResultRule{{At: 0.5, Do: "flag"}, {At: 0.9, Do: "review"}}},
+	}, m.Heuristics, "in the order of their names")
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -15,17 +17,18 @@ import (
 
 // manifestFile is function.toml as written. Pointers tell "absent" from zero.
 type manifestFile struct {
-	Name         *string          `toml:"name"`
-	Description  string           `toml:"description"`
-	Entrypoint   *string          `toml:"entrypoint"`
-	Script       *string          `toml:"script"`
-	Runtime      *string          `toml:"runtime"`
-	Network      *string          `toml:"network"`
-	MinIsolation *string          `toml:"min_isolation"`
-	Limits       limitsFile       `toml:"limits"`
-	Verification *verifyFile      `toml:"verification"`
-	Aggregator   *moduleFile      `toml:"aggregator"`
-	Monitor      *threshold.Rules `toml:"monitor"`
+	Name         *string                  `toml:"name"`
+	Description  string                   `toml:"description"`
+	Entrypoint   *string                  `toml:"entrypoint"`
+	Script       *string                  `toml:"script"`
+	Runtime      *string                  `toml:"runtime"`
+	Network      *string                  `toml:"network"`
+	MinIsolation *string                  `toml:"min_isolation"`
+	Limits       limitsFile               `toml:"limits"`
+	Verification *verifyFile              `toml:"verification"`
+	Aggregator   *moduleFile              `toml:"aggregator"`
+	Heuristics   map[string]heuristicFile `toml:"heuristics"`
+	Monitor      *threshold.Rules         `toml:"monitor"`
 }
 
 type limitsFile struct {
@@ -65,6 +68,11 @@ type verifyFile struct {
 type validatorFile struct {
 	moduleFile
 	Certificate bool `toml:"certificate"`
+}
+
+type heuristicFile struct {
+	Params map[string]any `toml:"params"`
+	Rules  []ResultRule   `toml:"rules"`
 }
 
 type moduleFile struct {
@@ -138,6 +146,9 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		return Manifest{}, err
 	}
 	if m.Aggregator, err = f.Aggregator.aggregator(); err != nil {
+		return Manifest{}, err
+	}
+	if m.Heuristics, err = heuristics(f.Heuristics); err != nil {
 		return Manifest{}, err
 	}
 	if m.Monitor = f.Monitor; m.Monitor != nil {
@@ -221,6 +232,24 @@ func (a *moduleFile) aggregator() (*Aggregator, error) {
 		return nil, err
 	}
 	return &Aggregator{Module: a.Module, Params: params}, nil
+}
+
+// heuristics puts the modules that look at results in the order of their names. Which actions there are is the server's to say: it
+// refuses a job with one that it does not know.
+func heuristics(named map[string]heuristicFile) (list []ResultHeuristic, err error) {
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		h := named[name]
+		file := moduleFile{Module: name, Params: h.Params}
+		params, err := file.module("heuristics."+name, "anomaly")
+		if err != nil {
+			return nil, err
+		}
+		if len(h.Rules) == 0 {
+			return nil, fmt.Errorf("heuristics.%s has no rules: say what follows from a score, for example rules = [{ at = 0.5, do = \"flag\" }]", name)
+		}
+		list = append(list, ResultHeuristic{Module: name, Params: params, Rules: h.Rules})
+	}
+	return list, nil
 }
 
 // module checks the name of a module and returns its parameters as JSON, nil where there are none.

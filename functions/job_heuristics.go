@@ -1,0 +1,117 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// pinned is the heuristic as a step uses it.
+func (r HeuristicRef) pinned() pinnedHeuristic {
+	return pinned(HeuristicUse{Module: r.Module, On: OnResults, Params: r.Params, Rules: r.Rules}, r.Digest)
+}
+
+// chooseHeuristics pins what looks at a job's results: what the project's policy says, which nobody can take away, and what the request
+// adds, or else the function. Each is tried with its parameters.
+func (s *Service) chooseHeuristics(ctx context.Context, project uuid.UUID, want *HeuristicsPolicy, m bundle.Manifest) (list []HeuristicRef, err error) {
+	policy, err := s.heuristicsOf(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	further, err := jobHeuristics(want, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range slices.Concat(policy.on(OnResults), further) {
+		pinned, err := s.tryHeuristic(ctx, project, u)
+		if err != nil {
+			return nil, err
+		}
+		list = withHeuristic(list, HeuristicRef{Module: u.Module, Digest: pinned.digest, Params: u.Params, Rules: u.Rules})
+	}
+	if len(list) > MaxHeuristics {
+		return nil, Invalid("bad_heuristics", fmt.Sprintf("a job has at most %d heuristics, with those of its project; these are %d", MaxHeuristics, len(list)), "leave some out")
+	}
+	return list, nil
+}
+
+// jobHeuristics are those that the request adds, or else the function.
+func jobHeuristics(want *HeuristicsPolicy, m bundle.Manifest) ([]HeuristicUse, error) {
+	var p HeuristicsPolicy
+	if want == nil {
+		for _, h := range m.Heuristics {
+			u := HeuristicUse{Module: h.Module, On: OnResults, Params: h.Params}
+			for _, r := range h.Rules {
+				u.Rules = append(u.Rules, HeuristicRule{At: r.At, Do: HeuristicAction(r.Do)})
+			}
+			p.Use = append(p.Use, u)
+		}
+	} else {
+		p = HeuristicsPolicy{Default: want.Default, Use: slices.Clone(want.Use)}
+		for i := range p.Use {
+			if p.Use[i].On == "" {
+				p.Use[i].On = OnResults
+			}
+		}
+	}
+	if p.Default {
+		return nil, Invalid("bad_heuristics", "a job has no default of its own", "leave \"default\" out: what the project's policy says holds for every job")
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(p.Use, func(u HeuristicUse) bool { return u.On != OnResults }); i >= 0 {
+		return nil, Invalid("bad_heuristics", fmt.Sprintf("%s looks at code, and a job's heuristics look at its results", p.Use[i].Module), "set it for the project: ostraka project set --heuristics")
+	}
+	return p.Use, nil
+}
+
+// withHeuristic adds a heuristic, or the rules of one that is there with the same parameters.
+func withHeuristic(list []HeuristicRef, h HeuristicRef) []HeuristicRef {
+	i := slices.IndexFunc(list, func(o HeuristicRef) bool { return o.Module == h.Module && string(o.Params) == string(h.Params) })
+	if i < 0 {
+		return append(list, h)
+	}
+	rules := slices.Clone(list[i].Rules)
+	for _, r := range h.Rules {
+		if !slices.Contains(rules, r) {
+			rules = append(rules, r)
+		}
+	}
+	list[i].Rules = rules
+	return list
+}
+
+// scoreFirst has pages scored that are to be folded: before, where a finding may take back what would be folded, else beside it.
+func scoreFirst(ctx context.Context, tx *store.Tx, job uuid.UUID, folds []Step) (steps []Step, err error) {
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	heuristics, _, err := store.Value[[]HeuristicRef](ctx, tx, store.JobHeuristics, job)
+	if err != nil || len(heuristics) == 0 {
+		return folds, err
+	}
+	for _, f := range folds {
+		fold, is := f.(AggregateArgs)
+		if is {
+			steps = append(steps, ScoreResultsArgs{Project: fold.Project, Job: fold.Job, Page: fold.Page})
+		}
+		if !is || !holdFolds(heuristics) {
+			steps = append(steps, f)
+		}
+	}
+	return steps, nil
+}
+
+// holdFolds says whether a finding may lead to more than words, so that pages are folded when they have been scored.
+func holdFolds(heuristics []HeuristicRef) bool {
+	return slices.ContainsFunc(heuristics, func(h HeuristicRef) bool {
+		u := h.pinned()
+		return u.does(DoRecheck) || u.does(DoReview)
+	})
+}

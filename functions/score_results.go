@@ -1,0 +1,276 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/wasm"
+)
+
+// ScoreResultsArgs is the step that has a job's heuristics look at the accepted results of a settled page.
+type ScoreResultsArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+	Page    int64     `json:"page"`
+}
+
+// Kind names the step.
+func (ScoreResultsArgs) Kind() string { return "score_results" }
+
+// MaxScoreFailures is how often a heuristic may fail at the results of a page, through no fault of its own, before the page goes on without
+// its score: advice never holds a job for ever. A heuristic that fails by its own fault fails for good.
+const MaxScoreFailures = 5
+
+// The states of what a heuristic has to say about a page.
+const (
+	scoreScored  = "scored"
+	scoreFailed  = "failed" // it is tried again
+	scoreGivenUp = "given_up"
+)
+
+// pageToScore is a settled page as it was read.
+type pageToScore struct {
+	job, function uuid.UUID
+	number        int64
+	version       int
+	reopened      int // how often its shards were opened again before it was read
+	policy        verify.Policy
+	heuristics    []pinnedHeuristic // that have not given a score yet
+	holds         bool              // the page is folded when all have, or were given up
+	rows          []evidenceRow
+}
+
+type evidenceRow struct {
+	Shard        int64
+	AgentID      uuid.UUID
+	Output       []byte
+	OutputDigest string
+	OutputBytes  int64
+	CPUMicros    int64 `db:"cpu_us"`
+	WallMicros   int64 `db:"wall_us"`
+	PeakRSS      int64 `db:"peak_rss_bytes"`
+}
+
+// evidence is what a heuristic is shown. An output that is an object is only named: no heuristic reads it.
+func (r evidenceRow) evidence() wasm.Evidence {
+	e := wasm.Evidence{
+		ID: itoa(r.Shard), Subject: wasm.SubjectResult, Agent: r.AgentID.String(), Content: r.Output,
+		Measures: &wasm.Measures{OutputBytes: r.OutputBytes, CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSS},
+	}
+	if r.Output == nil {
+		e.Ref = &wasm.Ref{SHA256: r.OutputDigest, Size: r.OutputBytes}
+	}
+	return e
+}
+
+// pageScores is what one heuristic has said about a page, or why it has not.
+type pageScores struct {
+	pinnedHeuristic
+	found []resultFinding // those from which something follows, the highest first
+	score *float64        // the highest of all; nil where there are no results
+	err   error
+}
+
+// resultFinding is a result that deserves a look.
+type resultFinding struct {
+	shard int64
+	agent uuid.UUID
+	wasm.Score
+}
+
+// ScoreResults has heuristics look at the results of a page. No transaction is open while they work. What they find makes flags, and what
+// else the rules say; it never accepts anything. Where one fails the page is tried again a few times and then goes on without its score.
+func (s *Service) ScoreResults(ctx context.Context, args ScoreResultsArgs) error {
+	page, err := s.readToScore(ctx, args)
+	if err != nil || page == nil {
+		return err
+	}
+	scores := make([]pageScores, len(page.heuristics))
+	for i, h := range page.heuristics {
+		scores[i] = s.scorePage(ctx, args.Project, page, h)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	again, err := s.keepPageScores(ctx, args, page, scores)
+	if errors.Is(err, ErrJobEnded) { // meanwhile: nothing follows any more
+		return nil
+	}
+	if err == nil {
+		err = again
+	}
+	if err != nil {
+		return fmt.Errorf("scoring page %d of job %s: %w", args.Page, args.Job, err)
+	}
+	return nil
+}
+
+// readToScore is nil when there is nothing to do any more.
+func (s *Service) readToScore(ctx context.Context, args ScoreResultsArgs) (page *pageToScore, err error) {
+	type jobRow struct {
+		FunctionID uuid.UUID
+		Version    int
+		State      JobState
+		Policy     verify.Policy
+		Heuristics []HeuristicRef
+	}
+	type known struct {
+		Key      string
+		State    string
+		Failures int
+	}
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		page = nil
+		job, found, err := store.One[jobRow](ctx, tx, store.ScoringJob, args.Job)
+		if err != nil || !found || job.State.Ended() {
+			return err
+		}
+		settled, err := pageSettled(ctx, tx, args.Job, args.Page)
+		if err != nil || !settled.Settled {
+			return err // it was opened again, and comes here once more when it is settled
+		}
+		done, err := store.Many[known](ctx, tx, store.PageScores, args.Job, args.Page)
+		if err != nil {
+			return err
+		}
+		p := &pageToScore{
+			job: args.Job, number: args.Page, function: job.FunctionID, version: job.Version, reopened: settled.Reopened, policy: job.Policy,
+			holds: holdFolds(job.Heuristics),
+		}
+		for _, h := range job.Heuristics {
+			u := h.pinned()
+			if !slices.ContainsFunc(done, func(k known) bool { return k.Key == u.key && k.State != scoreFailed }) {
+				p.heuristics = append(p.heuristics, u)
+			}
+		}
+		if len(p.heuristics) == 0 {
+			return nil
+		}
+		page = p
+		page.rows, err = store.Many[evidenceRow](ctx, tx, store.PageEvidence, args.Job, args.Page*partition.PageSize, (args.Page+1)*partition.PageSize)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading page %d of job %s: %w", args.Page, args.Job, err)
+	}
+	return page, nil
+}
+
+// scorePage asks one heuristic about all results of a page at once: it may compare them.
+func (s *Service) scorePage(ctx context.Context, project uuid.UUID, page *pageToScore, u pinnedHeuristic) pageScores {
+	p := pageScores{pinnedHeuristic: u}
+	things := make([]wasm.Evidence, len(page.rows))
+	for i, r := range page.rows {
+		things[i] = r.evidence()
+	}
+	scores, err := s.score(ctx, project, page.job, u, fmt.Sprintf("page %d", page.number), things)
+	if err != nil {
+		p.err = err
+		return p
+	}
+	for i, score := range scores {
+		if p.score == nil || *score.Score > *p.score {
+			p.score = score.Score
+		}
+		if *score.Score >= u.lowest() {
+			p.found = append(p.found, resultFinding{shard: page.rows[i].Shard, agent: page.rows[i].AgentID, Score: score})
+		}
+	}
+	slices.SortStableFunc(p.found, func(a, b resultFinding) int { return -compareScores(a.Score, b.Score) })
+	return p
+}
+
+// score asks a heuristic about results of a job.
+func (s *Service) score(ctx context.Context, project, job uuid.UUID, u pinnedHeuristic, step string, things []wasm.Evidence) ([]wasm.Score, error) {
+	module, runs := s.watchedHeuristic(project, job, u, step)
+	scores, _, err := module.Score(ctx, wasm.Each(things))
+	return scores, runs.named(err)
+}
+
+// keepPageScores stores what was said, carries out what follows, and has the page folded when that waited for it. The first error is what
+// is to be tried again.
+func (s *Service) keepPageScores(ctx context.Context, args ScoreResultsArgs, page *pageToScore, scores []pageScores) (again, err error) {
+	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
+		again = nil
+		c, err := s.consequencesOf(ctx, tx, args.Project, page, scores)
+		if err != nil {
+			return err
+		}
+		for _, p := range scores {
+			c.marks = append(c.marks, p.failure(page)...)
+		}
+		steps, err := s.write(ctx, tx, c.settlement)
+		if err != nil {
+			return err
+		}
+		if err := c.keep(ctx, tx); err != nil {
+			return err
+		}
+		for _, p := range scores {
+			state, err := p.keep(ctx, tx, page)
+			if err != nil {
+				return err
+			}
+			if state == scoreFailed {
+				again = errors.Join(again, p.err)
+			}
+		}
+		settled, err := pageSettled(ctx, tx, page.job, page.number)
+		if err != nil {
+			return err
+		}
+		if again == nil && page.holds && settled.Settled && settled.Reopened == page.reopened {
+			steps = append(steps, AggregateArgs{Project: args.Project, Job: args.Job, Page: args.Page})
+		}
+		return s.enqueue(ctx, tx, steps...)
+	})
+	return again, err
+}
+
+// final says whether a failure is the heuristic's own, which comes again however often it is tried.
+func (p pageScores) final() bool {
+	var module *wasm.Error
+	return errors.As(p.err, &module) && !module.Operational()
+}
+
+// keep stores what the heuristic has said, or that it has failed once more.
+func (p pageScores) keep(ctx context.Context, tx *store.Tx, page *pageToScore) (state string, err error) {
+	state, text := scoreScored, ""
+	if p.err != nil {
+		state, text = scoreFailed, shortText(p.err.Error(), maxScoreError)
+		if p.final() {
+			state = scoreGivenUp
+		}
+	}
+	now, found, err := store.Value[string](ctx, tx, store.KeepPageScore, page.job, page.number, p.key, p.Module, page.reopened, state, text, p.score, len(p.found), MaxScoreFailures)
+	if err == nil && !found { // another run of the step was quicker
+		now = scoreScored
+	}
+	return now, err
+}
+
+// maxScoreError is how much of an error is kept with a page, in bytes; the run of the module has all of it.
+const maxScoreError = 4 << 10
+
+// failure is the flag for a heuristic that has failed.
+func (p pageScores) failure(page *pageToScore) []Mark {
+	if p.err == nil {
+		return nil
+	}
+	decision := fmt.Sprintf("not scored; tried again, %d times at most", MaxScoreFailures)
+	if p.final() {
+		decision = "not scored, and nothing waits for it"
+	}
+	detail := map[string]any{"page": page.number, "heuristic": p.Module, "error": shortText(p.err.Error(), maxScoreError), "decision": decision}
+	if run := runOf(p.err); run != nil {
+		detail["module_run"] = run
+	}
+	return []Mark{{Kind: FlagFinding, Rule: p.Module, Job: page.job, Decision: decision, Event: EventScoringFailed, Detail: detail}}
+}

@@ -1,0 +1,1 @@
+select heuristics from jobs where id = $1
