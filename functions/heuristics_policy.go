@@ -98,12 +98,12 @@ func (p *HeuristicsPolicy) check() error {
 			return refuse("%s does not look at %s", u.Module, u.On)
 		case u.Required && u.On != OnCode:
 			return refuse("%s is required: only dispatch waits for a score, not results", u.Module)
-		case seen[u.Module+"/"+string(u.On)]:
-			return refuse("%s is named twice", u.Module)
+		case seen[u.same()]:
+			return refuse("%s is named twice with the same parameters", u.Module)
 		case len(u.Rules) < 1 || len(u.Rules) > MaxHeuristicRules:
 			return refuse("%s has %d rules; it takes 1 to %d", u.Module, len(u.Rules), MaxHeuristicRules)
 		}
-		seen[u.Module+"/"+string(u.On)] = true
+		seen[u.same()] = true
 		if err := checkParams(u.Params); err != nil {
 			return err
 		}
@@ -125,6 +125,9 @@ func (r HeuristicRule) check(module string) error {
 	}
 	return nil
 }
+
+// same is what two uses of one heuristic share that would give the same scores.
+func (u HeuristicUse) same() string { return u.Module + " " + string(u.On) + " " + string(u.Params) }
 
 // usualTarget is what a heuristic looks at where nothing is said.
 func usualTarget(module string) HeuristicTarget {

@@ -35,12 +35,13 @@ type raises map[uuid.UUID]float64
 
 func (r raises) of(agent uuid.UUID) float64 { return max(r[agent], r[ServerAgent]) }
 
+// readRaises reads those of agents, ServerAgent among them.
 func readRaises(ctx context.Context, tx *store.Tx, job uuid.UUID, agents []uuid.UUID) (raises, error) {
 	type row struct {
 		AgentID uuid.UUID
 		Factor  float64
 	}
-	rows, err := store.Many[row](ctx, tx, store.RaisesOfJob, job, append(slices.Clone(agents), ServerAgent))
+	rows, err := store.Many[row](ctx, tx, store.RaisesOfJob, job, agents)
 	r := raises{}
 	for _, of := range rows {
 		r[of.AgentID] = of.Factor

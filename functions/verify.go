@@ -232,11 +232,11 @@ func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission 
 	if err := b.readLenders(ctx, tx, agents); err != nil {
 		return b, err
 	}
-	return b, b.readAudits(ctx, tx, sub.Shards)
+	return b, b.readAudits(ctx, tx, sub.Shards, inOrder(agents))
 }
 
 // readAudits reads what only policies need with which the server may execute shards.
-func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64) error {
+func (b *bench) readAudits(ctx context.Context, tx *store.Tx, numbers []int64, agents []uuid.UUID) error {
 	if b.terms == nil {
 		return nil
 	}

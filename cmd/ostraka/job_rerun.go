@@ -87,5 +87,9 @@ func sameAgain(old client.Job) client.JobRequest {
 	if a := old.Aggregator; a != nil {
 		r.Aggregator = &client.AggregatorRequest{Module: a.Module, Params: a.Params}
 	}
+	r.Heuristics = &client.HeuristicsPolicy{}
+	for _, h := range old.Heuristics { // those of the project's policy come together with it
+		r.Heuristics.Use = append(r.Heuristics.Use, client.HeuristicUse{Module: h.Module, On: client.HeuristicUseOnResults, Params: h.Params, Rules: h.Rules})
+	}
 	return r
 }
