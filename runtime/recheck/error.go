@@ -15,9 +15,6 @@ const (
 	Broken      Class = "broken"      // the walls could not be put up, or what answers makes no sense
 )
 
-// Classes lists every class.
-func Classes() []Class { return []Class{Unavailable, Slow, Full, Image, Crashed, Broken} }
-
 // Error says why a batch could not be executed, and what an operator does about it.
 type Error struct {
 	Class Class
