@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // TestNobodyIsChargedForAFunctionThatIsNotDeterministic: every agent gives another answer, and a person sees all of them.
@@ -68,6 +69,66 @@ func TestNobodyIsChargedForWhatHappensToMachines(t *testing.T) {
 			}
 			require.Len(t, w.flags(job.ID, kind), 2)
 			w.check(job.ID)
+		})
+	}
+}
+
+// TestTheServerFindsThatAFunctionIsNotDeterministic: its own executions differ, so that whoever contradicts it is not to blame. A person sees
+// both of its answers and the agent's.
+func TestTheServerFindsThatAFunctionIsNotDeterministic(t *testing.T) {
+	t.Parallel()
+	c := &court{answer: func(_ string, seed uint32) functions.Result { return ok(fmt.Sprintf(`{"n":%d,"sum":0}`, 100+seed)) }}
+	w := newWorld(t, withCourt(c))
+	w.opened()
+	job := w.submit(2, func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, verify.RecheckAll })
+	w.settleAll()
+	a := w.agent(says(`{"n":7,"sum":0}`))
+	a.do(2)
+	w.settleAll()
+	require.Equal(t, functions.JobReview, w.job(job.ID).State)
+	w.requireUncharged([]*agent{a})
+	flags := w.flags(job.ID, functions.FlagUnsteady)
+	require.NotEmpty(t, flags)
+	text := jsonOf(t, w.flag(flags[0].ID))
+	for _, answer := range []string{`\"n\":7,`, `\"n\":100,`, `\"n\":101,`} {
+		require.Contains(t, text, answer)
+	}
+	require.Zero(t, w.count("select count(*) from trust where failed + audits_failed > 0 or caught_at is not null"))
+	require.Len(t, w.flags(job.ID, functions.FlagReview), 2)
+	w.check(job.ID)
+}
+
+// TestMachinesThatFailAreNotAudited: under a bound, time-outs, deaths and memory kills of agents say nothing about their answers, and those
+// of the server decide nothing.
+func TestMachinesThatFailAreNotAudited(t *testing.T) {
+	t.Parallel()
+	for _, status := range []string{"timeout", "memory", "killed"} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			c := &court{}
+			w := newWorld(t, withCourt(c))
+			w.opened()
+			job := w.submit(20, bounded(1e-3))
+			w.settleAll()
+			weak := w.agent(func(string) functions.Result { return functions.Result{Status: status} })
+			weak.do(20)
+			w.settleAll()
+			strong := w.agent(honest)
+			done := w.workOff(job, 20, strong)
+			require.Equal(t, functions.JobFinished, done.State, done.Error)
+			requireTruth(t, done, truth(rangeOf(20)))
+			require.Zero(t, w.count("select count(*) from audits where agent_id = $1", weak.id))
+
+			c.set(func(c *court) {
+				c.answer = func(string, uint32) functions.Result { return functions.Result{Status: status} }
+			})
+			lost := w.submit(1, bounded(1e-3))
+			w.settleAll()
+			strong.do(1)
+			w.settleAll()
+			require.False(t, w.job(lost.ID).State.Ended(), "the server could not execute it either, and nothing follows from that")
+			w.requireUncharged([]*agent{weak, strong})
+			require.Zero(t, w.count("select count(*) from audits where state = 'failed'"))
 		})
 	}
 }
