@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
@@ -85,6 +86,10 @@ func (s *server) pushModule(ctx context.Context, c *call, in *PushModuleInput) (
 		return nil, err
 	}
 	m, created, err := s.service.PushModule(ctx, c.principal, project, in.Name, in.Kind, c.request.Body)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return nil, functions.ErrModuleTooLarge // which says how modules become smaller
+	}
 	if err != nil {
 		return nil, streamError(err, precheck.MaxModuleBytes)
 	}

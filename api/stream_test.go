@@ -46,7 +46,7 @@ func TestUploads(t *testing.T) {
 
 			p := send(bytes.NewReader(append(most, 'x'))).problem(t)
 			require.Equal(t, 413, p.Status)
-			require.Equal(t, "body_too_large", p.Code)
+			require.Equal(t, map[bool]string{true: "module_too_large", false: "body_too_large"}[name == "module"], p.Code)
 			p = send(io.MultiReader(bytes.NewReader(append(most, 'x')))).problem(t) // without a Content-Length
 			require.Equal(t, 413, p.Status)
 

@@ -24,6 +24,12 @@ import (
 // MaxModuleParams bounds the parameters of a module, in bytes of JSON.
 const MaxModuleParams = wasm.MaxParams
 
+// ErrModuleTooLarge refuses a module before anything of it is looked at.
+var ErrModuleTooLarge = &Error{
+	Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),
+	Hint: "leave out debug sections (go build -ldflags='-s -w', clang -Wl,-s, wasm-opt --strip-debug), and optimise for size",
+}
+
 // PushModule checks a module, compiles it and runs it once outside this process, stores it and makes it the newest version of its
 // name. The same bytes pushed again are the version that they are already.
 func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUID, name, kind string, body io.Reader) (m Module, created bool, err error) {
@@ -41,10 +47,7 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 		return m, false, fmt.Errorf("reading the module: %w", err)
 	}
 	if len(bytesOf) > precheck.MaxModuleBytes {
-		return m, false, &Error{
-			Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),
-			Hint: "build with size optimisation and strip debug sections",
-		}
+		return m, false, ErrModuleTooLarge
 	}
 	info, err := s.modules.Check(ctx, project.String(), bytesOf, wasm.Kind(kind))
 	if err != nil {
@@ -84,7 +87,7 @@ func moduleRefused(err error) error {
 	if hint == "" {
 		hint = "mend the module and push it again; docs/modules.md has the contract"
 	}
-	return &Error{Kind: KindInvalid, Code: "module_" + string(w.Class), Message: w.Error(), Hint: hint, Err: err}
+	return &Error{Kind: KindInvalid, Code: "module_" + string(w.Class), Message: strings.TrimSuffix(err.Error(), " ("+w.Hint+")"), Hint: hint, Err: err}
 }
 
 // GetModule returns one version of a module; version 0 is the newest.

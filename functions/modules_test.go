@@ -88,6 +88,43 @@ func TestModulesThatAreRefused(t *testing.T) {
 	require.Zero(t, w.count("select count(*) from modules"))
 }
 
+// bareModule is a module with these sections before those that every module has, and a _start that traps.
+func bareModule(first string) string {
+	return "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00" + first + "\x03\x02\x01\x00\x05\x03\x01\x00\x01" +
+		"\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x00" + "\x0a\x05\x01\x03\x00\x00\x0b"
+}
+
+// TestARefusalSaysWhatToDo in words that fit its reason, once.
+func TestARefusalSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	whole, err := io.ReadAll(builtinBytes(t))
+	require.NoError(t, err)
+	for name, c := range map[string]struct{ body, code, says, hint string }{
+		"no module":      {"#!/bin/sh", "module_rejected", "not a WebAssembly module", "the .wasm file that the build makes"},
+		"a component":    {"\x00asm\x0d\x00\x01\x00", "module_rejected", "component", "build for WASI preview 1"},
+		"a part":         {string(whole[:1000]), "module_rejected", "offset", "cut off or damaged"},
+		"unknown import": {bareModule("\x02\x0d\x01\x03env\x05abort\x00\x00"), "module_rejected", "env.abort", "wasi_snapshot_preview1"},
+		"too large":      {string(make([]byte, precheck.MaxModuleBytes+1)), "module_too_large", "8388608 bytes", "debug sections"},
+		"traps":          {bareModule(""), "module_trap", "trying the phase describe", "exit code 64"},
+		"another kind":   {string(whole), "module_exit", "does not support this kind", "the right kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := "aggregator"
+			if name == "another kind" {
+				kind = "planner"
+			}
+			_, _, err := w.PushModule(t.Context(), w.by, w.project, "mine", kind, strings.NewReader(c.body))
+			requireCode(t, err, c.code)
+			var e *functions.Error
+			require.ErrorAs(t, err, &e)
+			require.Contains(t, e.Message, c.says)
+			require.Contains(t, e.Hint, c.hint)
+			require.NotContains(t, e.Message, e.Hint)
+		})
+	}
+}
+
 func TestModulesPushedAtOnceAreNumbered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

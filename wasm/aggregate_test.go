@@ -113,7 +113,7 @@ func TestCheck(t *testing.T) {
 		"kind":         {w.Print("1"), "oracle", wasm.ClassRejected, `no kind "oracle"`},
 		"no answer":    {w.Command(nil), wasm.KindAggregator, wasm.ClassBadOutput, "describe"},
 		"no partial":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["aggregator"]}`), wasm.KindAggregator, wasm.ClassBadOutput, "leaf with no items"},
-		"other kind":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"]}`), wasm.KindAggregator, wasm.ClassBadOutput, "used as a aggregator"},
+		"other kind":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"]}`), wasm.KindAggregator, wasm.ClassBadOutput, "used as aggregator"},
 		"bad schema":   {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"],"params":{"type":"thing"}}`), wasm.KindPlanner, wasm.ClassBadOutput, "not JSON Schema"},
 		"needs params": {w.Print(`{"t":"describe","name":"n","version":"1","kinds":["planner"],"params":{"required":["x"]}}`), wasm.KindPlanner, wasm.ClassBadOutput, "missing property"},
 		"exits":        {w.Command(w.Exit(64)), wasm.KindAggregator, wasm.ClassExit, "leaf with no items"},

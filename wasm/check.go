@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,7 +47,7 @@ func (p *Pool) Check(ctx context.Context, project string, module []byte, kind Ki
 	}
 	use := Use{Pool: p, Project: project, Job: "check", Module: m, Fuel: CheckFuel}
 	if info.Description, _, err = use.Describe(ctx, kind); err != nil {
-		return Info{}, fmt.Errorf("trying the phase describe: %w", err)
+		return Info{}, fmt.Errorf("trying the phase describe: %w", withDescribeHint(err))
 	}
 	use.Params = info.Description.ExampleParams()
 	if err := info.Description.CheckParams(use.Params); err != nil {
@@ -63,6 +64,17 @@ func (p *Pool) Check(ctx context.Context, project string, module []byte, kind Ki
 		return Info{}, use.failure(ClassNondeterministic, "two runs without records differ: %d and %d units, %d and %d bytes", info.Smoke.Fuel, again.Fuel, info.Smoke.OutBytes, again.OutBytes)
 	}
 	return info, nil
+}
+
+// withDescribeHint says what a module is to do where describing itself has failed.
+func withDescribeHint(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Operational() || e.Class == ClassBadOutput {
+		return err
+	}
+	hinted := *e
+	hinted.Hint = "answer a header of the phase describe with one line, or with exit code 64 if the module does not describe itself: docs/modules.md"
+	return &hinted
 }
 
 // failure is an Error about several runs.

@@ -81,7 +81,7 @@ func (d Description) check(kind Kind) error {
 	case len(d.Kinds) > len(Kinds()) || slices.ContainsFunc(d.Kinds, func(k Kind) bool { return !slices.Contains(Kinds(), k) }):
 		return fmt.Errorf("it names kinds that there are not, or one twice; the kinds are %v", Kinds())
 	case !slices.Contains(d.Kinds, kind):
-		return fmt.Errorf("its kinds are %q and it is used as a %s", d.Kinds, kind)
+		return fmt.Errorf("it says that it is of the kinds %q, and it is used as %s: name one of these as its kind", d.Kinds, kind)
 	case clean(d.Name) != d.Name || clean(d.Version) != d.Version || clean(d.Summary) != d.Summary:
 		return fmt.Errorf("name, version and summary must be printable")
 	}

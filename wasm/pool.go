@@ -266,11 +266,12 @@ func (p *Pool) precheck(bytes []byte) (precheck.Info, error) {
 	if err == nil {
 		return info, nil
 	}
-	e := &Error{Class: ClassRejected, Message: err.Error(), Hint: "see docs/modules.md for what a module may hold", Digest: Digest(bytes), Err: err}
+	e := &Error{Class: ClassRejected, Message: err.Error(), Digest: Digest(bytes), Err: err}
 	var refusal *precheck.Refusal
 	if errors.As(err, &refusal) {
 		e.Rule = string(refusal.Rule)
 	}
+	e.Hint = refusalHint(precheck.Rule(e.Rule))
 	return info, e
 }
 
