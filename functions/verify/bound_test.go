@@ -232,12 +232,19 @@ func TestClusters(t *testing.T) {
 func TestDivergent(t *testing.T) {
 	record := Evidence{Record: ProbationAudits}
 	members := []Member{
-		{"a", "1", "", "amd glibc", 0, 50}, {"b", "2", "", "amd glibc", 0, 50}, // the reference
-		{"c", "3", "", "arm musl", 1, 5}, {"d", "4", "", "arm musl", 0, 5}, {"e", "5", "", "arm musl", 0, 0},
-		{"f", "6", "", "arm glibc", 0, 10}, {"g", "6", "", "arm glibc", 0, 10}, // of one owner
-		{"h", "7", "", "amd musl", 2, 5}, {"i", "8", "", "amd musl", 0, 5}, // too many passed
-		{"j", "9", "", "invented", 0, 2}, {"k", "10", "", "invented", 0, 2}, // nobody with a record
-		{"l", "11", "", "", 0, 9}, {"m", "12", "", "", 0, 9}, // not known
+		{"a", "1", "", "amd glibc", 0, 50},
+		{"b", "2", "", "amd glibc", 0, 50}, // the reference
+		{"c", "3", "", "arm musl", 1, 5},
+		{"d", "4", "", "arm musl", 0, 5},
+		{"e", "5", "", "arm musl", 0, 0},
+		{"f", "6", "", "arm glibc", 0, 10},
+		{"g", "6", "", "arm glibc", 0, 10}, // of one owner
+		{"h", "7", "", "amd musl", 2, 5},
+		{"i", "8", "", "amd musl", 0, 5}, // too many passed
+		{"j", "9", "", "invented", 0, 2},
+		{"k", "10", "", "invented", 0, 2}, // nobody with a record
+		{"l", "11", "", "", 0, 9},
+		{"m", "12", "", "", 0, 9}, // not known
 	}
 	evidence := map[string]Evidence{"c": record, "d": record, "f": record, "g": record, "h": record, "i": record, "j": record, "l": record, "m": record}
 	want := []ClassVerdict{{Class: "arm musl", Excused: []string{"c", "d"}}, {Class: "invented"}}
