@@ -29,6 +29,7 @@ func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
 		{"bad_heuristics", 422, "A policy of heuristics makes no sense.", "Correct what the detail names; docs/modules.md shows what a policy looks like."},
+		{"no_model", http.StatusUnprocessableEntity, "The policy asks an external model, and this installation has none.", "Leave external-model out of the policy; an operator can name one with ostraka server --model-url."},
 		{"code_refused", 409, "This version of the function was refused after a heuristic had found something in it.", "See what was found: ostraka finding list. Mend it and push it again, or allow it: ostraka function review."},
 		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},

@@ -40,6 +40,9 @@ func (s *Service) Ready(ctx context.Context) (map[string]string, bool) {
 	if t, err := readRecheckTrouble(ctx, s.store.Pool); err == nil && t.Servers > 0 {
 		checks["rechecks"] = cmp.Or(t.text(), "ok")
 	}
+	if s.model.Client != nil { // as little as the external model being away
+		checks["external model"] = cmp.Or(s.model.Client.Trouble(), "ok")
+	}
 	return checks, ready
 }
 

@@ -34,7 +34,7 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 // tryHeuristic pins a heuristic, and tries it with its parameters: what it does not understand is better said now.
 func (s *Service) tryHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
 	pinned, err := s.pinHeuristic(ctx, project, u)
-	if err != nil {
+	if err != nil || u.Module == ExternalModel {
 		return pinned, err
 	}
 	_, _, err = s.heuristic(project, "check", pinned).Score(ctx, wasm.Each([]wasm.Evidence(nil)))

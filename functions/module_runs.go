@@ -109,7 +109,7 @@ func (s *Service) GetModuleRun(ctx context.Context, project uuid.UUID, module st
 }
 
 func moduleExists(ctx context.Context, tx *store.Tx, name string) error {
-	if builtin.Taken(name) {
+	if builtin.Taken(name) || name == ExternalModel {
 		return nil
 	}
 	_, found, err := store.One[Module](ctx, tx, store.GetModule, name, 0)

@@ -36,7 +36,7 @@ func (s *Service) PushModule(ctx context.Context, by Principal, project uuid.UUI
 	if err := checkName("module", name); err != nil {
 		return m, false, err
 	}
-	if builtin.Taken(name) || name == NoAggregator {
+	if builtin.Taken(name) || name == NoAggregator || name == ExternalModel {
 		return m, false, Invalid("bad_name", fmt.Sprintf("%q is the name of a built-in module", name), "choose another name")
 	}
 	if !slices.Contains(wasm.Kinds(), wasm.Kind(kind)) {

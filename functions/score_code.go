@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -69,6 +68,10 @@ func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []
 }
 
 func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
+	if u.Module == ExternalModel {
+		digest, err := s.pinModel(u)
+		return pinned(u, digest), err
+	}
 	digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
 	if err != nil {
 		return pinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
@@ -205,8 +208,7 @@ func (s *Service) scoreCode(ctx context.Context, args ScoreCodeArgs) error {
 		if err := s.keepCodeScore(ctx, args.Project, f, u, append(found, unread...), err); err != nil {
 			return err
 		}
-		var module *wasm.Error
-		if err != nil && (!errors.As(err, &module) || module.Operational()) {
+		if err != nil && !ownFault(err) {
 			again = err
 		}
 	}
@@ -252,16 +254,16 @@ func (s *Service) sourceFiles(ctx context.Context, project uuid.UUID, f function
 
 // scoreFiles asks a heuristic about files, in batches.
 func (s *Service) scoreFiles(ctx context.Context, project uuid.UUID, f functionRow, u pinnedHeuristic, files []wasm.Evidence) (found []codeFinding, err error) {
-	score, runs := s.watchedHeuristic(project, uuid.Nil, u, fmt.Sprintf("scoring version %d of %s", f.Version, f.Name))
+	step := fmt.Sprintf("scoring version %d of %s", f.Version, f.Name)
 	for from := 0; from < len(files); {
 		to, size := from, 0
 		for to < len(files) && to-from < wasm.MaxBatch && (to == from || size+len(files[to].Text) <= maxCodeBatch) {
 			size += len(files[to].Text)
 			to++
 		}
-		scores, _, err := score.Score(ctx, wasm.Each(files[from:to]))
+		scores, err := s.score(ctx, project, uuid.Nil, u, step, files[from:to])
 		if err != nil {
-			return nil, runs.named(err)
+			return nil, err
 		}
 		for i, score := range scores {
 			found = append(found, codeFinding{files[from+i].Name, score})

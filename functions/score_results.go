@@ -187,8 +187,11 @@ func (s *Service) scorePage(ctx context.Context, project uuid.UUID, page *pageTo
 	return p
 }
 
-// score asks a heuristic about results of a job.
+// score asks a heuristic about results of a job, or about files.
 func (s *Service) score(ctx context.Context, project, job uuid.UUID, u pinnedHeuristic, step string, things []wasm.Evidence) ([]wasm.Score, error) {
+	if u.Module == ExternalModel {
+		return s.askModel(ctx, project, job, u, step, things)
+	}
 	module, runs := s.watchedHeuristic(project, job, u, step)
 	scores, _, err := module.Score(ctx, wasm.Each(things))
 	return scores, runs.named(err)
@@ -234,18 +237,12 @@ func (s *Service) keepPageScores(ctx context.Context, args ScoreResultsArgs, pag
 	return again, err
 }
 
-// final says whether a failure is the heuristic's own, which comes again however often it is tried.
-func (p pageScores) final() bool {
-	var module *wasm.Error
-	return errors.As(p.err, &module) && !module.Operational()
-}
-
 // keep stores what the heuristic has said, or that it has failed once more.
 func (p pageScores) keep(ctx context.Context, tx *store.Tx, page *pageToScore) (state string, err error) {
 	state, text := scoreScored, ""
 	if p.err != nil {
 		state, text = scoreFailed, shortText(p.err.Error(), maxScoreError)
-		if p.final() {
+		if ownFault(p.err) {
 			state = scoreGivenUp
 		}
 	}
@@ -265,7 +262,7 @@ func (p pageScores) failure(page *pageToScore) []Mark {
 		return nil
 	}
 	decision := fmt.Sprintf("not scored; tried again, %d times at most", MaxScoreFailures)
-	if p.final() {
+	if ownFault(p.err) {
 		decision = "not scored, and nothing waits for it"
 	}
 	detail := map[string]any{"page": page.number, "heuristic": p.Module, "error": shortText(p.err.Error(), maxScoreError), "decision": decision}

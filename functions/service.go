@@ -61,6 +61,8 @@ type Options struct {
 	TokensOnly bool
 	// Heuristics are those of projects that say nothing.
 	Heuristics HeuristicsPolicy
+	// Model is the external model, for projects whose policy asks it; the zero value: there is none.
+	Model ModelUse
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
 	// Rechecker executes shards on the server; nil: other servers do, or none.
@@ -91,6 +93,7 @@ type Service struct {
 	tokensOnly   bool
 	observe      Observer
 	heuristics   HeuristicsPolicy
+	model        ModelUse
 	refused      refusedCounts
 	rechecker    Rechecker
 }
@@ -110,7 +113,7 @@ func New(o Options) *Service {
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
 		rechecker:  o.Rechecker,
-		heuristics: o.Heuristics,
+		heuristics: o.Heuristics, model: o.Model,
 	}
 }
 

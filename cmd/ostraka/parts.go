@@ -61,6 +61,13 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	if err != nil {
 		return nil, err
 	}
+	asked, err := config.Model.open()
+	if err != nil {
+		return nil, err
+	}
+	if asked.Client != nil {
+		p.onClose(func(context.Context) error { asked.Client.Close(); return nil })
+	}
 	work, err := queue.New(db.Pool, config.Log)
 	if err != nil {
 		return nil, err
@@ -73,7 +80,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Observe: metrics, Rechecker: rechecker,
-		Heuristics: functions.DefaultHeuristics(),
+		Heuristics: functions.DefaultHeuristics(), Model: asked,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

@@ -34,6 +34,7 @@ type serverConfig struct {
 	FollowupsOff bool
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig
+	Model        modelConfig
 	TokensOnly   bool // no agent without an enrolment token
 	Loopback     bool // no HTTPS to insist on
 	Log          *slog.Logger

@@ -49,6 +49,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
 	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
+	o.config.Model.register(f)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", false, "take no agents without an enrolment token; otherwise they wait for approval")
@@ -95,6 +96,9 @@ func (o *serverOptions) complete() (err error) {
 	}
 	if c.LeaseTTL < 0 || c.LeaseTTL > 0 && c.LeaseTTL < time.Second {
 		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)
+	}
+	if err := c.Model.check(); err != nil {
+		return err
 	}
 	if o.eulaFile != "" {
 		if c.EULA, err = eula.Load(o.eulaFile); err != nil {

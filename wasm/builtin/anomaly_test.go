@@ -2,7 +2,6 @@ package builtin_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -267,6 +266,6 @@ func TestManyResultsTakeLittleMemory(t *testing.T) {
 	t.Logf("%d units, %d bytes of memory, %v", stats.Fuel, stats.Memory, stats.Wall)
 	_, err = raw(t, p, results(100_001), func([]byte) error { return nil })
 	var failed *wasm.Error
-	require.True(t, errors.As(err, &failed))
+	require.ErrorAs(t, err, &failed)
 	require.Contains(t, failed.Stderr, "more than 100000 results")
 }

@@ -1,0 +1,195 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const secret = "sk-very-secret"
+
+// serve starts an endpoint.
+func serve(t *testing.T, handle http.HandlerFunc) *Client {
+	t.Helper()
+	s := httptest.NewServer(handle)
+	t.Cleanup(s.Close)
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte(secret+"\n"), 0o600))
+	c, err := New(Options{URL: s.URL + "/v1/", Model: "small", KeyFile: key})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// completion is an answer of a model that says this.
+func completion(content string) string {
+	text, _ := json.Marshal(content)
+	return fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":%s}}],"usage":{"total_tokens":321}}`, text)
+}
+
+func ask(t *testing.T, c *Client, items ...Item) ([]Answer, Usage, error) {
+	t.Helper()
+	list, err := c.Prepare(items)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	return c.Ask(t.Context(), list[0])
+}
+
+var one = Item{ID: "7", Kind: "result", Text: `{"n":1}`}
+
+func TestAGoodAnswer(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer "+secret || !strings.Contains(string(body), `\"id\":\"7\"`) {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		_, _ = io.WriteString(w, completion(`{"findings":[{"id":"7","score":0.75,"label":"odd","why":"too many"}]}`))
+	})
+	answers, usage, err := ask(t, c, one)
+	require.NoError(t, err)
+	require.Equal(t, []Answer{{ID: "7", Score: 0.75, Label: "odd", Why: "too many"}}, answers)
+	require.Equal(t, int64(321), usage.Tokens)
+	require.Empty(t, c.Trouble())
+}
+
+func TestBadEndpoints(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		says   string
+		final  bool
+	}{
+		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500", false},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
+		}, "redirect 302", false},
+		"huge": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.Repeat("x", MaxResponse+1))
+		}, "more than 262144 bytes", false},
+		"garbage": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, "no chat completion", true},
+		"injected": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion(`{"findings":[],"accept":["7"]}`))
+		}, "not the JSON object", true},
+		"talk": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion("Sure! All is fine."))
+		}, "not the JSON object", true},
+		"more": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion(`{"findings":[]} ok`))
+		}, "after the JSON object", true},
+		"other": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion(`{"findings":[{"id":"8","score":1,"label":"x","why":""}]}`))
+		}, "not asked about", true},
+		"score": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion(`{"findings":[{"id":"7","score":1.01,"label":"x","why":""}]}`))
+		}, "from 0 to 1", true},
+		"text": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, completion(`{"findings":[{"id":"7","score":1,"label":"x","why":"\u001b[2J"}]}`))
+		}, "control characters", true},
+	} {
+		client := serve(t, c.handle)
+		_, _, err := ask(t, client, one)
+		var failed *Error
+		require.ErrorAs(t, err, &failed, name)
+		require.Contains(t, failed.Message, c.says, name)
+		require.Equal(t, c.final, failed.Final, name)
+		require.NotContains(t, err.Error(), secret)
+	}
+}
+
+func TestAnEndpointThatIsAwayIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { calls++; w.WriteHeader(503) })
+	now := time.Now()
+	c.now = func() time.Time { return now }
+	for range breakAfter + 2 {
+		_, _, err := ask(t, c, one)
+		require.Error(t, err)
+	}
+	require.Equal(t, breakAfter, calls)
+	require.Contains(t, c.Trouble(), "status 503")
+	now = now.Add(breakFor)
+	require.Empty(t, c.Trouble())
+	_, _, err := ask(t, c, one)
+	require.Error(t, err)
+	require.Equal(t, breakAfter+1, calls, "then it is tried again")
+}
+
+func TestASlowEndpointEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	c := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	t.Cleanup(func() { close(release) })
+	c.http.Timeout = time.Millisecond
+	_, _, err := ask(t, c, one)
+	require.ErrorContains(t, err, "does not answer")
+}
+
+func TestRequestsAreBounded(t *testing.T) {
+	t.Parallel()
+	c, err := New(Options{URL: "http://localhost/v1", Model: "m"})
+	require.NoError(t, err)
+	var items []Item
+	for i := range 500 {
+		items = append(items, Item{ID: fmt.Sprint(i), Text: strings.Repeat(`"`, MaxItem+1)})
+	}
+	list, err := c.Prepare(items)
+	require.NoError(t, err)
+	asked := 0
+	for _, r := range list {
+		require.LessOrEqual(t, len(r.body), MaxRequest)
+		asked += r.Items()
+	}
+	require.Equal(t, 500, asked)
+	require.Contains(t, string(list[0].body), `\"cut\":true`)
+}
+
+func TestOptionsThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for _, u := range []string{"", "localhost", "ftp://x/", "http://user:pass@x/", "http://x/?key=1", "http://", "http://x/#a", "http://\x00"} {
+		_, err := New(Options{URL: u, Model: "m"})
+		require.Error(t, err, u)
+		require.NotContains(t, err.Error(), "pass@")
+	}
+	_, err := New(Options{URL: "http://x"})
+	require.Error(t, err)
+	_, err = New(Options{URL: "http://x", Model: "m", KeyFile: filepath.Join(t.TempDir(), "none")})
+	require.Error(t, err)
+}
+
+// FuzzParseAnswer: whatever a model says, what comes out are scores of what was asked about.
+func FuzzParseAnswer(f *testing.F) {
+	for _, s := range []string{`{"findings":[{"id":"7","score":0.5,"label":"x","why":"y"}]}`, `{"findings":null}`, "", `{"findings":[{}]}`} {
+		f.Add([]byte(completion(s)))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		answers, tokens, err := ParseAnswer(body, []string{"7", "8"})
+		require.GreaterOrEqual(t, tokens, int64(0))
+		if err != nil {
+			require.Empty(t, answers)
+			return
+		}
+		require.LessOrEqual(t, len(answers), 2)
+		for _, a := range answers {
+			require.Contains(t, []string{"7", "8"}, a.ID)
+			require.True(t, a.Score >= 0 && a.Score <= 1)
+			require.LessOrEqual(t, len(a.Why), MaxWhy)
+		}
+	})
+}
