@@ -12,14 +12,14 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// RecheckerGone is how long ago a server that rechecks was seen at most for audits to wait for it. Without one, further agents are
-// asked in its place. It is long: a host that restarts must not have a job pay for replicas.
+// RecheckerGone is how long ago a server that rechecks was seen at most, and able to, for audits to wait for it. Without one, further
+// agents are asked in its place, also for what it was asked before. It is long: a host that restarts must not have a job pay for replicas.
 const RecheckerGone = 10 * time.Minute
 
 // auditTerms are what results are weighed with where the server may execute shards.
 type auditTerms struct {
 	secret   []byte
-	rechecks bool // some server can
+	rechecks bool // some server can, or could until RecheckerGone ago
 	bound    verify.Bound
 }
 

@@ -41,7 +41,7 @@ func (o outstanding) explain(e *Explanation, job Job) {
 	case o.servers.Servers == 0:
 		add(ReasonRecheckNobody, startRechecker, "%d rechecks wait: no server executes shards.", o.Rechecks)
 	case why != "":
-		add("recheck_delayed", "they go on by themselves when it is mended; nothing is decided without them", "%d rechecks wait: %s", o.Rechecks, why)
+		add("recheck_delayed", fmt.Sprintf("they go on by themselves when it is mended; after %v without any server that can, a job with a target error asks further agents instead", RecheckerGone), "%d rechecks wait: %s", o.Rechecks, why)
 	case o.Trouble != "":
 		add("recheck_delayed", "it is tried again with growing pauses; nothing is decided without it", "%d rechecks wait: %s", o.Rechecks, o.Trouble)
 	default:

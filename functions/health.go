@@ -37,7 +37,7 @@ func (s *Service) Ready(ctx context.Context) (map[string]string, bool) {
 		ready = ready && state == "ok"
 	}
 	// Rechecks that wait are no reason to send requests elsewhere.
-	if t, err := readRecheckTrouble(ctx, s.store.Pool); err == nil && t.Servers > 0 {
+	if t, err := readRecheckTrouble(ctx, s.store.Pool); err == nil && (t.Servers > 0 || t.Waiting) {
 		checks["rechecks"] = cmp.Or(t.text(), "ok")
 	}
 	if s.model.Client != nil { // as little as the external model being away

@@ -135,15 +135,17 @@ func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
 	return submissionRow{JobID: w.job, Shards: shardsRun(runs), Policy: w.policy, Validator: w.validator}
 }
 
+// recheckJob is what a job wants of rechecks.
+type recheckJob struct {
+	State     JobState
+	Policy    verify.Policy
+	Partition partition.Spec
+	Validator *ValidatorRef
+}
+
 // read reads the inputs as agents get them.
 func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
-	type jobRow struct {
-		State     JobState
-		Policy    verify.Policy
-		Partition partition.Spec
-		Validator *ValidatorRef
-	}
-	job, _, err := store.One[jobRow](ctx, tx, store.RecheckJob, w.job)
+	job, _, err := store.One[recheckJob](ctx, tx, store.RecheckJob, w.job)
 	if err != nil {
 		return err
 	}

@@ -81,10 +81,14 @@ type recheckTrouble struct {
 	Able    int64
 	Trouble string
 	Since   *time.Time
+	Waiting bool // some batch is to be executed
 }
 
 func (t recheckTrouble) text() string {
-	if t.Servers == 0 || t.Able > 0 || t.Since == nil {
+	switch {
+	case t.Servers == 0 && t.Waiting:
+		return "some wait, and no server executes shards: " + startRechecker
+	case t.Servers == 0 || t.Able > 0 || t.Since == nil:
 		return ""
 	}
 	return fmt.Sprintf("%s since %s", t.Trouble, t.Since.UTC().Format("15:04 on 2 January (UTC)"))

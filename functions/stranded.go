@@ -50,7 +50,8 @@ func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 		}
 		for _, r := range rows {
 			last = r.JobID
-			if err := s.freeStranded(ctx, r.ProjectID, r.JobID); err != nil {
+			err := errors.Join(s.freeStranded(ctx, r.ProjectID, r.JobID), s.askAgentsInstead(ctx, r.ProjectID, r.JobID))
+			if err != nil {
 				failed = append(failed, fmt.Errorf("looking after stranded shards of job %s: %w", r.JobID, err))
 			}
 		}

@@ -1,0 +1,68 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// staleRechecks is how many shards of a job that no server executes are given to agents at a time.
+const staleRechecks = 1024
+
+// reasonNoRechecker stands beside the reasons of package verify: it does not come from results.
+const reasonNoRechecker verify.ReasonCode = "no_rechecker"
+
+// askAgentsInstead gives up waiting for the server where none that can execute shards was seen for RecheckerGone: audits and doubts that
+// were its to settle go to further agents, as many as make an answer credible without it. A policy that wants every shard executed by the
+// server keeps waiting, which job explain says.
+func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) error {
+	return s.project(ctx, project, func(tx *store.Tx) error {
+		j, found, err := store.One[recheckJob](ctx, tx, store.RecheckJob, job)
+		if err != nil || !found || j.State.Ended() || j.Policy.TargetError == 0 {
+			return err
+		}
+		numbers, err := store.Values[int64](ctx, tx, store.StaleRechecks, job, RecheckerGone, staleRechecks)
+		if err != nil || len(numbers) == 0 {
+			return err
+		}
+		terms, err := s.auditTerms(ctx, tx, project, j.Policy)
+		if err != nil || terms == nil || terms.rechecks {
+			return err
+		}
+		b, err := readBench(ctx, tx, submissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
+		if err != nil {
+			return err
+		}
+		dropped, err := store.Values[int64](ctx, tx, store.DropRechecks, job, numbers)
+		if err != nil || len(dropped) == 0 { // a server has come back, and was quicker
+			return err
+		}
+		w := weighed{counts: map[uuid.UUID]*count{}, terms: terms}
+		for _, shard := range b.shards {
+			if slices.Contains(dropped, shard.Number) {
+				w.unrechecked(b, shard)
+			}
+		}
+		return s.settle(ctx, tx, settlement{project: project, job: job, weighed: w, reopened: noRechecker()})
+	})
+}
+
+func noRechecker() string {
+	return fmt.Sprintf("no server that can execute shards was seen for %v: further agents are asked in its place", RecheckerGone)
+}
+
+// unrechecked is a shard that the server was to execute, and no server does.
+func (w *weighed) unrechecked(b bench, shard shardRow) {
+	why := noRechecker()
+	w.endVoid(b, shard, why)
+	if shard.State != ShardOpen && shard.State != ShardAccepted {
+		return
+	}
+	w.replicate(shard, verify.Reason{Code: reasonNoRechecker, Text: why}, why)
+	w.changes[len(w.changes)-1].support = max(shard.Support, b.terms.bound.Voices)
+}
