@@ -40,13 +40,3 @@ type Layer struct {
 type Report struct {
 	Layers []Layer `json:"layers"`
 }
-
-// Layer returns the layer of a name.
-func (r Report) Layer(name string) Layer {
-	for _, l := range r.Layers {
-		if l.Name == name {
-			return l
-		}
-	}
-	return Layer{Name: name, State: StateMissing, Detail: "it was not looked at"}
-}

@@ -75,9 +75,6 @@ func existing(path string) string {
 	return ""
 }
 
-// whole says that the cgroup answers everything, so that nobody need look at the processes.
-func (c *cgroup) whole() bool { return c.memory != "" && c.cpu != "" && c.pids != "" }
-
 // memoryBytes is what the cgroup holds without files that it has only read: those are given back when memory gets short.
 func (c *cgroup) memoryBytes(read *reader) (int64, bool) {
 	if c.memory == "" {

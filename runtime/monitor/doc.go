@@ -1,7 +1,8 @@
 // Package monitor looks at running sandboxes from outside, once a second: processor
 // time, memory, workspace, network, processes and output. It holds what it sees
-// against thresholds (package threshold), tells handlers of every alert, ends what
-// a sandbox runs when a value stays critical, and keeps the history.
+// against thresholds (package threshold), tells handlers of every alert, and ends
+// what a sandbox runs when a value stays critical. What was seen last goes to the
+// server with each heartbeat, which keeps the history.
 //
 // It is made to watch hundreds of sandboxes. A sandbox with a cgroup costs a few
 // small files; for all the others together the table of processes is read once a

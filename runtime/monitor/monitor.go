@@ -13,7 +13,7 @@ import (
 const (
 	// DefaultInterval is how often every sandbox is looked at.
 	DefaultInterval = time.Second
-	// MaxEnded is how many sandboxes that have ended are remembered with their history: about 10 MiB at worst.
+	// MaxEnded is how many sandboxes that have ended are remembered, as they were when they were looked at last.
 	MaxEnded = 256
 	// MaxAlerts is how many alerts of one sandbox are kept, the latest.
 	MaxAlerts = 32
@@ -73,7 +73,8 @@ type Monitor struct {
 type watched struct {
 	Sandbox
 	mu      sync.Mutex
-	history *history
+	last    threshold.Sample
+	sampled bool
 	alerts  []threshold.Alert
 
 	decider *threshold.Decider
@@ -100,7 +101,7 @@ func New(o Options) *Monitor {
 
 // Watch begins to watch a sandbox; end must be called when there is nothing more to see.
 func (m *Monitor) Watch(s Sandbox) (end func()) {
-	w := &watched{Sandbox: s, history: newHistory(), decider: threshold.NewDecider(s.Plan)}
+	w := &watched{Sandbox: s, decider: threshold.NewDecider(s.Plan)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.watched[s.ID] = w
@@ -141,22 +142,9 @@ func (m *Monitor) State(id string) (s State, found bool) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last := w.history.rings[0].last(); last != nil {
-		s.Sample, s.Sampled = *last, true
-	}
+	s.Sample, s.Sampled = w.last, w.sampled
 	s.Alerts = append([]threshold.Alert{}, w.alerts...)
 	return s, true
-}
-
-// History returns the samples of a sandbox, the oldest first: the older, the coarser.
-func (m *Monitor) History(id string) []threshold.Sample {
-	w := m.find(id)
-	if w == nil {
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.history.list()
 }
 
 // Cost says how long the monitor has been looking in all, and at how many sandboxes, each as often as it was looked at.
@@ -221,7 +209,7 @@ func (m *Monitor) look(l *looker, all []*watched) {
 func (m *Monitor) judge(w *watched, s threshold.Sample) {
 	alerts := w.decider.Observe(s)
 	w.mu.Lock()
-	w.history.add(s)
+	w.last, w.sampled = s, true
 	w.alerts = append(w.alerts, alerts...)
 	if over := len(w.alerts) - MaxAlerts; over > 0 {
 		w.alerts = append([]threshold.Alert{}, w.alerts[over:]...)

@@ -84,11 +84,3 @@ func parseEntry(fields []string) (Entry, error) {
 	}
 	return Entry{Path: fields[3], Mode: fs.FileMode(mode), Size: size, SHA256: fields[0]}, nil
 }
-
-// bytes is the size of all files together.
-func (m Manifest) bytes() (sum int64) {
-	for _, e := range m.Entries {
-		sum += e.Size
-	}
-	return sum
-}

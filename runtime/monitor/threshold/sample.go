@@ -62,18 +62,3 @@ func (s *Sample) value(m Metric) (value float64, known bool) {
 		return float64(s.OutputBytes), true
 	}
 }
-
-// Peak merges two samples into one that holds the larger of each value, and the later time: what a longer stretch came to.
-func Peak(a, b Sample) Sample {
-	if b.At.Before(a.At) {
-		a, b = b, a
-	}
-	b.CPUPercent = max(a.CPUPercent, b.CPUPercent)
-	b.MemoryBytes = max(a.MemoryBytes, b.MemoryBytes)
-	b.WorkspaceBytes = max(a.WorkspaceBytes, b.WorkspaceBytes)
-	b.WorkspacePartial = a.WorkspacePartial || b.WorkspacePartial
-	b.NetworkBytes = max(a.NetworkBytes, b.NetworkBytes)
-	b.Processes = max(a.Processes, b.Processes)
-	b.OutputBytes = max(a.OutputBytes, b.OutputBytes)
-	return b
-}

@@ -188,22 +188,3 @@ func TestAnAlertHasItsReasons(t *testing.T) {
 		}
 	})
 }
-
-func TestPeakKeepsTheLargest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func() Sample {
-			return Sample{
-				At: time.Unix(rapid.Int64Range(0, 9).Draw(t, "at"), 0), MemoryBytes: rapid.Int64Range(0, 9).Draw(t, "memory"),
-				CPUPercent: rapid.Float64Range(0, 9).Draw(t, "cpu"), Processes: rapid.Int64Range(0, 9).Draw(t, "processes"),
-			}
-		}
-		a, b := draw(), draw()
-		p := Peak(a, b)
-		if p.MemoryBytes != max(a.MemoryBytes, b.MemoryBytes) || p.CPUPercent != max(a.CPUPercent, b.CPUPercent) || p.Processes != max(a.Processes, b.Processes) {
-			t.Fatal(p)
-		}
-		if p.At.Before(a.At) || p.At.Before(b.At) {
-			t.Fatal(p.At)
-		}
-	})
-}
