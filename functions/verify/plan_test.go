@@ -38,11 +38,13 @@ func TestPlan(t *testing.T) {
 		{"nobody", target, nil, 10, true, 1, 1e-3, true},
 		{"a bound looser than the share of liars needs no audit", Policy{TargetError: 0.2}, hands(10, proven), 1_000, true, 1, 0.2, false},
 		{"quorum", Policy{Quorum: 2}, hands(10, proven), 1000, true, 2, 0.01, false},
-		{"quorum, too few", Policy{Quorum: 3}, hands(2, proven), 1000, true, 3, 0.001, true},
+		{"quorum, too few", Policy{Quorum: 3}, hands(2, proven), 1000, false, 3, 0.001, true},
+		{"quorum, too few, and a server", Policy{Quorum: 3}, hands(2, proven), 1000, true, 3, 0.001, false},
+		{"quorum, nobody, and a server", Policy{Quorum: 2}, nil, 1000, true, 2, 0.01, true},
 		{"none", Policy{None: true}, hands(2, proven), 1000, false, 1, 0.1, false},
 		{"recheck", Policy{Recheck: RecheckAll}, hands(2, proven), 1000, true, 2, 0, false},
 		{"recheck without a server", Policy{Recheck: RecheckAll}, hands(2, proven), 1000, false, 2, 0, true},
-		{"caught agents do not count", Policy{Quorum: 2}, append(hands(1, proven), Hand{Agent: "x", Evidence: Evidence{Caught: true}}), 10, true, 2, 0.01, true},
+		{"caught agents do not count", Policy{Quorum: 2}, append(hands(1, proven), Hand{Agent: "x", Evidence: Evidence{Caught: true}}), 10, false, 2, 0.01, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f, err := Plan(tc.policy, tc.hands, tc.shards, Means{Recheck: tc.recheck})
