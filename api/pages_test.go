@@ -46,6 +46,18 @@ func TestDocumentationNeedsNoNetwork(t *testing.T) {
 	require.Contains(t, string(r.ask("GET", "/openapi.yaml", "", "").body), "openapi: 3.1.0")
 }
 
+// TestEveryOperationIsDocumented on the page, whose groups are the tags that the specification lists.
+func TestEveryOperationIsDocumented(t *testing.T) {
+	text, err := api.OpenAPIYAML()
+	require.NoError(t, err)
+	page := string(newRig(t).ask("GET", "/docs", "", "").body)
+	operations := regexp.MustCompile(`(?m)^ +operationId: (\w+)$`).FindAllStringSubmatch(string(text), -1)
+	require.NotEmpty(t, operations)
+	for _, o := range operations {
+		require.Contains(t, page, `id="`+o[1]+`"`)
+	}
+}
+
 func TestLinksOfTheDocumentationLead(t *testing.T) {
 	r := newRig(t)
 	for _, path := range []string{"/docs", "/docs/problems"} {
