@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,7 +54,7 @@ func ParseAnswer(body []byte, ids []string) (list []Answer, tokens int64, err er
 	if err := d.Decode(&said); err != nil || said.Findings == nil {
 		return refuse("its text is not the JSON object with findings")
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // a decoder returns it as it is
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return refuse("there is something after the JSON object")
 	}
 	seen := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestBadEndpoints(t *testing.T) {
 		says   string
 		final  bool
 	}{
-		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "status 500", false},
+		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "status 500", false},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		}, "redirect 302", false},
@@ -109,21 +110,24 @@ func TestBadEndpoints(t *testing.T) {
 
 func TestAnEndpointThatIsAwayIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	calls := 0
-	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { calls++; w.WriteHeader(503) })
+	var calls atomic.Int64
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	now := time.Now()
 	c.now = func() time.Time { return now }
 	for range breakAfter + 2 {
 		_, _, err := ask(t, c, one)
 		require.Error(t, err)
 	}
-	require.Equal(t, breakAfter, calls)
+	require.EqualValues(t, breakAfter, calls.Load())
 	require.Contains(t, c.Trouble(), "status 503")
 	now = now.Add(breakFor)
 	require.Empty(t, c.Trouble())
 	_, _, err := ask(t, c, one)
 	require.Error(t, err)
-	require.Equal(t, breakAfter+1, calls, "then it is tried again")
+	require.EqualValues(t, breakAfter+1, calls.Load(), "then it is tried again")
 }
 
 func TestASlowEndpointEndsWithItsCaller(t *testing.T) {
