@@ -16,7 +16,7 @@ type decisionFlags struct {
 	reason string
 }
 
-func (d *decisionFlags) register(f *pflag.FlagSet, accept string) {
+func (d *decisionFlags) registerDecision(f *pflag.FlagSet, accept string) {
 	f.StringVar(&d.accept, "accept", "", accept)
 	f.StringVar(&d.reason, "reason", "", "why, for the audit log")
 }

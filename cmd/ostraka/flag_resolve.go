@@ -38,8 +38,8 @@ goes into the audit log.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
-	o.flagOptions.register(f)
-	o.decisionFlags.register(f, "take the output with this digest, or the start of it, as the shard's result")
+	o.register(f)
+	o.registerDecision(f, "take the output with this digest, or the start of it, as the shard's result")
 	f.BoolVar(&o.reject, "reject", false, "give the shard up, and the job with it")
 	f.BoolVar(&o.rerun, "rerun", false, "lend the shard once more")
 	f.BoolVar(&o.recheck, "recheck", false, "have the server execute the shard itself")

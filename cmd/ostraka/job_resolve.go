@@ -34,8 +34,8 @@ up. With --retry a shard that was accepted is lent again too, as long as the job
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
 	f := cmd.Flags()
-	o.jobOptions.register(f)
-	o.decisionFlags.register(f, "take the output with this digest, or the start of it, as the result")
+	o.register(f)
+	o.registerDecision(f, "take the output with this digest, or the start of it, as the result")
 	f.BoolVar(&o.retry, "retry", false, "lend the shard once more")
 	f.BoolVar(&o.fail, "fail", false, "give the shard up, and the job with it")
 	return cmd
