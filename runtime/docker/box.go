@@ -294,7 +294,7 @@ func (b *box) awaitEnd(ctx context.Context) {
 	ended, failed := b.e.client.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
 	select {
 	case <-ended:
-	case <-failed: // inspecting it says more
+	case <-failed: //nolint:errcheck // inspecting it says more
 	}
 }
 

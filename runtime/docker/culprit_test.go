@@ -42,7 +42,7 @@ func TestAroundCulprits(t *testing.T) {
 	}
 	made := recheck.Description{Level: "gvisor", Interpreter: "cpython"}
 	long := errors.New(strings.Repeat("é", harness.MaxExceptionMessageBytes))
-	execute := func(ends func(shard int64, run int) error) (all []harness.Result, err error, runs int) {
+	execute := func(ends func(shard int64, run int) error) (all []harness.Result, runs int, err error) {
 		all, err = aroundCulprits(batch, made, func(b recheck.Batch) (results []harness.Result, err error) {
 			runs++
 			for _, s := range b.Shards {
@@ -53,9 +53,9 @@ func TestAroundCulprits(t *testing.T) {
 			}
 			return results, nil
 		})
-		return all, err, runs
+		return all, runs, err
 	}
-	all, err, runs := execute(func(shard int64, _ int) error {
+	all, runs, err := execute(func(shard int64, _ int) error {
 		if shard == 5 || shard == 19 {
 			return &overrun{err: long, memory: shard == 19}
 		}
@@ -76,7 +76,7 @@ func TestAroundCulprits(t *testing.T) {
 		require.Equal(t, want, r.Status)
 	}
 	// Once is bad luck.
-	all, err, _ = execute(func(shard int64, run int) error {
+	all, _, err = execute(func(shard int64, run int) error {
 		if shard == 5 && run == 1 {
 			return &overrun{err: errClosed}
 		}
@@ -85,12 +85,12 @@ func TestAroundCulprits(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, slices.ContainsFunc(all, func(r harness.Result) bool { return r.Status != harness.StatusOK }))
 	// What takes every container is no fault of shards.
-	all, err, runs = execute(func(int64, int) error { return &overrun{err: errClosed} })
+	all, runs, err = execute(func(int64, int) error { return &overrun{err: errClosed} })
 	require.ErrorIs(t, err, errClosed)
 	require.Len(t, all, maxCulprits)
 	require.Equal(t, 2*maxCulprits+1, runs)
 	// Nor is a container that somebody ended.
-	all, err, runs = execute(func(shard int64, _ int) error {
+	all, runs, err = execute(func(shard int64, _ int) error {
 		if shard == 5 {
 			return errClosed
 		}

@@ -48,7 +48,7 @@ func MaybeSupervise() {
 	// process 1 leaves alone, and Go's own handlers would end it.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE, syscall.SIGABRT)
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
-	err := error(nil)
+	var err error
 	if os.Args[2] == writerArgument {
 		err = writeBundle(in, out)
 	} else {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
@@ -19,7 +17,7 @@ import (
 // text is embedded: an ordinary user may be unable to read our sources.
 //
 //go:embed hostile.txtar
-var text []byte
+var text string
 
 // executor runs the source that it is given.
 const executor = `
@@ -73,13 +71,14 @@ type Program struct {
 // Programs are all of the corpus, first those that run out of time at a level.
 func Programs() ([]Program, error) {
 	var all []Program
-	for _, f := range txtar.Parse(text).Files {
-		first, source, ok := strings.Cut(string(f.Data), "\n")
+	for _, file := range strings.Split("\n"+text, "\n-- ")[1:] {
+		name, rest, _ := strings.Cut(file, " --\n")
+		first, source, _ := strings.Cut(rest, "\n")
 		expected, marked := strings.CutPrefix(first, "# ")
-		if !ok || !marked {
-			return nil, fmt.Errorf("%s does not say how it is to end", f.Name)
+		if !marked || strings.TrimSpace(source) == "" {
+			return nil, fmt.Errorf("%.80q does not say how it is to end", name)
 		}
-		all = append(all, Program{Name: f.Name, Source: source, expected: expected})
+		all = append(all, Program{Name: name, Source: source, expected: expected})
 	}
 	return all, nil
 }
