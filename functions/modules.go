@@ -181,7 +181,11 @@ func paramsRefused(err error, kind wasm.Kind, name string) error {
 	if module.Operational() {
 		return moduleRefused(err)
 	}
-	return Invalid("bad_params", fmt.Sprintf("the %s %s does not accept its parameters: %s", kind, name, strings.TrimSpace(module.Message+" "+module.Stderr)),
+	why := module.Message
+	if said := strings.TrimSpace(module.Stderr); !strings.Contains(why, said) { // what is short stands in the message already
+		why += " " + said
+	}
+	return Invalid("bad_params", fmt.Sprintf("the %s %s does not accept its parameters: %s", kind, name, why),
 		"docs/modules.md lists what the built-in modules take")
 }
 
