@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/docker/docker/api/types/container"
@@ -219,6 +222,51 @@ def handler(x):
 		defer p.mu.Unlock()
 		return len(p.idle) == 2 && p.idle[1].shape != defaultShape()
 	}, "a container of the other shape waits")
+}
+
+// What ends every container does not go through all that are started ahead: after the first that waited, a new one has the last word.
+func TestWhatEndsEveryContainerIsTriedTwice(t *testing.T) {
+	f := newFault(t)
+	var made atomic.Int64
+	f.meddle(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/containers/create") {
+			made.Add(1)
+		}
+		return false
+	})
+	x := newExecutor(t, func(c *Config) { c.Host, c.Warm = f.host, 3 })
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	wait := func() { // for containers, and for those that have served to go
+		testenv.Eventually(t, func() bool {
+			p.mu.Lock()
+			full := len(p.idle) == 3 && p.coming == 0
+			p.mu.Unlock()
+			return full && len(containersOf(t, x.cfg.Installation)) == 3
+		}, "three containers wait, and no others are there")
+	}
+	wait()
+	before := made.Load()
+	other := *pack(t, "def handler(x): return x\n", "")
+	other.Digest = strings.Repeat("0", 64)
+	_, err = x.Recheck(t.Context(), batchOf(&other, "0"))
+	require.Equal(t, recheck.Broken, classOf(t, err), "%v", err)
+	require.ErrorContains(t, err, "another one than announced")
+	wait()
+	require.Equal(t, int64(2), made.Load()-before, "a new one, and one in the place of that which waited")
+}
+
+// A container that has died while it waited is no trouble of the batch that gets it.
+func TestAContainerThatDiedWhileItWaited(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.Warm = 1 })
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	testenv.Eventually(t, func() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.idle) == 1 }, "a container waits")
+	p.mu.Lock()
+	b := p.idle[0]
+	p.mu.Unlock()
+	require.NoError(t, x.client.ContainerKill(t.Context(), b.id, "KILL"))
+	require.Equal(t, "7", run(t, x, pack(t, "def handler(x): return x\n", ""), "7")[0].Output)
 }
 
 func running(t *testing.T, x *Executor) (ids []string) {

@@ -201,20 +201,22 @@ func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.
 	return aroundCulprits(batch, p.e.description, func(some recheck.Batch) ([]harness.Result, error) { return executeIn(ctx, p, some) })
 }
 
-// executeIn runs a batch in one container.
+// executeIn runs a batch in one container. One that waits may have died meanwhile, with its daemon: where it says nothing a new one has
+// the last word. Going on to the next that waits would have a shard that ends each container use them up for as long as more are started.
 func executeIn(ctx context.Context, p *pool, batch recheck.Batch) ([]harness.Result, error) {
-	for {
-		b, waited, err := p.take(ctx, shapeOf(batch.Bundle, inputsOf(batch)))
-		if err != nil {
-			return nil, err
-		}
-		results, err := b.run(ctx, batch)
-		p.done(b)
-		if err == nil || !waited || len(results) > 0 || ctx.Err() != nil {
-			return results, err
-		}
-		// It may have died while it waited, with its daemon: a new one says.
+	s := shapeOf(batch.Bundle, inputsOf(batch))
+	b, waited, err := p.take(ctx, s)
+	if err != nil {
+		return nil, err
 	}
+	results, err := p.serve(ctx, b, batch)
+	if err == nil || !waited || len(results) > 0 || ctx.Err() != nil {
+		return results, err
+	}
+	if b, err = p.e.start(ctx, s); err != nil {
+		return nil, err
+	}
+	return p.serve(ctx, b, batch)
 }
 
 // note has the daemon looked at again when it may not be the one that was proven.

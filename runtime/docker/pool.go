@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // pool keeps containers started ahead. Each serves one batch and is removed.
@@ -42,6 +45,12 @@ func (p *pool) take(ctx context.Context, s shape) (b *box, waited bool, err erro
 	}
 	b, err = p.e.start(ctx, s)
 	return b, false, err
+}
+
+// serve runs a batch in a container, which is used up by it.
+func (p *pool) serve(ctx context.Context, b *box, batch recheck.Batch) ([]harness.Result, error) {
+	defer p.done(b)
+	return b.run(ctx, batch)
 }
 
 // done removes a container that has served, and starts one like it.
