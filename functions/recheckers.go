@@ -19,12 +19,12 @@ const (
 func (s *Service) Rechecks() bool { return s.rechecker != nil }
 
 // AnnounceRechecks says again and again that this server executes shards, and what keeps it from it, until the context ends. Policies with
-// a bound count on it. A server that ends takes itself off the list.
+// a bound count on it. A server that ends says so: it may be back in a moment, and is counted on for RecheckerGone as one that is away.
 func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 	if s.rechecker == nil {
 		return
 	}
-	defer s.forgetRechecker(context.WithoutCancel(ctx), server)
+	defer s.endRechecker(context.WithoutCancel(ctx), server)
 	tick := time.NewTicker(recheckerEvery)
 	defer tick.Stop()
 	before := ""
@@ -49,11 +49,14 @@ func (s *Service) AnnounceRechecks(ctx context.Context, server string) {
 	}
 }
 
-// forgetRechecker takes a server off the list that ends in good order: nobody counts on it for another RecheckerGone.
-func (s *Service) forgetRechecker(ctx context.Context, server string) {
+// recheckerEnded is the trouble of a server that has ended in good order.
+const recheckerEnded = "no server that executes shards is running"
+
+// endRechecker notes that a server has ended in good order, where readyz and job explain find it at once.
+func (s *Service) endRechecker(ctx context.Context, server string) {
 	ctx, cancel := context.WithTimeout(ctx, recheckerHealth)
 	defer cancel()
-	if _, err := store.Exec(ctx, s.store.Pool, store.ForgetRechecker, server); err != nil {
+	if _, err := store.Exec(ctx, s.store.Pool, store.EndRechecker, server, recheckerEnded); err != nil {
 		s.log.Warn("the server could not say that it rechecks no more", "error", err)
 	}
 }

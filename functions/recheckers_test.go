@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 // lines is a log that a test reads, a record at a time.
@@ -33,11 +34,51 @@ func TestASandboxThatIsAwayIsSaidOnce(t *testing.T) {
 	require.Contains(t, <-log, "cannot execute shards itself at present\" reason=\"the sandbox does not answer\"")
 	checks, _ := w.Ready(t.Context())
 	require.Contains(t, checks["rechecks"], "the sandbox does not answer since ")
-	// A server that ends in good order is not counted on any more, at once.
 	stop()
 	<-ended
 	checks, _ = w.Ready(t.Context())
-	require.NotContains(t, checks, "rechecks")
+	require.Contains(t, checks["rechecks"], " since ")
+}
+
+// TestAServerThatRestartsIsWaitedFor: it ends in good order, which is said at once, and audits that have waited for long do not go to
+// agents because of that.
+func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := &court{}
+	w := newWorld(t, withCourt(c))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.AnnounceRechecks(ctx, "court") }()
+	able := func() bool { checks, _ := w.Ready(t.Context()); return checks["rechecks"] == "ok" }
+	testenv.Eventually(t, able, "it is on the list")
+	job := w.submit(40, bounded(1e-3))
+	w.settleAll()
+	c.set(func(c *court) { c.trouble = errAway })
+	first := w.stranger("first", honest)
+	var later []waiting
+	for first.do(40) > 0 {
+		later = append(later, w.settleUntilDelayed()...)
+	}
+	asked := w.count("select count(*) from rechecks")
+	require.Positive(t, asked)
+	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
+	stop()
+	<-ended
+	checks, _ := w.Ready(t.Context())
+	require.Contains(t, checks["rechecks"], "no server that executes shards is running since ")
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.Equal(t, asked, w.count("select count(*) from rechecks"), "it may be back in a moment")
+	require.Empty(t, w.events(job.ID, functions.EventReopened))
+
+	c.set(func(c *court) { c.trouble = nil })
+	w.opened()
+	for _, step := range later {
+		w.once(step)
+	}
+	w.settleAll()
+	require.GreaterOrEqual(t, int64(c.executed), asked)
+	checks, _ = w.Ready(t.Context())
+	require.Equal(t, "ok", checks["rechecks"])
 }
 
 // settleUntilDelayed runs all that waits, and returns the steps that cannot be carried out now.
