@@ -28,7 +28,7 @@ func (b *bench) readLenders(ctx context.Context, tx *store.Tx, agents map[uuid.U
 	if err != nil {
 		return err
 	}
-	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt)
+	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt, uuid.Nil)
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,7 @@ func (s *Service) ComparePlatforms(ctx context.Context, args ComparePlatformsArg
 			}
 			marks = append(marks, mark...)
 		}
+		done.hands = c.handsOf(done.reasons)
 		if err := done.write(ctx, tx, args); err != nil {
 			return err
 		}
@@ -115,7 +116,8 @@ func readCrew(ctx context.Context, tx *store.Tx, job uuid.UUID) (c crew, err err
 	if err != nil {
 		return c, err
 	}
-	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt)
+	// That they were wrong alike in this job is what machines of one platform are: it is judged here, and is no reason.
+	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt, job)
 	if err != nil {
 		return c, err
 	}
@@ -140,8 +142,21 @@ func readCrew(ctx context.Context, tx *store.Tx, job uuid.UUID) (c crew, err err
 	return c, nil
 }
 
+// handsOf are those behind some of the job's agents.
+func (c crew) handsOf(agents map[uuid.UUID]string) (hands []string) {
+	for _, m := range c.members {
+		if id := uuid.MustParse(m.Agent); agents[id] != "" {
+			hands = append(hands, hand(m.Owner, id))
+		}
+	}
+	return hands
+}
+
 // excused are the agents whom a job has charged for nothing, and why it was nothing.
-type excused struct{ reasons map[uuid.UUID]string }
+type excused struct {
+	reasons map[uuid.UUID]string
+	hands   []string // who is behind them
+}
 
 // judge excuses the agents of a class that disagrees as a whole, where they are not to blame, and makes a flag of what has come up.
 func (e excused) judge(ctx context.Context, tx *store.Tx, job uuid.UUID, c crew, class verify.ClassVerdict) ([]Mark, error) {
@@ -221,6 +236,9 @@ func (e excused) write(ctx context.Context, tx *store.Tx, args ComparePlatformsA
 		return nil
 	}
 	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, agents); err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, store.ForgetWrongAlike, args.Job, e.hands); err != nil {
 		return err
 	}
 	var released []uuid.UUID

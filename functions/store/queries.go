@@ -107,6 +107,8 @@ var (
 	ForgetLeases         = load("forget_leases")
 	ForgetModuleRuns     = load("forget_module_runs")
 	ForgetPending        = load("forget_pending")
+	ForgetRechecker      = load("forget_rechecker")
+	ForgetWrongAlike     = load("forget_wrong_alike")
 	ForgetSandboxes      = load("forget_sandboxes")
 	ForgetSwitches       = load("forget_switches")
 	ForgetUpload         = load("forget_upload")

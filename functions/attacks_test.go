@@ -1,0 +1,36 @@
+package functions_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// TestMachinesOfOnePlatformAreNoAccomplices: that they gave the same wrong answers is what their platform did. It must neither keep them
+// from being excused nor leave their owners one voice for ever.
+func TestMachinesOfOnePlatformAreNoAccomplices(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const shards = 2 * verify.ClusterAt
+	job := w.submit(shards, func(j *functions.NewJob) { j.Quorum = 3 })
+	w.settleAll()
+	one, two := w.agent(liar).on("arm64"), w.agent(liar).on("arm64")
+	for _, a := range []*agent{one, two} {
+		w.exec("insert into trust (agent_id, passed) values ($1, $2)", a.id, verify.ProbationAudits)
+	}
+	for _, a := range []*agent{one, two, w.agent(honest).on("amd64"), w.agent(honest).on("amd64"), w.agent(honest).on("amd64")} {
+		for a.do(shards) > 0 {
+			w.settleAll()
+		}
+	}
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+	requireTruth(t, w.job(job.ID), truth(rangeOf(shards)))
+	require.Zero(t, w.count("select count(*) from trust where failed > 0 or caught_at is not null"))
+	require.Equal(t, int64(2), w.count("select count(*) from refusals where agent_id = any ($1)", []uuid.UUID{one.id, two.id}))
+	require.Zero(t, w.count("select count(*) from wrong_alike"), "their owners have a voice each")
+	require.Len(t, w.flags(job.ID, functions.FlagDivergence), 1)
+}
