@@ -50,9 +50,7 @@ type memberRow struct {
 func (r memberRow) member() ProjectAgent {
 	a := ProjectAgent{Agent: r.agent(), Excluded: r.Excluded, ExcludedReason: r.MemberReason}
 	a.Host, a.Projects = nil, nil
-	if a.Owner == "" {
-		a.Owner = r.MemberOwner
-	}
+	a.Owner = r.MemberOwner
 	return a
 }
 

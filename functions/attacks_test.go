@@ -34,3 +34,27 @@ func TestMachinesOfOnePlatformAreNoAccomplices(t *testing.T) {
 	require.Zero(t, w.count("select count(*) from wrong_alike"), "their owners have a voice each")
 	require.Len(t, w.flags(job.ID, functions.FlagDivergence), 1)
 }
+
+// TestATokenOfAnotherProjectBringsOneVoice: who joins another project with many machines is not many in one that is open to all.
+func TestATokenOfAnotherProjectBringsOneVoice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{AgentsOpen: new(true)}, 1)
+	require.NoError(t, err)
+	other, _ := w.newProject("other")
+	token := w.newToken(other)
+	job := w.submit(2)
+	w.settleAll()
+	for _, name := range []string{"one", "two", "three"} {
+		w.enrol(token, name, liar).do(2)
+		w.settleAll()
+	}
+	require.Equal(t, int64(2), w.job(job.ID).Attempts, "one for each shard")
+	require.Equal(t, int64(1), w.count("select count(distinct owner) from lease_cursors where owner <> ''"))
+	plan, err := w.PlanJob(t.Context(), w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(2), Quorum: 2})
+	require.NoError(t, err)
+	require.True(t, plan.Forecast.Stuck)
+	done := w.workOff(job, 2, w.agent(honest), w.agent(honest))
+	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	requireTruth(t, done, truth(rangeOf(2)))
+}

@@ -1,7 +1,7 @@
 -- The agent as it is now, and beside it the open jobs after one of them that want it and that it wants, oldest first. There is always
 -- a row while there is the agent: a poll that waits hears at once what was decided about it.
 with me as (
-    select id, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, owner, platform from ostraka.agents where id = $1
+    select id, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, platform from ostraka.agents where id = $1
 ),
 wanted as materialized (
     select m.project_id as id from ostraka.agent_projects m where m.agent_id = $1 and not m.excluded
@@ -11,8 +11,7 @@ wanted as materialized (
 ),
 jobs as (
     select j.project_id, j.job_id, j.min_isolation, p.min_isolation as project_isolation, j.created_at,
-        -- Whose machine it is: what an operator has decided, else what the project says.
-        coalesce(me.owner, (select m.owner from ostraka.agent_projects m where m.agent_id = $1 and m.project_id = j.project_id), '') as owner
+        ostraka.owner_at($1, j.project_id) as owner
     from wanted w
     join ostraka.projects p on p.id = w.id
     join ostraka.open_jobs j on j.project_id = w.id

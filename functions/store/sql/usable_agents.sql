@@ -10,7 +10,7 @@ asked as (
     join projects p on p.id = $1
     left join open_jobs j on j.job_id = $2
 )
-select a.id, coalesce(a.owner, m.owner, '') as owner from asked q
+select a.id, ostraka.owner_at(a.id, $1) as owner from asked q
 cross join agents a
 left join agent_projects m on m.agent_id = a.id and m.project_id = $1
 where a.state = 'active' and not coalesce(m.excluded, false) and (m.agent_id is not null or q.agents_open)
