@@ -28,6 +28,8 @@ func (c *modelConfig) check() error {
 	switch {
 	case c.URL == "" && (c.Model != "" || c.KeyFile != ""):
 		return usageError("--model-name and --model-key-file are for --model-url: give it")
+	case c.URL == "" && (c.Calls != functions.DefaultModelCalls || c.Tokens != functions.DefaultModelTokens):
+		return usageError("--model-calls and --model-tokens are for --model-url: give it")
 	case c.URL != "" && c.Model == "":
 		return usageError("which external model? give --model-name")
 	case c.URL != "" && (c.Calls < 1 || c.Tokens < 1):
