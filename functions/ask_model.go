@@ -115,18 +115,18 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u pinne
 	}
 	began := time.Now()
 	answers, usage, asked := s.model.Client.Ask(ctx, r)
-	spent := usage.Tokens
-	if asked == nil && spent == 0 { // it does not say
-		spent = r.MostTokens()
+	spent, back := usage.Tokens, 0
+	if !usage.Called {
+		back = 1
 	}
+	ctx = context.WithoutCancel(ctx) // it was spent, whoever waits
 	runs := s.watch(moduleUse{project: project, job: job, module: u.Module, digest: u.digest, step: step})
 	runs.ranAlone(ctx, wasm.Ran{
 		Kind: wasm.KindHeuristic, Phase: wasm.PhaseRun, Started: began, Err: asked,
 		Stats: wasm.Stats{InLines: int64(r.Items()), InBytes: usage.RequestBytes, OutLines: int64(len(answers)), OutBytes: usage.ResponseBytes, Fuel: spent, Wall: time.Since(began)},
 	})
-	ctx = context.WithoutCancel(ctx) // it was spent, whoever waits
 	if err := s.control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.SettleModel, project, day, r.MostTokens(), spent)
+		_, err := store.Exec(ctx, tx, store.SettleModel, project, day, r.MostTokens(), spent, back)
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("counting what the external model has cost: %w", err)

@@ -16,6 +16,9 @@ const (
 	MaxWhy   = 4 << 10
 )
 
+// maxTokens is the most that is believed of what an endpoint says of its tokens: sums of it fit in a database.
+const maxTokens = 1 << 40
+
 // Answer is what the model says about one item.
 type Answer struct {
 	ID    string  `json:"id"`
@@ -42,7 +45,7 @@ func ParseAnswer(body []byte, ids []string) (list []Answer, tokens int64, err er
 	if err := json.Unmarshal(body, &completion); err != nil {
 		return refuse("it is no chat completion")
 	}
-	tokens = max(0, completion.Usage.TotalTokens)
+	tokens = min(max(0, completion.Usage.TotalTokens), maxTokens)
 	if len(completion.Choices) != 1 {
 		return refuse("it has %d choices", len(completion.Choices))
 	}

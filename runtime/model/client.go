@@ -6,15 +6,19 @@ package model
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -79,7 +83,8 @@ type Item struct {
 
 // Usage is what a call has cost.
 type Usage struct {
-	Tokens        int64
+	Called        bool  // the endpoint was called; otherwise nothing was spent
+	Tokens        int64 // what the endpoint says, or the most where nobody knows
 	RequestBytes  int64
 	ResponseBytes int64
 }
@@ -201,7 +206,7 @@ func (c *Client) request(items []Item) (Request, error) {
 	return r, err
 }
 
-// Ask makes one call. Usage is told also where there is no answer.
+// Ask makes one call. Usage is told also where there is no answer: an endpoint that was cut off in the middle has been at work.
 func (c *Client) Ask(ctx context.Context, r Request) (answers []Answer, u Usage, err error) {
 	if why := c.Trouble(); why != "" {
 		return nil, u, &Error{Message: "it is left alone for a while: " + why}
@@ -214,21 +219,24 @@ func (c *Client) Ask(ctx context.Context, r Request) (answers []Answer, u Usage,
 	case <-ctx.Done():
 		return nil, u, &Error{Message: "all calls that may be under way at once are"}
 	}
-	u.RequestBytes = int64(len(r.body))
-	body, err := c.post(ctx, r.body)
+	u.Called, u.RequestBytes = true, int64(len(r.body))
+	body, worked, err := c.post(ctx, r.body)
 	c.note(err)
-	if err != nil {
-		return nil, u, err
+	if err == nil {
+		u.ResponseBytes = int64(len(body))
+		answers, u.Tokens, err = ParseAnswer(body, r.ids)
 	}
-	u.ResponseBytes = int64(len(body))
-	answers, u.Tokens, err = ParseAnswer(body, r.ids)
+	if worked && u.Tokens == 0 { // it does not say
+		u.Tokens = r.MostTokens()
+	}
 	return answers, u, err
 }
 
-func (c *Client) post(ctx context.Context, body []byte) ([]byte, error) {
+// post sends a request. The endpoint may have worked for it unless it is known not to have.
+func (c *Client) post(ctx context.Context, body []byte) (text []byte, worked bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return nil, &Error{Message: "the request cannot be made", Final: true}
+		return nil, false, &Error{Message: "the request cannot be made", Final: true}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if c.key != "" {
@@ -236,41 +244,77 @@ func (c *Client) post(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, away(ctx, err)
+		message, reached := away(ctx, err)
+		return nil, reached, &Error{Message: message}
 	}
 	defer func() { _ = res.Body.Close() }()
-	switch {
-	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return nil, &Error{Message: fmt.Sprintf("it answers with the redirect %d, and none is followed", res.StatusCode)}
-	case res.StatusCode != http.StatusOK:
-		return nil, &Error{Message: fmt.Sprintf("it answers with the status %d", res.StatusCode)}
+	if err := refused(res.StatusCode); err != nil {
+		return nil, false, err
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, MaxResponse+1))
+	text, err = io.ReadAll(io.LimitReader(res.Body, MaxResponse+1))
 	switch {
 	case err != nil:
-		return nil, away(ctx, err)
+		message, _ := away(ctx, err)
+		return nil, true, &Error{Message: message}
 	case len(text) > MaxResponse:
-		return nil, &Error{Message: fmt.Sprintf("the answer has more than %d bytes", MaxResponse)}
+		return nil, true, &Error{Message: fmt.Sprintf("the answer has more than %d bytes", MaxResponse)}
 	}
-	return text, nil
+	return text, true, nil
 }
 
-// away says that the endpoint does not answer, without what a URL or a header holds.
-func away(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &Error{Message: fmt.Sprintf("it has not answered within %v", Timeout)}
+// refused says what a status other than 200 means. What is said of the request itself is said again however often it is sent.
+func refused(status int) error {
+	switch {
+	case status == http.StatusOK:
+		return nil
+	case status >= 300 && status < 400:
+		return &Error{Message: fmt.Sprintf("it answers with the redirect %d, and none is followed", status)}
+	case slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status):
+		return &Error{Message: fmt.Sprintf("it refuses the request with the status %d", status), Final: true}
 	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	return &Error{Message: "it does not answer: " + err.Error()}
+	return &Error{Message: fmt.Sprintf("it answers with the status %d", status)}
 }
 
-// note counts failures, and leaves an endpoint alone that fails again and again.
+// away says that the endpoint does not answer, and whether it was reached. Projects read this: the operator's addresses are not in it.
+func away(ctx context.Context, err error) (message string, reached bool) {
+	var op *net.OpError
+	isOp := errors.As(err, &op)
+	dialled := isOp && op.Op == "dial"
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Sprintf("it has not answered within the time that it had, at most %v", Timeout), !dialled
+	case ctx.Err() != nil:
+		return "the server that asked has stopped waiting", !dialled
+	case dialled:
+		return "it cannot be reached: " + cause(op.Err), false
+	case isOp:
+		return "the connection broke off: " + cause(op.Err), true
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection broke off", true
+	}
+	if _, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+		return "its certificate is not accepted", false
+	}
+	return "it does not answer as HTTP asks for", true
+}
+
+// cause is why a connection failed, as far as that names no address.
+func cause(err error) string {
+	if _, is := errors.AsType[*net.DNSError](err); is {
+		return "its name is not found"
+	}
+	if number, is := errors.AsType[syscall.Errno](err); is {
+		return number.Error()
+	}
+	return "the connection failed"
+}
+
+// note counts failures, and leaves an endpoint alone that fails again and again. That it refuses a request is not its failure: otherwise
+// one project could keep it from all others.
 func (c *Client) note(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == nil {
+	if failed, is := errors.AsType[*Error](err); err == nil || is && failed.Final {
 		c.failed = 0
 		return
 	}

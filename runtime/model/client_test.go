@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -71,7 +72,8 @@ func TestBadEndpoints(t *testing.T) {
 		says   string
 		final  bool
 	}{
-		"500": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "status 500", false},
+		"500":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "status 500", false},
+		"refused": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }, "status 400", true},
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		}, "redirect 302", false},
@@ -117,9 +119,10 @@ func TestAnEndpointThatIsAwayIsLeftAlone(t *testing.T) {
 	})
 	now := time.Now()
 	c.now = func() time.Time { return now }
-	for range breakAfter + 2 {
-		_, _, err := ask(t, c, one)
+	for i := range breakAfter + 2 {
+		_, usage, err := ask(t, c, one)
 		require.Error(t, err)
+		require.Equal(t, i < breakAfter, usage.Called)
 	}
 	require.EqualValues(t, breakAfter, calls.Load())
 	require.Contains(t, c.Trouble(), "status 503")
@@ -141,8 +144,72 @@ func TestASlowEndpointEndsWithItsCaller(t *testing.T) {
 	})
 	t.Cleanup(func() { close(release) })
 	c.http.Timeout = time.Millisecond
-	_, _, err := ask(t, c, one)
-	require.ErrorContains(t, err, "does not answer")
+	_, usage, err := ask(t, c, one)
+	require.Error(t, err)
+	require.Greater(t, usage.Tokens, int64(MaxAnswerTokens), "it may have worked: that counts as the most")
+}
+
+// TestWhatACallCosts: what nobody knows counts as the most, and what the endpoint has not worked for as nothing.
+func TestWhatACallCosts(t *testing.T) {
+	t.Parallel()
+	says := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+	}
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		tokens int64 // -1: the most
+	}{
+		"told":      {says(completion(`{"findings":[]}`)), 321},
+		"nonsense":  {says(completion("Sure!")), 321},
+		"not told":  {says(`{"choices":[{"message":{"content":"{\"findings\":[]}"}}]}`), -1},
+		"negative":  {says(`{"choices":[],"usage":{"total_tokens":-5}}`), -1},
+		"absurd":    {says(`{"choices":[],"usage":{"total_tokens":9223372036854775807}}`), maxTokens},
+		"garbage":   {says("<html>"), -1},
+		"too long":  {says(strings.Repeat("x", MaxResponse+1)), -1},
+		"broken":    {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, -1},
+		"refused":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }, 0},
+		"not ready": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, 0},
+	} {
+		client := serve(t, c.handle)
+		list, err := client.Prepare([]Item{one})
+		require.NoError(t, err)
+		_, usage, _ := client.Ask(t.Context(), list[0])
+		if c.tokens == -1 {
+			c.tokens = list[0].MostTokens()
+		}
+		require.Equal(t, c.tokens, usage.Tokens, name)
+		require.True(t, usage.Called, name)
+	}
+}
+
+// TestNoAddressIsTold: projects read why the endpoint is away, and need not know where the operator has it.
+func TestNoAddressIsTold(t *testing.T) {
+	t.Parallel()
+	for where, says := range map[string]string{"http://127.0.0.1:1": "connection refused", "http://secret-host.invalid": "its name is not found"} {
+		c, err := New(Options{URL: where, Model: "m"})
+		require.NoError(t, err)
+		_, usage, err := ask(t, c, one)
+		require.EqualError(t, err, "asking the external model: it cannot be reached: "+says)
+		require.Zero(t, usage.Tokens)
+	}
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	t.Cleanup(s.Close)
+	c, err := New(Options{URL: s.URL, Model: "m"})
+	require.NoError(t, err)
+	_, _, err = ask(t, c, one)
+	require.EqualError(t, err, "asking the external model: its certificate is not accepted")
+}
+
+// TestRequestsThatAreRefusedBlockNobody: one project's requests must not keep the endpoint from the others.
+func TestRequestsThatAreRefusedBlockNobody(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+	for range breakAfter {
+		_, _, err := ask(t, c, one)
+		require.ErrorContains(t, err, "refuses the request with the status 413")
+	}
+	require.Empty(t, c.Trouble())
 }
 
 func TestRequestsAreBounded(t *testing.T) {
