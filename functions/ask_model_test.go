@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,16 +20,27 @@ import (
 type asked struct {
 	calls atomic.Int64
 	says  string // the text of the answer; empty: the status 500
+	mute  bool   // it does not say how many tokens it has taken
+	hangs bool   // until its caller goes
 }
 
-func (a *asked) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (a *asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.calls.Add(1)
+	if a.hangs {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the end of the caller is seen
+		<-r.Context().Done()
+		return
+	}
 	if a.says == "" {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	content, _ := json.Marshal(a.says)
-	_, _ = io.WriteString(w, `{"choices":[{"message":{"content":`+string(content)+`}}],"usage":{"total_tokens":1000}}`)
+	usage := `,"usage":{"total_tokens":1000}`
+	if a.mute {
+		usage = ""
+	}
+	_, _ = io.WriteString(w, `{"choices":[{"message":{"content":`+string(content)+`}}]`+usage+`}`)
 }
 
 // withModel names the endpoint to the server.
@@ -107,6 +119,44 @@ func TestAnExternalModelThatIsAwayHoldsNothing(t *testing.T) {
 	checks, _ := w.Ready(t.Context())
 	require.Contains(t, checks["external model"], "status 500")
 	require.Zero(t, w.controlCount("select coalesce(sum(tokens), 0) from ostraka.model_usage where project_id = $1", w.project))
+	require.Equal(t, int64(3), w.controlCount("select calls from ostraka.model_usage where project_id = $1", w.project), "what was not asked is given back")
+}
+
+// TestASlowExternalModelHoldsNothing has the endpoint never answer: that is a failure that counts, and not a step that is cut off for ever.
+func TestASlowExternalModelHoldsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withModel(t, &asked{hangs: true}, 100, 10_000_000), func(o *functions.Options) { o.ScoreTime = time.Millisecond })
+	job := w.submit(10, quorum(1), askingModel(functions.DoReview))
+	w.settleAll()
+	w.agent(honest).do(40)
+	failures := 0
+	w.drain(func(s waiting) {
+		for w.step(s) != nil {
+			failures++
+			require.Less(t, failures, functions.MaxScoreFailures)
+		}
+	})
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+	require.Equal(t, int64(1), w.count("select count(*) from page_scores where job_id = $1 and state = 'given_up'", job.ID))
+}
+
+// TestTheLastTokenOfTheDay: a call is made when what it may take fits exactly, and not with one token less.
+func TestTheLastTokenOfTheDay(t *testing.T) {
+	t.Parallel()
+	spent := func(limit int64) (calls, tokens int64) {
+		a := &asked{says: `{"findings":[]}`, mute: true} // so that it counts as the most
+		w := newWorld(t, withModel(t, a, 100, limit))
+		job := w.submit(3, quorum(1), askingModel(functions.DoReview))
+		require.Equal(t, functions.JobFinished, w.workOff(job, 40, w.agent(honest)).State)
+		return a.calls.Load(), w.controlCount("select coalesce(sum(tokens), 0) from ostraka.model_usage where project_id = $1", w.project)
+	}
+	calls, most := spent(1_000_000)
+	require.Equal(t, int64(1), calls)
+	require.Greater(t, most, int64(model.MaxAnswerTokens))
+	calls, tokens := spent(most)
+	require.Equal(t, []int64{1, most}, []int64{calls, tokens})
+	calls, tokens = spent(most - 1)
+	require.Equal(t, []int64{0, 0}, []int64{calls, tokens})
 }
 
 func TestWhatTheExternalModelMayCost(t *testing.T) {

@@ -2,6 +2,8 @@ package functions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -29,6 +31,45 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 		return nil, fmt.Errorf("encoding the heuristics: %w", err)
 	}
 	return text, nil
+}
+
+// pinnedHeuristic is a heuristic of a policy with what pins it.
+type pinnedHeuristic struct {
+	HeuristicUse
+	digest string
+	key    string // of its scores: another module, other parameters or other findings to be kept score again
+}
+
+func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []pinnedHeuristic, err error) {
+	policy, err := s.heuristicsOf(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range policy.on(OnCode) {
+		pinned, err := s.pinHeuristic(ctx, project, u)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pinned)
+	}
+	return list, nil
+}
+
+func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
+	if u.Module == ExternalModel {
+		digest, err := s.pinModel(u)
+		return pinned(u, digest), err
+	}
+	digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
+	if err != nil {
+		return pinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
+	}
+	return pinned(u, digest), nil
+}
+
+func pinned(u HeuristicUse, digest string) pinnedHeuristic {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
+	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}
 }
 
 // tryHeuristic pins a heuristic, and tries it with its parameters: what it does not understand is better said now.

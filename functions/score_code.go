@@ -3,8 +3,6 @@ package functions
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -43,45 +41,6 @@ func (s *Service) heuristicsOf(ctx context.Context, project uuid.UUID) (Heuristi
 		return s.heuristics, err
 	}
 	return *p.Heuristics, nil
-}
-
-// pinnedHeuristic is a heuristic of a policy with what pins it.
-type pinnedHeuristic struct {
-	HeuristicUse
-	digest string
-	key    string // of its scores: another module, other parameters or other findings to be kept score again
-}
-
-func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []pinnedHeuristic, err error) {
-	policy, err := s.heuristicsOf(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range policy.on(OnCode) {
-		pinned, err := s.pinHeuristic(ctx, project, u)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, pinned)
-	}
-	return list, nil
-}
-
-func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u HeuristicUse) (pinnedHeuristic, error) {
-	if u.Module == ExternalModel {
-		digest, err := s.pinModel(u)
-		return pinned(u, digest), err
-	}
-	digest, err := s.chooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
-	if err != nil {
-		return pinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
-	}
-	return pinned(u, digest), nil
-}
-
-func pinned(u HeuristicUse, digest string) pinnedHeuristic {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
-	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}
 }
 
 // codeScore is what a heuristic has said about a version.
@@ -201,7 +160,9 @@ func (s *Service) scoreCode(ctx context.Context, args ScoreCodeArgs) error {
 				return err
 			}
 		}
-		found, err := s.scoreFiles(ctx, args.Project, f, u, files)
+		share, cancel := s.scoreShare(ctx, len(uses))
+		found, err := s.scoreFiles(share, args.Project, f, u, files)
+		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

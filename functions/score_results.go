@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,6 +28,15 @@ func (ScoreResultsArgs) Kind() string { return "score_results" }
 // MaxScoreFailures is how often a heuristic may fail at the results of a page, through no fault of its own, before the page goes on without
 // its score: advice never holds a job for ever. A heuristic that fails by its own fault fails for good.
 const MaxScoreFailures = 5
+
+// MaxScoreTime is how long heuristics may take together for a page, or for a version's code, each an equal share of it: less than the step
+// may, so that one that is slow has failed and is counted, and does not have the step cut off again and again.
+const MaxScoreTime = 10 * time.Minute
+
+// scoreShare is a heuristic's share of the time.
+func (s *Service) scoreShare(ctx context.Context, heuristics int) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.scoreTime/time.Duration(heuristics))
+}
 
 // The states of what a heuristic has to say about a page.
 const (
@@ -94,7 +104,9 @@ func (s *Service) ScoreResults(ctx context.Context, args ScoreResultsArgs) error
 	}
 	scores := make([]pageScores, len(page.heuristics))
 	for i, h := range page.heuristics {
-		scores[i] = s.scorePage(ctx, args.Project, page, h)
+		share, cancel := s.scoreShare(ctx, len(page.heuristics))
+		scores[i] = s.scorePage(share, args.Project, page, h)
+		cancel()
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

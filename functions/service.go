@@ -63,6 +63,8 @@ type Options struct {
 	Heuristics HeuristicsPolicy
 	// Model is the external model, for projects whose policy asks it; the zero value: there is none.
 	Model ModelUse
+	// ScoreTime is how long the heuristics may take for a page or a version. 0 means MaxScoreTime.
+	ScoreTime time.Duration
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
 	// Rechecker executes shards on the server; nil: other servers do, or none.
@@ -94,6 +96,7 @@ type Service struct {
 	observe      Observer
 	heuristics   HeuristicsPolicy
 	model        ModelUse
+	scoreTime    time.Duration
 	refused      refusedCounts
 	rechecker    Rechecker
 }
@@ -102,6 +105,9 @@ type Service struct {
 func New(o Options) *Service {
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = DefaultLeaseTTL
+	}
+	if o.ScoreTime == 0 {
+		o.ScoreTime = MaxScoreTime
 	}
 	if o.EULA == (eula.Document{}) {
 		o.EULA = eula.Embedded()
@@ -113,7 +119,7 @@ func New(o Options) *Service {
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
 		rechecker:  o.Rechecker,
-		heuristics: o.Heuristics, model: o.Model,
+		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}
 }
 
