@@ -8,7 +8,7 @@ import (
 
 // executionsText is what verification has cost a job so far.
 func executionsText(v *client.JobVerification) string {
-	if v == nil {
+	if v == nil || v.ExecutionsPerShard == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%.2f a shard, with %d by the server", v.ExecutionsPerShard, v.Rechecks)
