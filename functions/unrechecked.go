@@ -56,11 +56,12 @@ func noRechecker() string {
 	return fmt.Sprintf("no server that can execute shards was seen for %v: further agents are asked in its place", RecheckerGone)
 }
 
-// unrechecked is a shard that the server was to execute, and no server does.
+// unrechecked is a shard that the server was to execute, and no server does. Its audits go on, and agents end them: one that fails counts
+// as if the server had found it out.
 func (w *weighed) unrechecked(b bench, shard shardRow) {
 	why := noRechecker()
-	w.endVoid(b, shard, why)
 	if shard.State != ShardOpen && shard.State != ShardAccepted {
+		w.endVoid(b, shard, why)
 		return
 	}
 	w.replicate(shard, verify.Reason{Code: reasonNoRechecker, Text: why}, why)

@@ -54,6 +54,36 @@ func TestAgentsAreAskedWhereTheLastServerThatRechecksHasGone(t *testing.T) {
 	w.requireQuiet()
 }
 
+// TestALiarIsCaughtByAgentsInThePlaceOfAServer: an audit that was asked of a server which has gone is one all the same when agents end
+// it, so that one lie has all taken back that its agent gave.
+func TestALiarIsCaughtByAgentsInThePlaceOfAServer(t *testing.T) {
+	t.Parallel()
+	c := &court{}
+	w := newWorld(t, withCourt(c))
+	w.opened()
+	job := w.submit(40, bounded(1e-3))
+	w.settleAll()
+	c.set(func(c *court) { c.trouble = errAway })
+	liar := w.stranger("liar", says(`{"n":1,"sum":"7"}`))
+	for liar.do(40) > 0 {
+		w.settleUntilDelayed()
+	}
+	drawn := w.count("select count(*) from audits where state = 'drawn'")
+	require.Positive(t, drawn)
+	_, err := w.store.Pool.Exec(t.Context(), "update ostraka.recheckers set seen_at = seen_at - $1::interval", functions.RecheckerGone)
+	require.NoError(t, err)
+	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.Equal(t, drawn, w.count("select count(*) from audits where state = 'drawn'"), "further agents end them")
+	w.check(job.ID)
+	done := w.workOff(job, 60, w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest))
+	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+	requireTruth(t, done, truth(rangeOf(40)))
+	require.Positive(t, w.count("select count(*) from audits where state = 'failed'"))
+	require.Equal(t, int64(1), w.count("select count(*) from trust where caught_at is not null and audits_failed > 0"))
+	require.Zero(t, c.executed)
+}
+
 // TestAPolicyThatWantsTheServerWaitsForIt: agents cannot stand in for it.
 func TestAPolicyThatWantsTheServerWaitsForIt(t *testing.T) {
 	t.Parallel()
