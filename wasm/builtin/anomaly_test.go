@@ -43,15 +43,16 @@ func TestWhatIsFarFromUsualIsFound(t *testing.T) {
 		labels []string
 		says   string
 	}{
-		"nothing":     {func(*wasm.Evidence) {}, nil, ""},
-		"a lazy one":  {func(e *wasm.Evidence) { e.Measures.CPUMicros, e.Measures.WallMicros = 900, 1000 }, []string{"cpu_us", "wall_us"}, "cpu_us is 900, the median of 64 is 305000 and the spread 30500: 9.970491803 spreads away"},
-		"size":        {func(e *wasm.Evidence) { e.Measures.OutputBytes = 2048 }, []string{"output_bytes"}, "output_bytes is 2048, the median of 64 is 24 and the spread 39.6356125: 51.0651879 spreads away"},
-		"memory":      {func(e *wasm.Evidence) { e.Measures.PeakRSS = 64 << 20 }, []string{"peak_rss_bytes"}, "peak_rss_bytes is 67108864"},
-		"a field":     {func(e *wasm.Evidence) { e.Content = []byte(`{"found":100000}`) }, []string{"output.found"}, "output.found is 100000, the median of 64 is 103"},
-		"a huge one":  {func(e *wasm.Evidence) { e.Content = []byte(`{"found":1` + strings.Repeat("0", 400) + `}`) }, []string{"output.found"}, "output.found is 1e+300"},
-		"no number":   {func(e *wasm.Evidence) { e.Content = []byte(`{"found":"100000","x":null}`) }, nil, ""},
-		"no object":   {func(e *wasm.Evidence) { e.Content = []byte(`[1e9]`) }, nil, ""},
-		"a reference": {func(e *wasm.Evidence) { e.Content, e.Ref = nil, &wasm.Ref{SHA256: strings.Repeat("a", 64), Size: 24} }, nil, ""},
+		"nothing":      {func(*wasm.Evidence) {}, nil, ""},
+		"a lazy one":   {func(e *wasm.Evidence) { e.Measures.CPUMicros, e.Measures.WallMicros = 900, 1000 }, []string{"cpu_us", "wall_us"}, "cpu_us is 900, the median of 64 is 305000 and the spread 30500: 9.970491803 spreads away"},
+		"size":         {func(e *wasm.Evidence) { e.Measures.OutputBytes = 2048 }, []string{"output_bytes"}, "output_bytes is 2048, the median of 64 is 24 and the spread 39.6356125: 51.0651879 spreads away"},
+		"memory":       {func(e *wasm.Evidence) { e.Measures.PeakRSS = 64 << 20 }, []string{"peak_rss_bytes"}, "peak_rss_bytes is 67108864"},
+		"a field":      {func(e *wasm.Evidence) { e.Content = []byte(`{"found":100000}`) }, []string{"output.found"}, "output.found is 100000, the median of 64 is 103"},
+		"almost whole": {func(e *wasm.Evidence) { e.Content = []byte(`{"found":5000.0000001}`) }, []string{"output.found"}, "output.found is 5000, the median of 64 is 103"},
+		"a huge one":   {func(e *wasm.Evidence) { e.Content = []byte(`{"found":1` + strings.Repeat("0", 400) + `}`) }, []string{"output.found"}, "output.found is 1e+300"},
+		"no number":    {func(e *wasm.Evidence) { e.Content = []byte(`{"found":"100000","x":null}`) }, nil, ""},
+		"no object":    {func(e *wasm.Evidence) { e.Content = []byte(`[1e9]`) }, nil, ""},
+		"a reference":  {func(e *wasm.Evidence) { e.Content, e.Ref = nil, &wasm.Ref{SHA256: strings.Repeat("a", 64), Size: 24} }, nil, ""},
 	}
 	for name, c := range cases {
 		results := usual(64)

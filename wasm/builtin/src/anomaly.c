@@ -146,14 +146,14 @@ static void number(double v) {
     while (v < 1e9) v *= 10, exponent--;
     uint64_t digits = (uint64_t)(v + 0.5);
     if (digits == 10000000000u) digits /= 10, exponent++;
-    int last = 9; // how many digits follow the first
-    while (last > 0 && digits % 10 == 0) digits /= 10, last--;
+    int plain = exponent >= -4 && exponent < 9, last = 9; // how many digits follow the first
+    while (last > (plain && exponent > 0 ? exponent : 0) && digits % 10 == 0) digits /= 10, last--; // zeros behind the point
     uint64_t unit = 1;
-    int point = exponent >= -4 && exponent < 9 ? last - exponent : last; // digits after the point
+    int point = plain ? last - exponent : last; // digits after the point
     for (int i = 0; i < point && i < 14; i++) unit *= 10;
     if (point > 0) whole(digits / unit, 1), say("."), whole(digits % unit, point);
     else whole(digits, 1);
-    if (exponent >= -4 && exponent < 9) return;
+    if (plain) return;
     say(exponent < 0 ? "e-" : "e+"), whole((uint64_t)abs(exponent), 2);
 }
 
