@@ -73,10 +73,14 @@ func TestAJobIsHeldUntilItsAggregatorWorks(t *testing.T) {
 
 	_, err = w.reaggregate(job.ID, functions.NewAggregation{}, functions.Idempotency{})
 	requireCode(t, err, "bad_params") // the same module with the same parameters
-	now, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "sum", Params: json.RawMessage(`{}`)}, functions.Idempotency{})
+	mended, key := functions.NewAggregation{Module: "sum", Params: json.RawMessage(`{}`)}, functions.Idempotency{Key: "mended"}
+	now, err = w.reaggregate(job.ID, mended, key)
 	require.NoError(t, err)
 	require.Equal(t, functions.JobRunning, now.State)
 	require.Empty(t, now.AggregationError)
+	_, replayed, err := w.Reaggregate(t.Context(), w.by, w.project, job.ID, mended, key)
+	require.NoError(t, err, "whoever lost the answer asks again")
+	require.True(t, replayed)
 	w.settleAll()
 	done := w.job(job.ID)
 	require.Equal(t, functions.JobFinished, done.State)

@@ -3,7 +3,6 @@ package functions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -52,6 +51,17 @@ func (s *Service) Reaggregate(ctx context.Context, by Principal, project, job uu
 	}
 	replayed := false
 	err = s.project(ctx, project, func(tx *store.Tx) error {
+		// A job that was held goes on since an earlier request with this key, and would refuse this one: the key is looked up first.
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if _, replayed, err = remember(ctx, server, job, "reaggregate", idem, newID()); err != nil || replayed {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
 		state, _, err := store.Value[JobState](ctx, tx, store.LockJob, job)
 		if err != nil {
 			return err
@@ -85,19 +95,12 @@ func (s *Service) Reaggregate(ctx context.Context, by Principal, project, job uu
 		if err := audit(ctx, tx, by.Actor(), "job.reaggregate", job.String(), detail); err != nil {
 			return err
 		}
-		server, err := tx.AsServer(ctx)
-		if err != nil {
+		if server, err = tx.AsServer(ctx); err != nil {
 			return err
-		}
-		if _, replayed, err = remember(ctx, server, job, "reaggregate", idem, newID()); err != nil {
-			return err
-		}
-		if replayed {
-			return errReplayed
 		}
 		return s.queue.Enqueue(ctx, server, RefoldArgs{Project: project, Job: job, Run: run})
 	})
-	if err != nil && !errors.Is(err, errReplayed) {
+	if err != nil {
 		return Job{}, false, fmt.Errorf("aggregating job %s again: %w", job, err)
 	}
 	j, err := s.GetJob(ctx, project, job)
