@@ -39,7 +39,7 @@ func printReport(t *terminal, o *outputFlag, r wasm.Report) error {
 func printReportTable(t *terminal, r wasm.Report) error {
 	fields := [][2]string{
 		{"module", fmt.Sprintf("%s, %d bytes, %s", shortDigest(r.Digest), r.Bytes, r.Kind)},
-		{"describes", described(r.Description)},
+		{"describes", described(r)},
 		{"parameters", string(r.Params)},
 	}
 	if s := r.Stats; s.Batches > 0 {
@@ -49,11 +49,12 @@ func printReportTable(t *terminal, r wasm.Report) error {
 			{"time", fmt.Sprintf("%s in %s", s.Wall.Round(time.Microsecond), batches(s.Batches))},
 			{"fuel", strconv.FormatInt(s.Fuel, 10) + " units"},
 			{"peak memory", fmt.Sprintf("%d KiB", s.Memory>>10)},
-			{"exit", "0"},
 		}...)
 	}
 	stderr := r.Stats.Stderr
-	if e := r.Error; e != nil {
+	if e := r.Error; e == nil && r.Stats.Batches > 0 {
+		fields = append(fields, [2]string{"exit", "0"})
+	} else if e != nil {
 		fields = append(fields, [2]string{"exit", fmt.Sprintf("%s: %s", e.Class, plain(e.Message))})
 		for _, frame := range e.Frames {
 			fields = append(fields, [2]string{"frame", plain(frame)})
@@ -83,12 +84,17 @@ func printReportTable(t *terminal, r wasm.Report) error {
 	return nil
 }
 
-// described is a description in one line.
-func described(d *wasm.Description) string {
-	if d == nil {
+// described is a description in one line; empty where the module was refused, and never asked for one.
+func described(r wasm.Report) string {
+	d := r.Description
+	switch {
+	case d != nil:
+		return plain(d.Name + " " + d.Version + " " + d.Summary)
+	case len(r.Findings) > 0 && r.Findings[0].Passed:
 		return "nothing (it does not know the phase describe)"
+	default:
+		return ""
 	}
-	return plain(d.Name + " " + d.Version + " " + d.Summary)
 }
 
 // paramsFlag reads a JSON object from a flag.
