@@ -239,12 +239,14 @@ func TestAReopenedShardTakesBackItsPath(t *testing.T) {
 	w.foldAll(job, 100)
 	w.settleAll()
 	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"))
+	require.NotNil(t, w.job(job.ID).Aggregate.Preview)
 
 	shard, err := w.resolve(job, 2048, functions.Resolution{Decision: "retry", Reason: "its agent was caught"})
 	require.NoError(t, err)
 	require.Equal(t, functions.ShardOpen, shard.State)
 	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"), "page 2 is gone")
 	require.Zero(t, w.count("select count(*) from partials where level = 1"), "and what it was in")
+	require.Nil(t, w.job(job.ID).Aggregate, "the preview held it too")
 	require.Len(t, w.events(job.ID, functions.EventReopened), 1)
 	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 2}), "a step that comes too early folds nothing")
 	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"))
@@ -309,6 +311,25 @@ func TestWhatWasReadBeforeAShardWasReopenedDoesNotCount(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State)
 	require.Equal(t, "102407", string(done.Aggregate.Value), "the last output of the shard")
 	w.check(job.ID)
+}
+
+// TestAPreviewOfWhatWasReopenedIsNotKept opens a shard again between the reading of a preview's partials and its keeping.
+func TestAPreviewOfWhatWasReopenedIsNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.accepted(2 * 1024)
+	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
+	held, release := w.holdUp(store.LockJob)
+	done := make(chan error, 1)
+	go func() {
+		done <- w.Preview(t.Context(), functions.PreviewArgs{Project: w.project, Job: job.ID, Run: 1})
+	}()
+	<-held
+	_, err := w.resolve(job, 0, functions.Resolution{Decision: "retry", Reason: "r"})
+	release()
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	require.Nil(t, w.job(job.ID).Aggregate)
 }
 
 // TestPreviewsKeepTheirPace makes one at once, and one later that has all that is folded meanwhile.
