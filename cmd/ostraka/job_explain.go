@@ -54,7 +54,8 @@ func warnStuck(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
 		return // the job is submitted; whoever waits hears of it again
 	}
 	for _, r := range doc.Value.Reasons {
-		if r.Code == "too_few_owners" || r.Code == "recheck_nobody" {
+		switch r.Code { // which of them it is depends on how far the job has come meanwhile
+		case "too_few_owners", "recheck_nobody", "no_agents", "too_few_agents":
 			t.say("warning: %s\n  hint: %s", plain(r.Text), plain(r.Hint))
 		}
 	}
