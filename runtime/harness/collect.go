@@ -33,6 +33,9 @@ func (f *flight) weigh(o *outcome) error {
 		return err
 	}
 	o.oomKills, o.refused = after.OOMKills-f.before.OOMKills, after.PidsRefused-f.before.PidsRefused
+	if len(f.shard.Mounts) > 0 {
+		o.workspace = f.spread()
+	}
 	if o.ranOutOfDisk() {
 		o.quota = quotas(f.shard.outputDir(), f.limits)
 	}

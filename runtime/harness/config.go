@@ -114,6 +114,9 @@ type Shard struct {
 	// Workspace is the folder that holds Home and Output, as this process can open
 	// it, where nobody else keeps it within limits; empty: the kernel does.
 	Workspace string
+	// Mounts are the file systems made for the shard, where there are several:
+	// they share limits.disk_bytes and limits.inodes.
+	Mounts []string
 	// OutputDir is Output as this process can open it, where a sandbox has a
 	// root of its own; empty: Output.
 	OutputDir string

@@ -24,6 +24,7 @@ type flight struct {
 	shard  Shard
 	root   *os.Root // of $OSTRAKA_OUTPUT, opened before user code ran
 	before Account
+	taken  space // of the file systems that share the limits, before user code ran
 
 	seq            uint64 // 0 until a process has reported for it
 	stdout, stderr *output
@@ -45,7 +46,7 @@ func launch(z *zygote, shard Shard, cfg *Config) (*flight, error) {
 	f := &flight{
 		z: z, cfg: cfg, limits: cfg.Manifest.Limits, shard: shard, root: root,
 		full: make(chan struct{}), verbose: make(chan struct{}),
-		started: time.Now(),
+		taken: taken(&shard), started: time.Now(),
 	}
 	if err := f.open(); err != nil {
 		f.abandon()
@@ -207,8 +208,14 @@ func (f *flight) inspect() stop {
 	if now, err := account(f.cfg); err == nil && now.OOMKills > f.before.OOMKills {
 		return stopMemory
 	}
-	if why := f.z.inspect(f.limits); why != stopNone || f.shard.Workspace == "" {
+	if why := f.z.inspect(f.limits); why != stopNone {
 		return why
+	}
+	if len(f.shard.Mounts) > 0 {
+		return f.spread().over(f.limits)
+	}
+	if f.shard.Workspace == "" {
+		return stopNone
 	}
 	// What it cannot see now, it sees when the shard has ended.
 	use, _ := measure(f.shard.Workspace, f.limits, false)

@@ -25,7 +25,7 @@ import (
 // other and the messages of its errors are the same.
 
 // Places beside the workspace that can be written. In the root of level `linux` both lead into the workspace; in a container each is a tmpfs:
-// Docker gives /dev one, and gVisor puts one over a /tmp that leads elsewhere.
+// Docker gives /dev one, and gVisor puts one over a /tmp that leads elsewhere. They share the workspace's limits: the harness adds them up.
 const (
 	shmDir = "/dev/shm" // where the C library keeps named semaphores
 	tmpDir = "/tmp"

@@ -295,8 +295,11 @@ func (s *Sandbox) Run(ctx context.Context, index int64, input []byte) (harness.R
 		return harness.Result{}, fmt.Errorf("running shard %d: %w", index, err)
 	}
 	shard := harness.Shard{Index: index, Input: input, Home: s.inside(homeName), Output: s.inside(outputName), OutputDir: s.OutputDir(), Inputs: s.inputsDir()}
-	if level := s.runner.cfg.Level; level == bundle.Landlock || level == bundle.GVisor {
-		shard.Workspace = s.root() // there is no file system of its own that ends; gVisor's ends, and counts no files
+	switch level := s.runner.cfg.Level; {
+	case level == bundle.Landlock || level == bundle.GVisor: // there is no file system of its own that ends; gVisor's ends, and counts no files
+		shard.Workspace = s.root()
+	case s.runner.contained():
+		shard.Mounts = append([]string{workDir}, besideDirs...)
 	}
 	return s.session.Run(ctx, shard)
 }
