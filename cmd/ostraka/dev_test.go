@@ -82,8 +82,12 @@ func TestDevRecoversFromKills(t *testing.T) {
 	require.Contains(t, ostraka(t, d, "job", "watch", id, "-o", "json"), `"accepted": 400,`)
 
 	// Postgres dies: it is started again, and the server rides over the gap.
-	kill(t, postmaster(t, folder))
-	testenv.Eventually(t, func() bool { return isReady(t.Context(), d.URL) }, "the server is ready again")
+	database := postmaster(folder)
+	kill(t, database)
+	testenv.Eventually(t, func() bool { // until it is missed, the server says that it is ready
+		pid := postmaster(folder)
+		return pid != 0 && pid != database && isReady(t.Context(), d.URL)
+	}, "the server is ready again")
 	require.Contains(t, ostraka(t, d, "job", "run", "double", "--range", "0:4", "--shard-size", "1", "--wait", "-o", "json"), `"state": "finished"`)
 
 	// An agent dies: it is started again.

@@ -35,7 +35,6 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	interpreter, err := pythonDir(systemTerminal()) // unpacked once for all scripts, which have no home
 	require.NoError(t, err)
-	t.Setenv("GOTMPDIR", t.TempDir()) // testscript leaves its folder there where some scripts only are run
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,

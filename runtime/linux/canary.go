@@ -206,39 +206,50 @@ func sweepBait() {
 	}
 }
 
+// maxSocketPath is the longest path that the kernel gives a socket, in bytes:
+// sun_path without its closing zero.
+const maxSocketPath = 107
+
 // layBait makes a secret file, and listens where nothing may connect.
-func layBait(ctx context.Context) (b *bait, err error) {
+func layBait(ctx context.Context) (*bait, error) {
 	sweepBait()
-	b = &bait{marker: "ostraka-canary-" + rand.Text()}
 	// Another folder than the system's would make a socket's path too long.
-	if b.dir, err = os.MkdirTemp("", baitName); err != nil {
+	dir, err := os.MkdirTemp("", baitName)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			b.remove()
-		}
-	}()
+	b := &bait{marker: "ostraka-canary-" + rand.Text(), dir: dir, secret: filepath.Join(dir, "secret")}
+	if err := b.lay(ctx); err != nil {
+		b.remove()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bait) lay(ctx context.Context) error {
 	// Readable by all: that nobody reads it must be owed to the walls.
 	if err := os.Chmod(b.dir, 0o755); err != nil { //nolint:gosec // that is the point
-		return nil, err
+		return err
 	}
-	b.secret = filepath.Join(b.dir, "secret")
 	if err := os.WriteFile(b.secret, []byte(rand.Text()), 0o644); err != nil {
-		return nil, err
+		return err
+	}
+	socket := filepath.Join(b.dir, "socket")
+	if len(socket) > maxSocketPath {
+		return fmt.Errorf("%q is too long a path for a socket, which may have %d bytes: set TMPDIR to a folder with a shorter name", socket, maxSocketPath)
 	}
 	var config net.ListenConfig
-	for network, address := range map[string][]string{"tcp": {"127.0.0.1:0"}, "unix": {filepath.Join(b.dir, "socket"), "@" + b.marker}} {
+	for network, address := range map[string][]string{"tcp": {"127.0.0.1:0"}, "unix": {socket, "@" + b.marker}} {
 		for _, a := range address {
 			l, err := config.Listen(ctx, network, a)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			b.listeners = append(b.listeners, l)
 			go b.accept(l)
 		}
 	}
-	return b, os.Chmod(filepath.Join(b.dir, "socket"), 0o777) //nolint:gosec // that is the point
+	return os.Chmod(socket, 0o777) //nolint:gosec // that is the point
 }
 
 func (b *bait) accept(l net.Listener) {

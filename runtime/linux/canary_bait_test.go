@@ -5,6 +5,7 @@ package linux
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,4 +32,15 @@ func TestBaitOfAgentsThatWereKilledIsSwept(t *testing.T) {
 	require.DirExists(t, other)
 	b.remove()
 	require.NoDirExists(t, b.dir)
+}
+
+func TestBaitNeedsAShortPath(t *testing.T) {
+	tmp := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	require.NoError(t, os.Mkdir(tmp, 0o755))
+	t.Setenv("TMPDIR", tmp)
+	_, err := layBait(t.Context())
+	require.ErrorContains(t, err, "set TMPDIR to a folder with a shorter name")
+	left, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
