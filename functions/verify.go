@@ -288,10 +288,8 @@ func (w *weighed) decide(b bench, shard shardRow) {
 	if verdict.Divergence != "" {
 		w.marks = append(w.marks, b.divergence(shard, verdict))
 	}
-	if verdict.Divergence == verify.Platform && verdict.Proven {
-		for _, vote := range verdict.Disagree {
-			w.excused = append(w.excused, uuid.MustParse(vote.Agent))
-		}
+	for _, vote := range verdict.Excused {
+		w.excused = append(w.excused, uuid.MustParse(vote.Agent))
 	}
 	w.changes = append(w.changes, change)
 	for _, d := range verdict.Deltas() {

@@ -145,6 +145,8 @@ type Verdict struct {
 	// Divergence says why those who disagree are not to blame. Their results must
 	// not become final all the same, see Tainted.
 	Divergence Divergence
+	// Excused are those who disagree since their platform does, where the verdict is Proven.
+	Excused []Vote
 	// Wanted is the number of further attempts to lend now, on top of those
 	// that are out. It is positive only with Replicate.
 	Wanted int

@@ -108,6 +108,7 @@ func (b *ballot) believeServer(m Means, evidence map[string]Evidence) Verdict {
 		if g.isPlatform(reference, b.server[0].Class, evidence) {
 			b.explain(ReasonPlatform, "agents of different owners on the platform %s, who were right elsewhere, agree on %s: the platforms differ, and nobody is to blame", g.votes[0].Class, g)
 			v.Divergence = Platform
+			v.Excused = append(v.Excused, votesOf(g.votes)...)
 		}
 	}
 	v.Reasons = b.reasons

@@ -131,6 +131,16 @@ func TestServerProves(t *testing.T) {
 	require.Equal(t, []Delta{{"a", 0, 1}}, alone.Deltas())
 }
 
+// TestAPlatformIsNoCoverForOthers: who gave a third answer, or another platform's, is not excused along with it.
+func TestAPlatformIsNoCoverForOthers(t *testing.T) {
+	record := Evidence{Record: ProbationAudits}
+	list := ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "c:ok:other:z:amd", "server:ok:right::amd", "server:ok:right::amd")
+	v := Decide(Policy{TargetError: 1e-3}, list, map[string]Evidence{"a": record, "b": record}, Means{})
+	require.Equal(t, Platform, v.Divergence)
+	require.Equal(t, "a b c", agents(v.Disagree))
+	require.Equal(t, "a b", agents(v.Excused))
+}
+
 func TestHolderStays(t *testing.T) {
 	for _, holder := range []string{"a", "b"} {
 		v := Decide(Policy{TargetError: 1e-3}, ballots("b:ok:right", "a:ok:right"), nil, Means{Holder: holder})
