@@ -144,3 +144,44 @@ func (w *world) requireUncharged(agents []*agent) {
 		require.Nil(w.t, a.CaughtAt, a.Name)
 	}
 }
+
+// TestWhoeverRunsOutOfTimeFailsNoShardAlone: the server executes a shard that nobody has answered before it fails; where it has no answer
+// either, the shard fails after all, and nothing is tried for ever.
+func TestWhoeverRunsOutOfTimeFailsNoShardAlone(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]func(*functions.NewJob){
+		"recheck all": func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, verify.RecheckAll },
+		"a bound":     bounded(1e-3),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &court{}
+			w := newWorld(t, withCourt(c))
+			w.opened()
+			job := w.submit(2, policy)
+			w.settleAll()
+			late := func(string) functions.Result { return functions.Result{Status: "timeout"} }
+			var agents []*agent
+			for range 5 {
+				agents = append(agents, w.agent(late))
+			}
+			done := w.workOff(job, 2, agents...)
+			require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+			requireTruth(t, done, truth(rangeOf(2)))
+			require.Equal(t, 2, c.executed)
+			w.requireUncharged(agents)
+			w.check(job.ID)
+
+			c.set(func(c *court) { c.answer = func(string, uint32) functions.Result { return late("") } })
+			lost := w.submit(1, policy)
+			w.settleAll()
+			for range 8 {
+				agents = append(agents, w.agent(late))
+			}
+			done = w.workOff(lost, 1, agents...)
+			require.Equal(t, functions.JobFailed, done.State, "%+v", done)
+			w.requireUncharged(agents)
+			w.check(lost.ID)
+		})
+	}
+}

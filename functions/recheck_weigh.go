@@ -140,11 +140,9 @@ func (w *weighed) judge(b bench, shard shardRow, runs []serverRun, by verify.Rea
 }
 
 // unanswered is a shard of which the server has found nothing out: it ran out of time, say. Agents are asked in its place, as many as make
-// their answer credible without it.
+// their answer credible without it. They end its audits too: a lie that they find taints what else its agent gave.
 func (w *weighed) unanswered(b bench, shard shardRow, run serverRun, by verify.Reason) {
-	why := "the server has no answer: its attempt ended with " + run.Status
-	w.endVoid(b, shard, why)
-	w.replicate(shard, by, why)
+	w.replicate(shard, by, "the server has no answer: its attempt ended with "+run.Status)
 	if b.terms != nil {
 		w.changes[len(w.changes)-1].support = max(shard.Support, b.terms.bound.Voices)
 	}

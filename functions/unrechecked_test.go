@@ -174,3 +174,26 @@ func TestWaitingForAServerThatIsNotThereIsSaid(t *testing.T) {
 	require.Contains(t, checks["rechecks"], "no server executes shards")
 	require.True(t, ready, "requests can be answered all the same")
 }
+
+// TestALiarIsCaughtByAgentsWhereTheServerHasNoAnswer: the server runs out of time at a shard that it was to audit. The lie that agents find
+// there has all taken back that its agent gave.
+func TestALiarIsCaughtByAgentsWhereTheServerHasNoAnswer(t *testing.T) {
+	t.Parallel()
+	c := &court{answer: func(string, uint32) functions.Result { return functions.Result{Status: "timeout"} }}
+	w := newWorld(t, withCourt(c))
+	w.opened()
+	job := w.submit(40, bounded(1e-3))
+	w.settleAll()
+	liar := w.stranger("liar", says(`{"n":1,"sum":"7"}`))
+	for liar.do(40) > 0 {
+		w.settleAll()
+	}
+	require.Positive(t, c.executed)
+	require.Positive(t, w.count("select count(*) from audits where state = 'drawn'"), "further agents end them")
+	w.check(job.ID)
+	done := w.workOff(job, 60, w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest))
+	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+	requireTruth(t, done, truth(rangeOf(40)))
+	require.Positive(t, w.count("select count(*) from audits where state = 'failed'"))
+	require.Equal(t, int64(1), w.count("select count(*) from trust where caught_at is not null and audits_failed > 0"))
+}

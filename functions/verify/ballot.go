@@ -12,6 +12,7 @@ type ballot struct {
 	groups      []group   // equal answers, the largest group first
 	failures    []Attempt // reported without an output, errors included
 	server      []Attempt // the server's own answers, by ID
+	exhausted   bool      // the server has tried, and has no answer
 	failing     int       // how many of the failures are independent
 	outstanding int       // attempts that may still bring a vote
 	total       int       // all attempts, whatever became of them
@@ -42,6 +43,8 @@ func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 		case a.Status == Error && a.Digest != "":
 			b.vote(a)
 			b.failures = append(b.failures, a)
+		case isFailure(a.Status) && a.Server:
+			b.exhausted = true
 		case isFailure(a.Status):
 			b.failures = append(b.failures, a)
 		default:

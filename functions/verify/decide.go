@@ -15,7 +15,8 @@ import (
 // other answer has as many: ok is accepted, error fails the shard. Other
 // failures are retried on other agents; when Policy.FailureLimit independent
 // attempts have failed and no agent has returned an output, the shard fails:
-// what fails on the machines of one owner says something about these. Where answers
+// what fails on the machines of one owner says something about these; with a
+// target error and with recheck = "all" the server executes it before. Where answers
 // differ more agents are asked, up to the policy's number of attempts, then a
 // person. What a target error asks for is told at Bound; an answer of the server
 // decides under every policy.
@@ -35,7 +36,7 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means)
 	case p.None:
 		return b.believe(p)
 	case p.Recheck != "":
-		return b.recheckAll(p)
+		return b.recheckAll(p, m)
 	case p.TargetError != 0:
 		return b.weigh(p, evidence, m)
 	}

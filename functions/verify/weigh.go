@@ -6,11 +6,7 @@ package verify
 func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict {
 	bound := Derive(p)
 	if len(b.groups) == 0 {
-		if b.hopeless(p) {
-			return b.giveUp(p)
-		}
-		b.explain(ReasonShort, "no answer yet")
-		return b.ask(p, 1)
+		return b.silence(p, m)
 	}
 	lead, rivals := b.groups[0], b.groups[1:]
 	missing := bound.missing(lead, rivals)
@@ -59,16 +55,27 @@ func (b *ballot) why() string {
 }
 
 // recheckAll wants one agent's answer and the server's.
-func (b *ballot) recheckAll(p Policy) Verdict {
-	switch {
-	case len(b.groups) > 0:
+func (b *ballot) recheckAll(p Policy, m Means) Verdict {
+	if len(b.groups) > 0 {
 		b.explain(ReasonRecheck, "the server is to execute every shard")
 		return b.verdict(Recheck, b.groups[0])
-	case b.hopeless(p):
-		return b.giveUp(p)
 	}
-	b.explain(ReasonShort, "no answer yet")
-	return b.ask(p, 1)
+	return b.silence(p, m)
+}
+
+// silence decides about a shard that nobody has answered. Before it fails the
+// server executes it once, where it can: to say that one has run out of time
+// costs nothing, and must not be enough to fail the jobs of others.
+func (b *ballot) silence(p Policy, m Means) Verdict {
+	switch {
+	case !b.hopeless(p):
+		b.explain(ReasonShort, "no answer yet")
+		return b.ask(p, 1)
+	case m.Recheck && !b.exhausted:
+		b.explain(ReasonRecheck, "the server is to execute it: %d attempts failed without any output", len(b.failures))
+		return b.verdict(Recheck, group{})
+	}
+	return b.giveUp(p)
 }
 
 // believeServer takes the server's answer. Before anybody is contradicted by it

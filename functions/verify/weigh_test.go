@@ -67,7 +67,10 @@ func TestDecideWithABound(t *testing.T) {
 		{"a time-out", target, ballots("a:timeout"), can, Replicate, false, 1, "", "", ""},
 		{"a time-out and an answer", target, ballots("a:timeout", "b:ok:right"), can, Accept, true, 0, "b", "", ""},
 		{"time-outs of one owner", target, ballots("a:timeout::me", "b:timeout::me", "c:timeout::me", "d:timeout::me", "e:timeout::me"), can, Replicate, false, 1, "", "", ""},
-		{"time-outs at the limit", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout"), can, Fail, false, 0, "a b c d e", "", ""},
+		{"time-outs at the limit", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout"), cannot, Fail, false, 0, "a b c d e", "", ""},
+		{"before that the server tries", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout"), can, Recheck, false, 0, "", "", ""},
+		{"and answers", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout", "server:ok:right"), can, Accept, false, 0, "", "", ""},
+		{"and runs out of time too", target, ballots("a:timeout", "b:timeout", "c:timeout", "d:timeout", "e:timeout", "server:timeout"), can, Fail, false, 0, "a b c d e", "", ""},
 		{"a result that was taken back", target, ballots("-a:ok:wrong"), can, Replicate, false, 1, "", "", ""},
 		{"and another answer", target, ballots("-a:ok:wrong", "b:ok:right"), can, Accept, true, 0, "b", "", ""},
 		{"no more liars than may be wrong", Policy{TargetError: 0.2}, ballots("a:ok:right"), can, Accept, false, 0, "a", "", ""},
@@ -95,7 +98,9 @@ func TestDecideWithABound(t *testing.T) {
 		{"recheck: an answer", all, ballots("a:ok:right"), cannot, Recheck, false, 0, "a", "", ""},
 		{"recheck: an exception", all, ballots("a:error:right"), can, Recheck, false, 0, "a", "", ""},
 		{"recheck: confirmed", all, ballots("a:ok:right", "server:ok:right"), can, Accept, false, 0, "a", "", ""},
-		{"recheck: time-outs", all, ballots("a:timeout", "b:timeout"), can, Fail, false, 0, "a b", "", ""},
+		{"recheck: time-outs", all, ballots("a:timeout", "b:timeout"), can, Recheck, false, 0, "", "", ""},
+		{"recheck: time-outs, and the server's", all, ballots("a:timeout", "b:timeout", "server:timeout"), can, Fail, false, 0, "a b", "", ""},
+		{"recheck: time-outs without a server", all, ballots("a:timeout", "b:timeout"), cannot, Fail, false, 0, "a b", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := Decide(tc.policy, tc.attempts, known, tc.means)
