@@ -40,7 +40,7 @@ var limited = []struct {
 	{"memory: below", "result = len(bytearray(b'x' * 40_000_000))", StatusOK, ""},
 	{"memory: past", "result = len(bytearray(b'x' * 140_000_000))", StatusMemory, ""},
 	{"memory: past, and caught", "try: bytearray(10**9)\nexcept MemoryError: result = 1", StatusOK, ""},
-	{"memory: several together", "for _ in range(3):\n  if os.fork() == 0:\n    x = bytearray(b'x' * 50_000_000); time.sleep(100)\ntime.sleep(100)", StatusMemory, "together"},
+	{"memory: several together", "for _ in range(3):\n  if os.fork() == 0:\n    x = bytearray(90_000_000); x[::4096] = b'x' * len(range(0, len(x), 4096)); time.sleep(100)\ntime.sleep(100)", StatusMemory, "together"},
 	{"memory: mapped", "import mmap\nm = mmap.mmap(-1, 2 << 30)", StatusMemory, ""},
 
 	{"processes: as many as allowed", "for _ in range(3):\n  if os.fork() == 0:\n    time.sleep(0.6); os._exit(0)\nfor _ in range(3): os.wait()\nresult = 1", StatusOK, ""},
