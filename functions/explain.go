@@ -175,7 +175,10 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 	if job.State == JobSplitting {
 		add("splitting", "", "Shards are still being made; those that exist are lent already.")
 	}
-	if job.State == JobAggregating {
+	switch {
+	case job.State == JobAggregating && job.Shards.Provisional > 0:
+		add("aggregating", "", "All shards are settled, and %s not final yet: the answer is made when their audits have ended.", many(job.Shards.Provisional, "result is", "results are"))
+	case job.State == JobAggregating:
 		add("aggregating", "", "All shards are settled; their results are being folded into the answer.")
 	}
 	if job.AggregationError != "" {
