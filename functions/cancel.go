@@ -73,6 +73,7 @@ func (s *Service) Cancel(ctx context.Context, args CancelArgs) error {
 		return err
 	}
 	page, more := int64(-1), true
+	mine := newSlice()
 	for more {
 		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 			next, found, err := store.Value[int64](ctx, tx, store.CancelPage, args.Job, int64(partition.PageSize), page)
@@ -84,6 +85,9 @@ func (s *Service) Cancel(ctx context.Context, args CancelArgs) error {
 		})
 		if err != nil {
 			return fmt.Errorf("cancelling the shards of job %s: %w", args.Job, err)
+		}
+		if err := mine.over(); err != nil && more {
+			return err
 		}
 	}
 	return s.cancelLeases(ctx, args)

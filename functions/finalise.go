@@ -29,6 +29,7 @@ type finalPage struct {
 
 // Finalise makes results final, a page at a time.
 func (s *Service) Finalise(ctx context.Context, args FinaliseArgs) error {
+	mine := newSlice()
 	for more := true; more; {
 		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 			page, found, err := store.One[finalPage](ctx, tx, store.FinalisePage, args.Job, args.Agent, args.Window, int64(partition.PageSize))
@@ -44,6 +45,9 @@ func (s *Service) Finalise(ctx context.Context, args FinaliseArgs) error {
 		})
 		if err != nil {
 			return fmt.Errorf("making window %d of agent %s in job %s final: %w", args.Window, args.Agent, args.Job, err)
+		}
+		if err := mine.over(); err != nil && more {
+			return err
 		}
 	}
 	return nil

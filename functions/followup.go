@@ -172,7 +172,7 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		if len(existing) != made {
 			return errPlanAgain
 		}
-		if err := s.insertJob(ctx, tx, project, plan); err != nil {
+		if err := s.insertJob(ctx, tx, project, &plan); err != nil {
 			return err
 		}
 		detail := map[string]any{"rule": f.RuleName, "job": plan.id, "function": f.Function, "shards": plan.shards}

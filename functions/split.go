@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,7 +16,9 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// SplitArgs is the step that makes a job's shards.
+// SplitArgs is the step that makes shards: the next chunk of the project's job that has waited longest. A project has one such step, so
+// that its jobs take turns among themselves and projects among one another, however many jobs there are. With a job it is a step for that
+// job alone, whose inputs could not be read.
 type SplitArgs struct {
 	Project uuid.UUID `json:"project"`
 	Job     uuid.UUID `json:"job"`
@@ -24,11 +27,19 @@ type SplitArgs struct {
 // Kind names the step.
 func (SplitArgs) Kind() string { return "split" }
 
-// splitPages is how many pages one transaction of the split makes: large enough that a million shards need sixteen transactions,
-// small enough that one takes well under a second and agents can start on the first chunk meanwhile.
-const splitPages = 64
+const (
+	// splitPages is how many pages one transaction of the split makes: large enough that a million shards need sixteen transactions,
+	// small enough that one takes well under a second and agents can start on the first chunk meanwhile.
+	splitPages = 64
+	// splitBusy is when the step is tried again where another one makes shards for the project.
+	splitBusy = time.Second
+	// splitLost is how long the project's step was not seen before another one is made: it runs every few seconds while there is work,
+	// unless somebody has deleted it.
+	splitLost = 10 * time.Minute
+)
 
 type splitJob struct {
+	ID          uuid.UUID
 	State       JobState
 	Partition   partition.Spec
 	Policy      verify.Policy
@@ -37,33 +48,101 @@ type splitJob struct {
 	SplitOffset int64
 }
 
-// Split makes the shards that do not exist yet, chunk by chunk. Each chunk is one transaction that also moves the mark from which
-// a split that was killed goes on.
+// splitTurn is what a transaction of the split came to.
+type splitTurn struct {
+	job      splitJob
+	busy     bool // another step makes shards for the project
+	done     bool // nothing is left to do
+	computed bool // nothing was read
+}
+
+// errInputs is why a job's inputs cannot be read: others are not to wait for it.
+type errInputs struct{ error }
+
+// Unwrap gives the reason.
+func (e errInputs) Unwrap() error { return e.error }
+
+// Split makes shards that do not exist yet. Each chunk is one transaction that also moves the mark from which a split that was killed goes
+// on. Then it is the turn of others; of a stored object, of which all before a chunk is read again each time that it is opened, only after a
+// while.
 func (s *Service) Split(ctx context.Context, args SplitArgs) error {
 	source := &splitSource{blobs: s.blobs, project: args.Project}
 	defer source.close()
+	mine := newSlice()
 	for {
-		done, err := s.splitChunk(ctx, args, source)
-		if err != nil {
-			return fmt.Errorf("splitting job %s: %w", args.Job, err)
-		}
-		if done {
+		turn, err := s.splitChunk(ctx, args, source)
+		var unreadable errInputs
+		switch {
+		case errors.As(err, &unreadable) && args.Job == uuid.Nil:
+			return s.splitApart(ctx, SplitArgs{Project: args.Project, Job: turn.job.ID}, err)
+		case err != nil:
+			return fmt.Errorf("splitting job %s: %w", turn.job.ID, err)
+		case turn.busy:
+			return &Snooze{For: splitBusy, Err: errSplitBusy}
+		case turn.done:
 			return nil
+		case turn.computed:
+			return &Snooze{Err: errTurnOver}
+		}
+		if err := mine.over(); err != nil {
+			return err
 		}
 	}
+}
+
+var errSplitBusy = errors.New("another step makes shards for this project")
+
+// splitApart gives a job whose inputs cannot be read a step of its own, which stays where operators see it.
+func (s *Service) splitApart(ctx context.Context, step SplitArgs, why error) error {
+	err := s.project(ctx, step.Project, func(tx *store.Tx) error {
+		n, err := store.Exec(ctx, tx, store.SplitApart, step.Job)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.enqueue(ctx, tx, step)
+	})
+	if err != nil {
+		return fmt.Errorf("splitting job %s: %w", step.Job, errors.Join(why, err))
+	}
+	s.log.Warn("the inputs of a job cannot be read", "job", step.Job, "error", why)
+	return &Snooze{Err: why}
+}
+
+// takeSplitTurn says whether the project needs a step that splits: it has none. It is among the last things that a transaction does.
+func takeSplitTurn(ctx context.Context, tx *store.Tx) (bool, error) {
+	if _, err := store.Exec(ctx, tx, store.GateSplits); err != nil {
+		return false, err
+	}
+	n, err := store.Exec(ctx, tx, store.TakeSplitTurn, splitLost)
+	return n > 0, err
+}
+
+// mendSplit makes the step anew where it was lost.
+func (s *Service) mendSplit(ctx context.Context, project uuid.UUID) error {
+	return s.project(ctx, project, func(tx *store.Tx) error {
+		waits, _, err := store.Value[bool](ctx, tx, store.SplitsWait)
+		if err != nil || !waits {
+			return err
+		}
+		if needed, err := takeSplitTurn(ctx, tx); err != nil || !needed {
+			return err
+		}
+		return s.enqueue(ctx, tx, SplitArgs{Project: project})
+	})
 }
 
 // splitSource is the object that inputs are read from, open from one chunk to the next.
 type splitSource struct {
 	blobs   Blobs
 	project uuid.UUID
+	job     uuid.UUID
 	object  io.Closer
 	inputs  partition.Reader
 }
 
 // at returns the inputs from where a job's split goes on. A chunk that was not kept has read too far: the object is opened again.
 func (s *splitSource) at(ctx context.Context, job splitJob) (partition.Reader, error) {
-	if s.inputs != nil && s.inputs.Count() == job.SplitNext {
+	if s.inputs != nil && s.job == job.ID && s.inputs.Count() == job.SplitNext {
 		return s.inputs, nil
 	}
 	s.close()
@@ -71,7 +150,7 @@ func (s *splitSource) at(ctx context.Context, job splitJob) (partition.Reader, e
 	if err != nil {
 		return nil, fmt.Errorf("opening the inputs: %w", err)
 	}
-	s.object = object
+	s.job, s.object = job.ID, object
 	if s.inputs, err = job.Partition.Resume(object, job.SplitOffset, job.SplitNext); err != nil {
 		return nil, err
 	}
@@ -85,54 +164,104 @@ func (s *splitSource) close() {
 	}
 }
 
-func (s *Service) splitChunk(ctx context.Context, args SplitArgs, source *splitSource) (done bool, err error) {
+func (s *Service) splitChunk(ctx context.Context, args SplitArgs, source *splitSource) (turn splitTurn, err error) {
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
-		job, found, err := store.One[splitJob](ctx, tx, store.LockJobForSplit, args.Job)
-		if err != nil || !found || job.State != JobSplitting {
-			done = true // cancelled meanwhile, or another run of this step has done it
+		turn = splitTurn{job: splitJob{ID: args.Job}}
+		free, _, err := store.Value[bool](ctx, tx, store.TrySplit)
+		if turn.busy = !free; err != nil || turn.busy {
 			return err
 		}
-		first := job.SplitNext
-		next := min(first+splitPages*partition.PageSize, job.ShardsTotal)
-		if err := s.insertShards(ctx, tx, args, job, source, next); err != nil {
+		found, err := turn.choose(ctx, tx, args.Job)
+		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.AddPages, args.Job, partition.PageOf(first), partition.Pages(next), int64(partition.PageSize), job.ShardsTotal); err != nil {
-			return err
-		}
-		if done = next == job.ShardsTotal; done {
-			if err := addEvent(ctx, tx, args.Job, EventRunning, map[string]any{"shards": job.ShardsTotal}); err != nil {
+		last := true
+		if found && turn.job.State == JobSplitting { // not cancelled meanwhile, nor done by another run of this step
+			if last, err = s.makeShards(ctx, tx, turn.job, source); err != nil {
 				return err
 			}
 		}
+		if args.Job != uuid.Nil || !last {
+			turn.done = last
+			return s.splitMade(ctx, tx, args)
+		}
+		if _, err := store.Exec(ctx, tx, store.GateSplits); err != nil {
+			return err
+		}
+		more, _, err := store.Value[bool](ctx, tx, store.EndSplitTurn)
+		if turn.done = !more; err != nil {
+			return err
+		}
 		return notify(ctx, tx, channelWork, args.Project)
 	})
-	return done, err
+	turn.computed = turn.job.Partition.Computed()
+	return turn, err
 }
 
-func (s *Service) insertShards(ctx context.Context, tx *store.Tx, args SplitArgs, job splitJob, source *splitSource, next int64) error {
+// choose locks the job that a chunk is made of.
+func (t *splitTurn) choose(ctx context.Context, tx *store.Tx, job uuid.UUID) (found bool, err error) {
+	var row splitJob
+	if job == uuid.Nil {
+		row, found, err = store.One[splitJob](ctx, tx, store.NextSplit)
+	} else {
+		row, found, err = store.One[splitJob](ctx, tx, store.LockJobForSplit, job)
+	}
+	if found {
+		t.job = row
+	}
+	return found, err
+}
+
+// splitMade notes that the project's step is alive, and that there are shards.
+func (s *Service) splitMade(ctx context.Context, tx *store.Tx, args SplitArgs) error {
+	if args.Job == uuid.Nil {
+		if _, err := store.Exec(ctx, tx, store.SeeSplitTurn); err != nil {
+			return err
+		}
+	}
+	return notify(ctx, tx, channelWork, args.Project)
+}
+
+// makeShards makes the next chunk of a job, and says whether it was the last.
+func (s *Service) makeShards(ctx context.Context, tx *store.Tx, job splitJob, source *splitSource) (last bool, err error) {
+	first := job.SplitNext
+	next := min(first+splitPages*partition.PageSize, job.ShardsTotal)
+	if err := insertShards(ctx, tx, job, source, next); err != nil {
+		return false, err
+	}
+	if _, err := store.Exec(ctx, tx, store.AddPages, job.ID, partition.PageOf(first), partition.Pages(next), int64(partition.PageSize), job.ShardsTotal); err != nil {
+		return false, err
+	}
+	if last = next == job.ShardsTotal; last {
+		err = addEvent(ctx, tx, job.ID, EventRunning, map[string]any{"shards": job.ShardsTotal})
+	}
+	return last, err
+}
+
+func insertShards(ctx context.Context, tx *store.Tx, job splitJob, source *splitSource, next int64) error {
 	offset := job.SplitOffset
 	if job.Partition.Computed() {
-		if _, err := store.Exec(ctx, tx, store.AddShards, args.Job, job.SplitNext, next-1, job.Policy.Initial()); err != nil {
+		if _, err := store.Exec(ctx, tx, store.AddShards, job.ID, job.SplitNext, next-1, job.Policy.Initial()); err != nil {
 			return err
 		}
 	} else {
 		inputs, err := source.at(ctx, job)
 		if err != nil {
-			return err
+			return unreadable(ctx, err)
 		}
-		if err := copyInputs(ctx, tx, args.Job, job, inputs, next); err != nil {
+		if err := copyInputs(ctx, tx, job, inputs, next); err != nil {
 			return err
 		}
 		offset = inputs.Offset()
 	}
-	_, err := store.Exec(ctx, tx, store.MoveSplit, args.Job, next, offset)
+	_, err := store.Exec(ctx, tx, store.MoveSplit, job.ID, next, offset)
 	return err
 }
 
 // copyInputs copies the inputs of the next shards from the stored object.
-func copyInputs(ctx context.Context, tx *store.Tx, id uuid.UUID, job splitJob, inputs partition.Reader, next int64) error {
+func copyInputs(ctx context.Context, tx *store.Tx, job splitJob, inputs partition.Reader, next int64) error {
 	wanted := job.Policy.Initial()
+	var unread error // what Postgres says of it is a text
 	source := pgx.CopyFromFunc(func() ([]any, error) {
 		number := inputs.Count()
 		if number == next {
@@ -140,24 +269,33 @@ func copyInputs(ctx context.Context, tx *store.Tx, id uuid.UUID, job splitJob, i
 		}
 		input, err := inputs.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the inputs end at shard %d, before %d: %w", number, next, io.ErrUnexpectedEOF)
+			err = fmt.Errorf("the inputs end at shard %d, before %d: %w", number, next, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
-			return nil, err
+			unread = unreadable(ctx, err)
+			return nil, unread
 		}
-		return []any{id, number, wanted, input}, nil
+		return []any{job.ID, number, wanted, input}, nil
 	})
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"shards"}, []string{"job_id", "number", "wanted", "input"}, source); err != nil {
-		return fmt.Errorf("copying inputs: %w", err)
+		return fmt.Errorf("copying inputs: %w", cmp.Or(unread, err))
 	}
 	if next < job.ShardsTotal {
 		return nil
 	}
 	// The object proves at its end that its bytes are those that were submitted.
 	if _, err := inputs.Next(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the end of the inputs: %w", cmp.Or(err, errTooManyInputs))
+		return unreadable(ctx, fmt.Errorf("reading the end of the inputs: %w", cmp.Or(err, errTooManyInputs)))
 	}
 	return nil
+}
+
+// unreadable marks an error of reading inputs, unless the server stops.
+func unreadable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return errInputs{err}
 }
 
 var errTooManyInputs = errors.New("there are more of them than were counted")

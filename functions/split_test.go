@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
 )
 
 // TestASplitGoesOnWhereItWasCutOff makes more shards than two chunks hold.
@@ -90,8 +91,79 @@ func TestASplitNoticesThatItsItemsWereChanged(t *testing.T) {
 	path := w.objectPath(spec.Object)
 	require.NoError(t, os.Chmod(path, 0o600))
 	require.NoError(t, os.WriteFile(path, []byte("11\n22\n34\n"), 0o600))
-	require.Error(t, w.step(w.steps()[0]))
+	require.NoError(t, w.step(w.steps()[0]), "other jobs do not wait for it")
+	steps := w.steps()
+	require.ErrorContains(t, w.step(steps[len(steps)-1]), "corrupt", "a step of its own tries again")
 	require.Zero(t, w.count("select count(*) from shards"))
+}
+
+// TestJobsAreSplitInTurns submits large jobs and then a small one: projects have one step each, which makes one chunk at a time, of the job
+// that has waited longest.
+func TestJobsAreSplitInTurns(t *testing.T) {
+	t.Parallel()
+	const chunk = 64 * partition.PageSize
+	w := newWorld(t)
+	made := func(job functions.Job) int64 { return w.count("select split_next from jobs where id = $1", job.ID) }
+	first, second := w.submit(3*chunk), w.submit(3*chunk)
+	steps := w.steps()
+	require.Len(t, steps, 1, "a project has one step, however many jobs it has")
+	turn := func() {
+		t.Helper()
+		var later *functions.Snooze
+		require.ErrorAs(t, w.turn(steps[0]), &later)
+		require.Zero(t, later.For, "others wait for nothing but one chunk")
+	}
+	turn()
+	turn()
+	require.Equal(t, []int64{chunk, chunk}, []int64{made(first), made(second)})
+	small := w.submit(10)
+	require.Len(t, w.steps(), 1)
+	turn()
+	require.Equal(t, int64(10), made(small), "it has waited longest")
+	require.Equal(t, functions.JobRunning, w.job(small.ID).State)
+	require.NoError(t, w.step(steps[0]))
+	require.Equal(t, []int64{3 * chunk, 3 * chunk}, []int64{made(first), made(second)})
+	w.done(steps[0])
+	require.Empty(t, w.steps(), "nothing is left to be split")
+	third := w.submit(10)
+	require.Len(t, w.steps(), 1)
+	w.settleAll()
+	require.Equal(t, int64(10), made(third))
+	for _, job := range []functions.Job{first, second, small, third} {
+		w.check(job.ID)
+	}
+}
+
+// TestOneSplitOfAProjectAtATime holds one in its transaction, while another one is tried.
+func TestOneSplitOfAProjectAtATime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(10)
+	step := w.steps()[0]
+	require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {
+		_, err := store.Exec(t.Context(), tx, store.TrySplit)
+		require.NoError(t, err)
+		var later *functions.Snooze
+		require.ErrorAs(t, w.turn(step), &later)
+		require.Positive(t, later.For)
+		return nil
+	}))
+	require.NoError(t, w.step(step))
+	require.Equal(t, int64(10), w.count("select split_next from jobs where id = $1", job.ID))
+}
+
+// TestALostSplitIsMadeAnew deletes the step, as an operator can.
+func TestALostSplitIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(10)
+	w.done(w.steps()[0])
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.Empty(t, w.steps(), "it may be about to run")
+	w.exec("update split_turns set seen_at = now() - interval '1 hour'")
+	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	w.settleAll()
+	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
 }
 
 func (w *world) jobs() []functions.Job {

@@ -45,6 +45,7 @@ type plannedJob struct {
 	rule       *uuid.UUID
 	depth      int
 	key        *string
+	turn       bool // the project needs a step that splits
 }
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
@@ -57,7 +58,7 @@ func (s *Service) SubmitJob(ctx context.Context, by Principal, project uuid.UUID
 	plan.root = plan.id
 	id := plan.id
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if err := s.insertJob(ctx, tx, project, plan); err != nil {
+		if err := s.insertJob(ctx, tx, project, &plan); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)
@@ -207,7 +208,7 @@ func badPartition(err error) error {
 }
 
 // insertJob writes the job and its first event. tx is still the project's.
-func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID, p plannedJob) error {
+func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID, p *plannedJob) error {
 	spec, err := json.Marshal(p.partition)
 	if err != nil {
 		return fmt.Errorf("encoding the partition: %w", err)
@@ -250,6 +251,9 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 	if err := addEvent(ctx, tx, p.id, EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {
 		return err
 	}
+	if p.turn, err = takeSplitTurn(ctx, tx); err != nil {
+		return err
+	}
 	return audit(ctx, tx, p.createdBy, "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
 }
 
@@ -258,9 +262,15 @@ func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID,
 	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held); err != nil {
 		return err
 	}
-	steps := []Step{SplitArgs{Project: project, Job: p.id}}
+	var steps []Step
+	if p.turn {
+		steps = append(steps, SplitArgs{Project: project})
+	}
 	if p.unscored {
 		steps = append(steps, ScoreCodeArgs{Project: project, Function: p.manifest.Name, Version: p.version})
+	}
+	if len(steps) == 0 {
+		return nil
 	}
 	return s.queue.Enqueue(ctx, server, steps...)
 }

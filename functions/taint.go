@@ -38,6 +38,7 @@ type taintedShard struct {
 
 // Taint opens the agent's results again, a page at a time, in all jobs of the project, and lists those that stay all the same.
 func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
+	mine := newSlice()
 	for more := true; more; {
 		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
 			rows, err := store.Many[taintedShard](ctx, tx, store.TaintPage, args.Agent, int64(partition.PageSize))
@@ -53,6 +54,9 @@ func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
 		})
 		if err != nil {
 			return fmt.Errorf("opening results of agent %s again: %w", args.Agent, err)
+		}
+		if err := mine.over(); err != nil && more {
+			return err
 		}
 	}
 	return s.reportFinal(ctx, args)

@@ -21,14 +21,17 @@ import (
 
 // The queues. A server may work all or some of them.
 const (
-	QueueControl   = "control"   // split, finish, follow up, cancel and the periodic steps
+	QueueUrgent    = "urgent"    // what protects: expire, revoke, silence, taint, finalise; nobody's work is to keep it waiting
+	QueueControl   = "control"   // split, finish, follow up, cancel and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
 )
 
 // All lists the queues.
-func All() []string { return []string{QueueControl, QueueVerify, QueueAggregate, QueueRecheck} }
+func All() []string {
+	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueRecheck}
+}
 
 // maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
 // step that keeps failing stays where operators see it.
@@ -73,6 +76,8 @@ func notBefore(step functions.Step) time.Time {
 // queueOf says which queue a step goes to.
 func queueOf(step functions.Step) string {
 	switch step.(type) {
+	case functions.ExpireArgs, functions.RevokeArgs, functions.SilenceArgs, functions.TaintArgs, functions.FinaliseArgs:
+		return QueueUrgent
 	case functions.VerifyArgs:
 		return QueueVerify
 	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -165,7 +166,8 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	id := uuid.New()
 	steps := map[functions.Step]string{
 		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
-		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueControl, functions.SilenceArgs{Switch: id}: queue.QueueControl,
+		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
+		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
 		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate,
@@ -354,4 +356,44 @@ func TestTheAdminInterfaceShowsTheSteps(t *testing.T) {
 		require.Equal(t, http.StatusOK, answer.Code, path)
 		require.Contains(t, answer.Body.String(), want, path)
 	}
+}
+
+// TestWhatProtectsWaitsForNoOtherWork holds every worker of the queue control.
+func TestWhatProtectsWaitsForNoOtherWork(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	for range 50 {
+		enqueue(t, s, q, functions.SplitArgs{Project: uuid.New()})
+	}
+	r := &recorder{do: func(ctx context.Context, step any) error {
+		if _, ok := step.(functions.SplitArgs); ok {
+			<-ctx.Done()
+		}
+		return nil
+	}}
+	work(t, q, r, queue.Options{ServerID: "one", Queues: []string{queue.QueueControl}}) // as it was written when there was no other
+	revoke, taint := functions.RevokeArgs{Agent: uuid.New()}, functions.TaintArgs{Agent: uuid.New()}
+	enqueue(t, s, q, revoke, taint)
+	testenv.Eventually(t, func() bool { return r.count(revoke) == 1 && r.count(taint) == 1 }, "what protects is worked")
+	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired")
+}
+
+// TestPeriodicStepsAreTriedAgain has them fail as they do while the database is away.
+func TestPeriodicStepsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	var expired atomic.Int32
+	r := &recorder{do: func(_ context.Context, step any) error {
+		if _, ok := step.(functions.ExpireArgs); ok && expired.Add(1) == 1 {
+			return errors.New("the database is away")
+		}
+		return nil
+	}}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	testenv.Eventually(t, func() bool { return expired.Load() >= 3 }, "the step goes on")
+	var discarded, failed int
+	require.NoError(t, s.Pool.QueryRow(t.Context(), `select count(*) filter (where state = 'discarded'), count(*) filter (where errors is not null)
+		from river.river_job where kind = $1`, functions.ExpireArgs{}.Kind()).Scan(&discarded, &failed))
+	require.Zero(t, discarded, "nothing looks like lost work")
+	require.Equal(t, 1, failed, "the step that failed was tried again, and none beside it")
 }

@@ -66,6 +66,8 @@ const (
 // workers is how many steps of a queue run at once: verify waits for Postgres most of the time, modules have a bound of their own.
 func workers(queue string) int {
 	switch queue {
+	case QueueUrgent:
+		return 4
 	case QueueVerify:
 		return 8
 	case QueueAggregate, QueueRecheck:
@@ -91,6 +93,9 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 		}
 	}
 	config := map[string]river.QueueConfig{}
+	if slices.Contains(queues, QueueControl) && !slices.Contains(queues, QueueUrgent) {
+		queues = append(slices.Clone(queues), QueueUrgent) // set-ups that are older than the queue go on protecting
+	}
 	for _, name := range queues {
 		if !slices.Contains(All(), name) {
 			return fmt.Errorf("there is no queue %q: choose from %v", name, All())
@@ -187,23 +192,17 @@ func register(steps Steps, working *executing) *river.Workers {
 	return w
 }
 
-// periodic makes the steps that nobody asks for. A run that is still waiting makes the next one unnecessary.
+// periodic makes the steps that nobody asks for. A run that is still waiting, or that is to be tried again, makes the next one unnecessary.
 func periodic() []*river.PeriodicJob {
-	opts := func() *river.InsertOpts {
-		return &river.InsertOpts{Queue: QueueControl, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByQueue: true, ByState: []rivertype.JobState{
-			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,
-		}}}
+	every := func(pause time.Duration, step functions.Step) *river.PeriodicJob {
+		return river.NewPeriodicJob(river.PeriodicInterval(pause), func() (river.JobArgs, *river.InsertOpts) {
+			return step, &river.InsertOpts{Queue: queueOf(step), UniqueOpts: river.UniqueOpts{ByQueue: true, ByState: []rivertype.JobState{
+				rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled, rivertype.JobStateRetryable,
+			}}}
+		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
 	return []*river.PeriodicJob{
-		river.NewPeriodicJob(river.PeriodicInterval(expireEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return functions.ExpireArgs{}, opts()
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		river.NewPeriodicJob(river.PeriodicInterval(strandedEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return functions.StrandedArgs{}, opts()
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
-		river.NewPeriodicJob(river.PeriodicInterval(retainEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return functions.RetentionArgs{}, opts()
-		}, &river.PeriodicJobOpts{RunOnStart: true}),
+		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
 	}
 }
 
@@ -211,13 +210,27 @@ func periodic() []*river.PeriodicJob {
 // are a database that restarts.
 type retryPolicy struct{}
 
-const longestPause = 5 * time.Minute
+const (
+	longestPause = 5 * time.Minute
+	// longestPeriodicPause is longestPause for steps that would have run again by themselves: what they protect does not wait.
+	longestPeriodicPause = 10 * time.Second
+)
+
+// longest is the longest pause before a step is tried again.
+func longest(kind string) time.Duration {
+	switch kind {
+	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind():
+		return longestPeriodicPause
+	default:
+		return longestPause
+	}
+}
 
 // NextRetry is when a step that has failed runs again.
 func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
-	pause := longestPause
+	pause := longest(job.Kind)
 	if n := len(job.Errors); n < 9 {
-		pause = min(time.Second<<n, longestPause)
+		pause = min(time.Second<<n, pause)
 	}
 	jitter := time.Duration(rand.Int64N(int64(pause/4) + 1)) //nolint:gosec // spreads load, protects nothing
 	return time.Now().Add(pause + jitter)
