@@ -23,6 +23,7 @@ type JobRequest struct {
 	Aggregator *AggregatorRequest `json:"aggregator,omitempty" doc:"What folds the results; what the function says, or else sum, when left out."`
 	// Heuristics cannot take away what the project's policy says.
 	Heuristics *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the results, besides what the project's policy says; what the function says when left out."`
+	RerunOf    *uuid.UUID                  `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
 }
 
 // PolicyRequest says how much agreement a shard's result needs.

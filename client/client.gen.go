@@ -2141,7 +2141,10 @@ type Job struct {
 	Parent    *openapi_types.UUID `json:"parent,omitempty"`
 	Partition Partition           `json:"partition"`
 	Policy    Policy              `json:"policy"`
-	Root      openapi_types.UUID  `json:"root"`
+
+	// RerunOf The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one.
+	RerunOf *openapi_types.UUID `json:"rerun_of,omitempty"`
+	Root    openapi_types.UUID  `json:"root"`
 
 	// Run Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again.
 	Run       int64       `json:"run"`
@@ -2202,6 +2205,9 @@ type JobRequest struct {
 
 	// Policy How much agreement a result needs; what the function says when left out.
 	Policy *PolicyRequest `json:"policy,omitempty"`
+
+	// RerunOf The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one.
+	RerunOf *openapi_types.UUID `json:"rerun_of,omitempty"`
 
 	// Validator What decides whether answers that differ are one answer; what the function says when left out.
 	Validator *ValidatorRequest `json:"validator,omitempty"`

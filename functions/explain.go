@@ -18,6 +18,7 @@ type agentsForJob struct {
 	Isolated  int64 // of these, with the isolation that the job asks for
 	Caught    int64 // of these, lent nothing
 	Refused   int64 // of these, not caught, do not take the function now
+	Excluded  int64 // of these, neither caught nor refusing it, have results in doubt in the job that this one runs again
 	Isolation string
 	Owners    int64 `db:"-"` // that are behind those which can be used
 }
@@ -27,8 +28,8 @@ type leasesForJob struct {
 	Lent   int64 // attempts that are out
 }
 
-// usable are the agents that could take what waits, less those that are caught and those that refuse it.
-func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught-a.Refused, 0) }
+// usable are the agents that could take what waits, less those that are caught, refuse it or are excluded.
+func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught-a.Refused-a.Excluded, 0) }
 
 // agentRefusal is why an agent does not take a job's function.
 type agentRefusal struct {
@@ -60,7 +61,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	var agents agentsForJob
 	var leases leasesForJob
-	var caught, refusing []uuid.UUID
+	var caught []uuid.UUID
+	refusing := []uuid.UUID{} // not null, of which no agent would be none
+	var excluded []string
 	var refusals []agentRefusal
 	var held *KillSwitch
 	var failing failingComparisons
@@ -71,6 +74,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 			return err
 		}
 		if caught, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
+			return err
+		}
+		if excluded, err = excludedHands(ctx, tx, id); err != nil {
 			return err
 		}
 		if refusals, err = store.Many[agentRefusal](ctx, tx, store.RefusalsForJob, id); err != nil {
@@ -95,13 +101,13 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if held, err = switchOver(ctx, server, project, job); err != nil {
 			return err
 		}
-		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing)
+		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing, excluded)
 		return err
 	})
 	if err != nil {
 		return Explanation{}, err
 	}
-	tried, err := s.triedByAll(ctx, project, job, &agents, append(caught, refusing...))
+	tried, err := s.triedByAll(ctx, project, job, &agents, uselessAgents{ids: append(caught, refusing...), hands: excluded})
 	e := explainOpen(job, agents, leases, tried, refusals)
 	if audits, auditErr := s.outstandingAudits(ctx, project, id); auditErr == nil {
 		audits.explain(&e, job)
@@ -127,7 +133,7 @@ const heardOfLately = time.Minute
 
 // triedByAll counts shards that wait for a further attempt though nobody is left who may take them, and the owners of the agents that can be
 // used.
-func (s *Service) triedByAll(ctx context.Context, project uuid.UUID, job Job, agents *agentsForJob, useless []uuid.UUID) (tried int64, err error) {
+func (s *Service) triedByAll(ctx context.Context, project uuid.UUID, job Job, agents *agentsForJob, useless uselessAgents) (tried int64, err error) {
 	if agents.usable() == 0 {
 		return 0, nil
 	}
@@ -216,6 +222,8 @@ func explainUnlent(add func(code, hint, format string, args ...any), job Job, ag
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%s to be lent, and no agent has the isolation %q that the function asks for.", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Isolation)
 	case usable == 0 && agents.Refused > 0:
 		add("refused_by_all", "see the refusals below: ask for less in function.toml, or have the agents' owners allow it", "%s to be lent, and every agent that could take them refuses the function (%d).", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Refused)
+	case usable == 0 && agents.Excluded > 0:
+		add("all_excluded", "have others join: ostraka enrolment-token create NAME --owner WHO makes a token for the machines of one owner", "%s to be lent, and the owner of every agent that could take them (%d) has results in doubt in job %s, which this one runs again.", many(leases.Wanted, "attempt waits", "attempts wait"), agents.Excluded, job.RerunOf)
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", many(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
 	case tried > 0 && job.Policy.TargetError > 0:

@@ -62,6 +62,6 @@ func (e *Explanation) explainIncidents(job Job) {
 		Code: "incident",
 		Text: fmt.Sprintf("The answer holds %s of %s caught later. Few of them are wrong at most: the bound of %g counts them in.",
 			many(v.Questionable, "final result", "final results"), many(v.Incidents, "agent that was", "agents that were"), v.ErrorBound),
-		Hint: fmt.Sprintf("ostraka incident list --job %s, then ostraka incident show INCIDENT names the shards; ostraka job rerun %s makes the answer anew, without those agents", job.ID, job.ID),
+		Hint: fmt.Sprintf("ostraka incident list --job %s, then ostraka incident show INCIDENT names the shards; ostraka job rerun %s makes the answer anew, without those agents and their owners' others", job.ID, job.ID),
 	})
 }

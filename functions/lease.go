@@ -183,6 +183,7 @@ type leaseGate struct {
 	Refused      bool
 	Next         int64
 	Policy       verify.Policy
+	RerunOf      *uuid.UUID
 }
 
 type pickedShard struct {
@@ -210,6 +211,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		lease = nil
 		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
 		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != JobSplitting && gate.State != JobRunning) {
+			return err
+		}
+		if takesPart, err := gate.takesPart(ctx, tx, from.JobID, from.lender.owner, agent); err != nil || !takesPart {
 			return err
 		}
 		picked, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy)}, gate.Next, most)

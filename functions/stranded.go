@@ -114,15 +114,23 @@ func (u usableAgents) owners() int64 {
 	return int64(len(slices.Compact(hands)))
 }
 
-// usable are the agents that may yet take shards of a job: not those that are caught or refuse its function (useless), and not those that
-// were not heard of for so long.
-func usable(ctx context.Context, server store.DB, project, job uuid.UUID, p verify.Policy, useless []uuid.UUID, silent time.Duration) (u usableAgents, err error) {
+// uselessAgents take no shards of a job.
+type uselessAgents struct {
+	ids   []uuid.UUID // caught, or refusing its function
+	hands []string    // excluded, since the job runs another one again
+}
+
+// usable are the agents that may yet take shards of a job, but for those that were not heard of for so long.
+func usable(ctx context.Context, server store.DB, project, job uuid.UUID, p verify.Policy, useless uselessAgents, silent time.Duration) (u usableAgents, err error) {
 	type row struct {
 		ID    uuid.UUID
 		Owner string
 	}
-	rows, err := store.Many[row](ctx, server, store.UsableAgents, project, job, useless, silent)
+	rows, err := store.Many[row](ctx, server, store.UsableAgents, project, job, useless.ids, silent)
 	for _, r := range rows {
+		if excludes(useless.hands, r.Owner, r.ID) {
+			continue
+		}
 		if !p.Independent() {
 			r.Owner = ""
 		}
@@ -133,8 +141,12 @@ func usable(ctx context.Context, server store.DB, project, job uuid.UUID, p veri
 
 // strandedShards are those that nobody is left for. A job without agents waits for some.
 func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p verify.Policy) ([]int64, error) {
-	useless, err := store.Values[uuid.UUID](ctx, tx, store.CaughtAgents)
-	if err != nil {
+	var useless uselessAgents
+	var err error
+	if useless.ids, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
+		return nil, err
+	}
+	if useless.hands, err = excludedHands(ctx, tx, job); err != nil {
 		return nil, err
 	}
 	refusals, err := store.Many[agentRefusal](ctx, tx, store.RefusalsForJob, job)
@@ -142,7 +154,7 @@ func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p
 		return nil, err
 	}
 	for _, r := range refusals {
-		useless = append(useless, r.AgentID)
+		useless.ids = append(useless.ids, r.AgentID)
 	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {

@@ -40,6 +40,7 @@ type plannedJob struct {
 	held       *string // why it is not dispatched yet
 	unscored   bool    // some heuristic has not looked at the code yet
 	createdBy  string
+	rerunOf    *uuid.UUID
 	parent     *uuid.UUID
 	root       uuid.UUID
 	rule       *uuid.UUID
@@ -90,12 +91,15 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 		if function, err = getFunction(ctx, tx, want.Function, want.Version); err != nil {
 			return err
 		}
+		if err := mustBeThere(ctx, tx, want.RerunOf); err != nil {
+			return err
+		}
 		return mustBeSigned(ctx, tx, function)
 	})
 	if err != nil {
 		return plannedJob{}, err
 	}
-	plan := plannedJob{id: newID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest}
+	plan := plannedJob{id: newID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf}
 	gate, err := s.gateVersion(ctx, project, function)
 	if err != nil {
 		return plannedJob{}, err
@@ -236,7 +240,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 		}
 	}
 	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf)
 	if err != nil {
 		return err
 	}

@@ -245,6 +245,7 @@ type Job struct {
 	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
 	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
 	Root             uuid.UUID  `json:"root"`
+	RerunOf          *uuid.UUID `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
 	Depth            int        `json:"depth"`
 	CreatedBy        string     `json:"created_by"`
 	CreatedAt        time.Time  `json:"created_at"`
@@ -271,6 +272,9 @@ type NewJob struct {
 	Validator     *ValidatorUse   // nil: the manifest's
 	// Heuristics look at the results, besides those that the project asks for; nil: the manifest's.
 	Heuristics *HeuristicsPolicy
+	// RerunOf is the job that this one runs again, if it does: agents with incidents in it, and in those that it runs again itself, are
+	// lent nothing of this one, and neither are other agents of their owners.
+	RerunOf *uuid.UUID
 }
 
 // ValidatorUse asks for a validator.

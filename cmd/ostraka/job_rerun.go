@@ -22,8 +22,8 @@ func newJobRerun(t *terminal, server *serverFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rerun JOB", Short: "Run a job once more, as a new one",
 		Long: `Run a job once more: the same version of the function, the same input, verified and folded in the same
-way, by the newest versions of its modules. It is a new job; the old one stays as it is. Agents that were caught meanwhile have no part in it,
-so that this is what to do about an incident ("ostraka incident list").`,
+way, by the newest versions of its modules. It is a new job; the old one stays as it is. Agents with an incident in the old job, and the other
+agents of their owners, have no part in the new one, so that this is what to do about an incident ("ostraka incident list").`,
 		Example: "  ostraka job rerun JOB --wait",
 		Args:    arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
@@ -73,7 +73,7 @@ func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.J
 // sameAgain asks for what a job was: where nothing was asked for that is said, too, since the function's newest version may say otherwise.
 func sameAgain(old client.Job) client.JobRequest {
 	r := client.JobRequest{
-		Function: old.Function, Version: old.Version, Partition: old.Partition,
+		Function: old.Function, Version: old.Version, Partition: old.Partition, RerunOf: &old.ID,
 		Policy: &client.PolicyRequest{
 			Quorum: old.Policy.Quorum, None: old.Policy.None, TargetError: old.Policy.TargetError, AssumeHostile: old.Policy.AssumeHostile,
 			Recheck: client.PolicyRequestRecheck(old.Policy.Recheck), MaxAttempts: old.Policy.MaxAttempts,

@@ -91,6 +91,7 @@ var (
 	EnterWindow          = load("enter_window")
 	ExcludeAgent         = load("exclude_agent")
 	ExcuseAgent          = load("excuse_agent")
+	ExcludedFromRerun    = load("excluded_from_rerun")
 	FadeTrust            = load("fade_trust")
 	FadingTrust          = load("fading_trust")
 	FailAggregation      = load("fail_aggregation")

@@ -1,6 +1,6 @@
 -- Also lets one poll of the agent into the job at a time: two at once would not see each other's leases and could lend the agent
 -- the same shard twice.
-select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest, v.signature, v.signed_by, j.policy,
+select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest, v.signature, v.signed_by, j.policy, j.rerun_of,
     coalesce(t.caught_at is not null, false) as caught,
     -- It said that it does not take this version, and is not asked again for a while.
     exists (select from refusals r where r.agent_id = $2 and r.function_id = j.function_id and r.function_version = j.function_version
