@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/client/python"
 )
 
 //go:embed docs
@@ -49,7 +52,17 @@ func newDocs(spec *huma.OpenAPI) ([]document, error) {
 		all = append(all, document{page.path, "text/html; charset=utf-8", text.Bytes()})
 	}
 	specs, err := specDocuments(spec)
-	return append(all, specs...), err
+	return append(append(all, pythonClient()...), specs...), err
+}
+
+// pythonClient is the client that fits this server, and its SHA-256 as sha256sum prints it.
+func pythonClient() []document {
+	const path = "/client/ostraka.py"
+	sum := sha256.Sum256(python.Client)
+	return []document{
+		{path, "text/x-python; charset=utf-8", python.Client},
+		{path + ".sha256", "text/plain; charset=utf-8", fmt.Appendf(nil, "%x  ostraka.py\n", sum)},
+	}
 }
 
 // specDocuments are the specification in OpenAPI 3.1 and, for tools that are not so far, 3.0.

@@ -71,7 +71,7 @@ func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.
 	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
 }
 
-func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error] {
+func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64, _ bool) iter.Seq2[functions.ResultLine, error] {
 	f.after = after
 	return func(yield func(functions.ResultLine, error) bool) {
 		if err := f.begin(); err != nil {

@@ -21,6 +21,7 @@ const resultBufferBytes = 64 << 10
 type StreamResultsInput struct {
 	JobPath
 	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Begin after the shard of this number; with the first shard when left out."`
+	Final bool  `query:"final" default:"false" doc:"Only results that are final: those that await an audit, and may be taken back, are left out."`
 }
 
 func resultLines(s *server) map[string]*huma.Response {
@@ -36,7 +37,7 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(s.service.Results(ctx, project, job, in.After))
+	next, stop := iter.Pull2(s.service.Results(ctx, project, job, in.After, in.Final))
 	line, err, some := next()
 	if err != nil { // while a problem can still be told
 		stop()

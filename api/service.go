@@ -71,7 +71,7 @@ type Service interface {
 	GetShard(ctx context.Context, project, job uuid.UUID, number int64) (functions.ShardDetail, error)
 	ResolveShard(ctx context.Context, by functions.Principal, project, job uuid.UUID, number int64, r functions.Resolution) (functions.ShardDetail, error)
 	// Results yields accepted results in shard order, from the shard number after on (-1: all).
-	Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[functions.ResultLine, error]
+	Results(ctx context.Context, project, job uuid.UUID, after int64, final bool) iter.Seq2[functions.ResultLine, error]
 	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) // After: a shard number
 	ListIncidents(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]functions.Incident, error)
 	GetIncident(ctx context.Context, project, id uuid.UUID) (functions.IncidentDetail, error)

@@ -3996,6 +3996,9 @@ type WatchJobParams struct {
 type StreamResultsParams struct {
 	// After Begin after the shard of this number; with the first shard when left out.
 	After *int64 `form:"after,omitempty" json:"after,omitempty"`
+
+	// Final Only results that are final: those that await an audit, and may be taken back, are left out.
+	Final *bool `form:"final,omitempty" json:"final,omitempty"`
 }
 
 // ListShardsParams defines parameters for ListShards.
@@ -12954,6 +12957,18 @@ func NewStreamResultsRequest(server string, project openapi_types.UUID, job open
 		if params.After != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Final != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "final", *params.Final, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

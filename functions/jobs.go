@@ -206,10 +206,10 @@ func getShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d
 const resultsBatch = 1000
 
 // Results yields accepted results in the order of the shards, from the number after on (-1: all).
-func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[ResultLine, error] {
+func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int64, final bool) iter.Seq2[ResultLine, error] {
 	return func(yield func(ResultLine, error) bool) {
 		for {
-			lines, err := s.resultsBatch(ctx, project, job, after)
+			lines, err := s.resultsBatch(ctx, project, job, after, final)
 			if err != nil {
 				yield(ResultLine{}, err)
 				return
@@ -227,7 +227,7 @@ func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int
 	}
 }
 
-func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, after int64) (lines []ResultLine, err error) {
+func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, after int64, final bool) (lines []ResultLine, err error) {
 	type row struct {
 		Shard        int64
 		Output       []byte
@@ -238,7 +238,7 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, afte
 		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
 			return orNotFound(err, "job", job)
 		}
-		rows, err := store.Many[row](ctx, tx, store.ListResults, job, after, resultsBatch)
+		rows, err := store.Many[row](ctx, tx, store.ListResults, job, after, resultsBatch, final)
 		lines = make([]ResultLine, len(rows))
 		for i, r := range rows {
 			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID}

@@ -44,7 +44,7 @@ func TestQuorumOutvotesALiar(t *testing.T) {
 	testenv.Eventually(t, func() bool { return w.job(next.ID).State == functions.JobRunning }, "the next job is split")
 	require.Nil(t, cheat.lease(10), "a liar is lent nothing any more")
 	results := 0
-	for line, err := range w.Results(t.Context(), w.project, job.ID, 1400) {
+	for line, err := range w.Results(t.Context(), w.project, job.ID, 1400, false) {
 		require.NoError(t, err)
 		require.Equal(t, honest(string(rangeOf(1500).Range.Input(line.Shard))).Output, string(line.Output))
 		require.NotEqual(t, cheat.id, line.Agent)

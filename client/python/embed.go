@@ -1,0 +1,11 @@
+// Package python holds ostraka.py, the client for Python: one file, which every server hands out.
+package python
+
+import (
+	_ "embed" // the client is part of the program
+)
+
+// Client is ostraka.py.
+//
+//go:embed ostraka.py
+var Client []byte

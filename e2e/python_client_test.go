@@ -1,0 +1,78 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/testenv"
+)
+
+// runDocs runs every example of a page, and fails where one prints something else than the page says.
+const runDocs = `import doctest, sys
+failed, ran = doctest.testfile(sys.argv[1], module_relative=False, optionflags=doctest.ELLIPSIS)
+print(ran, "examples")
+sys.exit(failed > 0 or ran == 0)`
+
+// TestPythonClient runs the tests of ostraka.py, and every example of its documentation against a real server with real agents, on the
+// machine's Python and on the newest one, which the program carries.
+func TestPythonClient(t *testing.T) {
+	binary := program(t)
+	d := startDev(t, binary, "--agents", "2", "--recheck-sandbox", "linux")
+	carried, err := python.Open(t.Context(), python.Options{Dir: interpreters(t)})
+	require.NoError(t, err)
+	system, err := exec.LookPath("python3")
+	require.NoError(t, err, "Python 3.9 or later is needed")
+	folder, err := filepath.Abs("../client/python")
+	require.NoError(t, err)
+	page, err := filepath.Abs("../docs/python.md")
+	require.NoError(t, err)
+	for name, interpreter := range map[string]string{"system": system, "carried": carried.Interpreter} {
+		t.Run(name, func(t *testing.T) {
+			env := append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "OSTRAKA_URL="+d.URL, "OSTRAKA_KEY="+d.OwnerKey, "OSTRAKA_PROJECT="+d.Project)
+			for _, args := range [][]string{{"-m", "unittest", "-v", "test_offline"}, {"-c", runDocs, page}} {
+				cmd := exec.CommandContext(t.Context(), interpreter, args...)
+				cmd.Env, cmd.Dir = env, t.TempDir()
+				out, err := cmd.CombinedOutput()
+				assert.NoError(t, err, "%s", out)
+			}
+		})
+	}
+}
+
+// devServer is what `ostraka dev` says of itself in dev.json.
+type devServer struct {
+	URL      string `json:"url"`
+	Project  string `json:"project"`
+	OwnerKey string `json:"owner_key"`
+}
+
+// startDev starts `ostraka dev` and waits until it is ready.
+func startDev(t *testing.T, binary string, args ...string) (d devServer) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "dev")
+	p := start(t, binary, append(os.Environ(), "OSTRAKA_PYTHON_DIR="+interpreters(t)), append([]string{"dev", "--data", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	testenv.Eventually(t, func() bool {
+		said, err := os.ReadFile(p.log)
+		return err == nil && strings.Contains(string(said), "ready http")
+	}, "dev is ready")
+	text, err := os.ReadFile(filepath.Join(dir, "dev.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &d))
+	return d
+}
+
+// interpreters is the folder in which the carried interpreter is unpacked once for all tests and commands of this user.
+func interpreters(t *testing.T) string {
+	t.Helper()
+	dir, err := python.DefaultDir()
+	require.NoError(t, err)
+	return dir
+}
