@@ -107,6 +107,16 @@ modules: ## rebuild the WASM modules that ship
 check-modules: ## fail when a WASM module that ships is not what `make modules` makes, to the byte
 	scripts/unchanged.sh $(MAKE) --no-print-directory modules
 
+# Needs no server: web/dist is committed, so that Go alone builds everything.
+.PHONY: web
+web: ## build the portal into web/dist, and hold it to its budget
+	scripts/setup.sh web
+	npm run --silent --prefix web build
+
+.PHONY: check-web
+check-web: ## fail when web/dist is not what `make web` makes, to the byte
+	scripts/unchanged.sh $(MAKE) --no-print-directory web
+
 .PHONY: check
 check: ## everything CI checks
 	.ci/run

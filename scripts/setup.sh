@@ -2,11 +2,12 @@
 # Installs what this machine lacks for one task, and nothing when it lacks nothing.
 #
 #   scripts/setup.sh demo      PostgreSQL's server programs
-#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium
+#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node
 #   scripts/setup.sh bench     the same as demo, and Docker's programs
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
 #   scripts/setup.sh modules   the toolchain that builds the WASM modules that ship
+#   scripts/setup.sh web       Node and the packages that build the portal
 #
 # System packages come from apt-get and need root. Programs written in Go are built
 # at pinned versions into .cache/bin, which is ours to delete.
@@ -80,6 +81,11 @@ have_clang_wasi() {
 
 have_npm() { command -v npm >/dev/null; }
 
+# What builds the portal says which Node it needs; Debian 12's own is older.
+have_node() {
+    command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null
+}
+
 have_shellcheck() { command -v shellcheck >/dev/null; }
 
 # want CHECK THING PACKAGE...: notes what must be installed when CHECK fails.
@@ -99,6 +105,7 @@ want_test() {
     want have_python "Python 3.$python_min_minor or later" python3
     want_docker
     want have_chromium "Chromium, which opens the web pages in tests" chromium
+    want_web
 }
 
 want_docker() {
@@ -119,6 +126,10 @@ want_modules() {
     want have_wasm_toolchain "Rust with its standard library for WASI, and a linker" rustc libstd-rust-dev-wasm32 lld
     want have_clang_wasi "C for WASI" clang lld wasi-libc libclang-rt-14-dev-wasm32
     want have_npm "npm, which installs AssemblyScript" npm
+}
+
+want_web() {
+    want have_node "Node 20.19 or later with npm, which builds and tests the portal (Debian 13 has one, and https://nodejs.org)" nodejs npm
 }
 
 want_lint() { want have_shellcheck "ShellCheck, which reads our scripts" shellcheck; }
@@ -202,20 +213,31 @@ assemblyscript() {
         die "npm could not install AssemblyScript $assemblyscript_version: what it said is above"
 }
 
+# web_packages installs what web/package-lock.json says, when it is not there yet.
+web_packages() {
+    [[ web/node_modules/.package-lock.json -nt web/package-lock.json ]] && return
+    say "installing the packages that build and test the portal"
+    npm ci --silent --no-audit --no-fund --prefix web </dev/null ||
+        die "npm could not install what web/package-lock.json lists: what it said is above"
+    touch web/node_modules/.package-lock.json
+}
+
 go_tools() {
     case $1 in
     test | race)
         go_tool "${gotestsum[@]}"
         go_tool "${minio[@]}"
+        web_packages
         ;;
     lint) go_tool "${golangci_lint[@]}" ;;
     modules) assemblyscript ;;
+    web) web_packages ;;
     esac
 }
 
 case "${1:-}" in
-demo | test | race | bench | lint | modules) ;;
-*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules" ;;
+demo | test | race | bench | lint | modules | web) ;;
+*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules|web" ;;
 esac
 
 check_go

@@ -1,0 +1,171 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+
+import { api, must, type Schemas } from "../api/client";
+import { eventsQuery } from "../api/reads";
+import { digits, duration } from "../lib/format";
+import { useEvery } from "../lib/prefs";
+import { eventWords } from "../lib/words";
+import { Id, Json, visible, When } from "../ui/bits";
+import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { JobPill, Progress, ShardPill } from "../ui/state";
+import { printJSON } from "../api/json";
+import ui from "../ui/ui.module.css";
+import { useAgentNames, useGo } from "./job";
+
+export function JobTab({ tab, project, job }: { tab: string; project: string; job: Schemas["Job"] }) {
+  switch (tab) {
+    case "shards":
+      return <Shards project={project} job={job} />;
+    case "answer":
+      return <Answers project={project} job={job} />;
+    case "events":
+      return <Events project={project} job={job} />;
+    default:
+      return <Chain project={project} job={job} />;
+  }
+}
+
+const shardStates: Schemas["ShardState"][] = ["open", "accepted", "review", "failed", "cancelled"];
+
+function Shards({ project, job }: { project: string; job: Schemas["Job"] }) {
+  const { state } = useSearch({ strict: false }) as { state?: Schemas["ShardState"] };
+  const go = useGo();
+  const shards = useInfiniteQuery({
+    queryKey: ["shards", project, job.id, state],
+    queryFn: ({ pageParam }) => must(api.GET("/v1/projects/{project}/jobs/{job}/shards", { params: { path: { project, job: job.id }, query: { limit: 100, state, cursor: pageParam || undefined } } })),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor,
+  });
+  const items = shards.data?.pages.flatMap((p) => p.items) ?? [];
+  return (
+    <Card
+      title={state ? `Shards: ${state}` : "Shards"}
+      flush
+      aside={
+        <label className={ui.row}>
+          <span className={ui.muted}>State</span>
+          <select className={ui.input} style={{ width: "auto" }} value={state ?? ""} onChange={(e) => go({ state: e.target.value || undefined })}>
+            <option value="">any</option>
+            {shardStates.map((s) => <option key={s}>{s}</option>)}
+          </select>
+        </label>
+      }
+    >
+      {shards.error && <Trouble error={shards.error} retry={() => void shards.refetch()} />}
+      {!shards.data && !shards.error && <div className={ui.skeleton} style={{ height: 240 }} />}
+      {shards.data && items.length === 0 && <Nothing title={state ? "No shard is in this state." : "The shards are being made."}>{state && <button type="button" className={ui.button} onClick={() => go({ state: undefined })}>Show all</button>}</Nothing>}
+      {items.length > 0 && (
+        <table className={ui.table}>
+          <thead><tr><th>Shard</th><th>State</th><th>Input</th><th>Why</th><th className={ui.num}>Lent</th><th className={ui.num}>Lost</th></tr></thead>
+          <tbody>
+            {items.map((s) => (
+              <tr key={s.number}>
+                <td><Link to="/p/$project/jobs/$job/shards/$shard" params={{ project, job: job.id, shard: String(s.number) }}>{digits(s.number)}</Link></td>
+                <td><ShardPill state={s.state} /></td>
+                <td className="mono" style={{ maxWidth: "26rem", overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap" }}>{visible(printJSON(s.input, 0)).slice(0, 300)}</td>
+                <td className={ui.muted}>{visible(s.reasons?.at(-1)?.text ?? "")}</td>
+                <td className={ui.num}>{s.lent || "–"}</td>
+                <td className={ui.num}>{s.lost || "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shards.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={shards.isFetchingNextPage} onClick={() => void shards.fetchNextPage()}>Showing {digits(items.length)}{state ? "" : ` of ${digits(job.shards.total)}`}: show more</button></div>}
+    </Card>
+  );
+}
+
+function Answers({ project, job }: { project: string; job: Schemas["Job"] }) {
+  const every = useEvery(5000);
+  const runs = useQuery({
+    queryKey: ["aggregations", project, job.id],
+    queryFn: () => must(api.GET("/v1/projects/{project}/jobs/{job}/aggregations", { params: { path: { project, job: job.id } } })),
+    refetchInterval: every,
+  });
+  return (
+    <Card title="Aggregations">
+      <Loaded query={runs} empty={(d) => d.items.length === 0} none={<Nothing title="This job folds nothing." />}>
+        {(d) => (
+          <div className={ui.stack}>
+            {d.items.map((a) => (
+              <div key={a.run} className={ui.stack}>
+                <div className={ui.row}>
+                  <h3>Run {a.run}{a.current ? " (the answer)" : ""}</h3>
+                  <span className={ui.muted}>{a.state} · {a.aggregator?.module} {a.aggregator && <Id value={a.aggregator.digest} />} · {digits(a.pages_folded)} of {digits(a.pages_total)} pages folded · <When at={a.created_at} /></span>
+                </div>
+                {a.error && <p style={{ color: "var(--danger)" }}>{visible(a.error)}</p>}
+                {a.aggregate && <Json value={a.aggregate.value ?? a.aggregate.preview?.value} label={`answer of run ${a.run}`} />}
+                {a.aggregate?.summary && <small className={ui.muted}>{a.aggregate.summary}</small>}
+              </div>
+            ))}
+            <p className={ui.muted}>All accepted results, one a line: <code>ostraka job results {job.id}</code> or <a href={`/v1/projects/${project}/jobs/${job.id}/results`} download={`${job.id}.jsonl`}>download</a></p>
+          </div>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Events({ project, job }: { project: string; job: Schemas["Job"] }) {
+  const events = useQuery(eventsQuery(project, job.id));
+  const name = useAgentNames(project);
+  return (
+    <Card title="Events" flush>
+      <Loaded query={events} empty={(d) => d.length === 0} none={<Nothing title="Nothing has happened yet." />}>
+        {(all) => (
+          <table className={ui.table}>
+            <thead><tr><th className={ui.num}>#</th><th>When</th><th>Event</th><th>What</th></tr></thead>
+            <tbody>
+              {all.map((e) => (
+                <tr key={e.seq}>
+                  <td className={ui.num}>{e.seq}</td>
+                  <td><When at={e.at} /></td>
+                  <td><code>{e.type}</code></td>
+                  <td>
+                    {visible(eventWords(e, name).text)}
+                    <details><summary className={ui.muted}>data</summary><Json value={e.data} label={`data of event ${e.seq}`} /></details>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Chain({ project, job }: { project: string; job: Schemas["Job"] }) {
+  const chain = useQuery({
+    queryKey: ["chain", project, job.root],
+    queryFn: () => must(api.GET("/v1/projects/{project}/jobs", { params: { path: { project }, query: { root: job.root, limit: 500 } } })),
+    refetchInterval: useEvery(5000),
+  });
+  return (
+    <Card title="Jobs of this chain" flush>
+      <Loaded query={chain} empty={(d) => d.items.length < 2} none={<Nothing title="No rule has made a job of this one."><code>ostraka rule create RULE.toml</code></Nothing>}>
+        {(d) => (
+          <table className={ui.table}>
+            <thead><tr><th>Job</th><th>State</th><th>Accepted</th><th className={ui.num}>Shards</th><th className={ui.num}>Took</th></tr></thead>
+            <tbody>
+              {[...d.items].sort((a, b) => a.depth - b.depth || a.created_at.localeCompare(b.created_at)).map((c) => (
+                <tr key={c.id} aria-current={c.id === job.id || undefined}>
+                  <td style={{ paddingLeft: `${1 + c.depth * 1.4}rem` }}>
+                    {c.depth > 0 && <span aria-hidden="true">↳ </span>}
+                    {c.id === job.id ? <strong>{c.function} (this one)</strong> : <Link to="/p/$project/jobs/$job" params={{ project, job: c.id }}>{c.function}</Link>} <Id value={c.id} />
+                  </td>
+                  <td><JobPill state={c.state} /></td>
+                  <td><Progress counts={c.shards} /></td>
+                  <td className={ui.num}>{digits(c.shards.total)}</td>
+                  <td className={ui.num}>{c.started_at && c.finished_at ? duration(Date.parse(c.finished_at) - Date.parse(c.started_at)) : "–"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,170 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useLocation, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+import css from "./shell.module.css";
+import ui from "./ui.module.css";
+import { flagsQuery, projectQuery, sessionQuery } from "../api/reads";
+import { signOut } from "../api/session";
+import { short } from "../lib/format";
+import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
+import mark from "../mark.svg";
+
+export function Root() {
+  return <Outlet />;
+}
+
+export function Missing() {
+  return (
+    <div className={ui.note}>
+      <strong>There is nothing at this address.</strong>
+      <Link to="/">Go to the overview</Link>
+    </div>
+  );
+}
+
+/** What everybody who is signed in sees around a page. */
+export function Signed() {
+  const { data: who } = useQuery({ ...sessionQuery, refetchInterval: useEvery(60_000) });
+  const navigate = useNavigate();
+  const location = useLocation();
+  useEffect(() => {
+    if (who === null) void navigate({ to: "/sign-in", search: { to: location.href, ended: "1" } });
+  }, [who, navigate, location.href]);
+  return (
+    <div className={css.frame}>
+      <a className={css.skip} href="#main">Skip to the page</a>
+      <aside className={css.side}>
+        <Link to="/" className={css.brand}>
+          <img src={mark} alt="" width={24} height={24} />
+          Ostraka
+        </Link>
+        <Nav />
+        <Foot />
+      </aside>
+      <div>
+        <header className={css.head}>
+          <Crumbs />
+          <Live />
+          <Look />
+        </header>
+        <main className={css.main} id="main" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+/** The project of the address, or that of whoever is signed in. */
+export function useProject(): string | undefined {
+  const { project } = useParams({ strict: false });
+  const { data: who } = useQuery(sessionQuery);
+  return project ?? who?.project;
+}
+
+function Nav() {
+  const project = useProject();
+  const { data: who } = useQuery(sessionQuery);
+  const flags = useQuery({ ...flagsQuery(project ?? "", { state: "open" }), enabled: !!project, refetchInterval: useEvery(5000) });
+  const open = flags.data?.items.length ?? 0;
+  return (
+    <nav className={css.nav} aria-label="Main">
+      {project && who?.role !== "operator" && (
+        <>
+          <Link to="/p/$project/jobs" params={{ project }}>Jobs</Link>
+          {open > 0 && <span className={ui.muted} />}
+        </>
+      )}
+    </nav>
+  );
+}
+
+function Foot() {
+  const { data: who } = useQuery(sessionQuery);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  if (!who) return null;
+  return (
+    <div className={css.foot}>
+      <span>{who.role}{who.subject ? ` · ${who.subject}` : who.key_id ? ` · key ${short(who.key_id)}` : ""}</span>
+      <button
+        type="button"
+        className={`${ui.button} ${ui.small}`}
+        onClick={() => {
+          void signOut().finally(() => {
+            client.clear();
+            void navigate({ to: "/sign-in" });
+          });
+        }}
+      >
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+function Live() {
+  const { live } = usePrefs();
+  return (
+    <button type="button" className={`${ui.button} ${css.live}`} aria-pressed={!live} onClick={() => setPrefs({ live: !live })} title={live ? "Stop pages from changing" : "Let pages change again"}>
+      <i aria-hidden="true" />
+      {live ? "Live" : "Paused"}
+    </button>
+  );
+}
+
+const themes = { system: "light", light: "dark", dark: "system" } as const;
+
+function Look() {
+  const { theme, zone } = usePrefs();
+  return (
+    <>
+      <button type="button" className={ui.button} onClick={() => setPrefs({ theme: themes[theme] })} title="Change the colours">
+        <span aria-hidden="true">{theme === "light" ? "☀" : theme === "dark" ? "☾" : "◑"}</span>
+        <span className="hidden-visually">Theme: {theme}</span>
+      </button>
+      <button type="button" className={ui.button} onClick={() => setPrefs({ zone: zone === "utc" ? "local" : "utc" })} title="Change the time zone">
+        {zone === "utc" ? "UTC" : "Local time"}
+      </button>
+    </>
+  );
+}
+
+const nouns: Record<string, string> = {
+  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", overview: "Overview", run: "Run", v: "Versions",
+  settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit", guardian: "Guardian", sandboxes: "Sandboxes",
+};
+const noPage = new Set(["shards", "v"]);
+
+/** The address as a path: each level but the last is a link. */
+function Crumbs() {
+  const { pathname, search } = useLocation();
+  const projectID = useProject();
+  const { data: who } = useQuery(sessionQuery);
+  const project = useQuery({ ...projectQuery(projectID ?? ""), enabled: !!projectID && !!who });
+  const parts = pathname.split("/").filter(Boolean);
+  const crumbs: { to: string; text: string; linked: boolean }[] = [];
+  parts.forEach((part, i) => {
+    const to = `/${parts.slice(0, i + 1).join("/")}`;
+    if (part === "p") return;
+    const before = parts[i - 1];
+    if (before === "p") crumbs.push({ to, text: project.data?.name ?? short(part), linked: true });
+    else if (before === "shards") crumbs.push({ to, text: `Shard ${part}`, linked: true });
+    else if (before === "v") crumbs.push({ to, text: `Version ${part}`, linked: true });
+    else crumbs.push({ to, text: nouns[part] ?? short(decodeURIComponent(part)), linked: !noPage.has(part) });
+  });
+  const page = (search as { page?: string }).page;
+  if (page && parts.at(-2) === "jobs") crumbs.push({ to: pathname, text: `Page ${page}`, linked: false });
+  return (
+    <nav aria-label="Where you are">
+      <ol className={css.crumbs}>
+        {crumbs.map((c, i) => (
+          <li key={c.to + c.text}>
+            {i === crumbs.length - 1 ? <span aria-current="page">{c.text}</span> : c.linked ? <Link to={c.to as "/"}>{c.text}</Link> : <span className={ui.muted}>{c.text}</span>}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
