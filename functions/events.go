@@ -17,6 +17,7 @@ const (
 	EventRunning           = "running" // every shard exists
 	EventPage              = "page"    // a page is settled and folded
 	EventAgentCaught       = "agent_caught"
+	EventAgentReleased     = "agent_released"    // it was caught for nothing
 	EventReview            = "review"            // a shard needs a person
 	EventComparisonFailed  = "comparison_failed" // the validator failed at the answers to a shard
 	EventShardFailed       = "shard_failed"

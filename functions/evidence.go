@@ -47,6 +47,9 @@ func inOrder[V any](agents map[uuid.UUID]V) []uuid.UUID {
 // more. Their leases are taken back by the revoke step, their results that are not final by the taint step. Then it gathers results that
 // were accepted provisionally in the agents' windows, and writes audits that were drawn or have ended.
 func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (j judged, err error) {
+	if d, err = d.forgive(ctx, tx); err != nil {
+		return j, err
+	}
 	agents := inOrder(d.counts)
 	for _, agent := range agents {
 		c := d.counts[agent]
@@ -87,7 +90,11 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 		return j, err
 	}
 	steps, err := d.endAudits(ctx, tx)
-	j.steps = append(j.steps, steps...)
+	if err != nil {
+		return j, err
+	}
+	excuse, err := d.noteUnsteady(ctx, tx)
+	j.steps = slices.Concat(j.steps, steps, excuse)
 	return j, err
 }
 

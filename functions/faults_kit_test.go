@@ -197,6 +197,8 @@ func (w *world) turn(s waiting) error {
 		return run(ctx, s, w.Finalise)
 	case functions.ComparePlatformsArgs{}.Kind():
 		return run(ctx, s, w.ComparePlatforms)
+	case functions.ExcuseUnsteadyArgs{}.Kind():
+		return run(ctx, s, w.ExcuseUnsteady)
 	case functions.TaintArgs{}.Kind():
 		return run(ctx, s, w.Taint)
 	default:

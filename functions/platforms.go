@@ -271,15 +271,8 @@ func excuseAgent(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, why st
 	if _, err := store.Exec(ctx, tx, store.BarAgent, job, agent, refusalPlatform, why); err != nil {
 		return false, err
 	}
-	if row.Caught {
-		known := row.evidence(false)
-		known.Caught = false
-		if standing, _ := verify.StandingOf(known); standing == verify.Active {
-			released = true
-			if _, err := store.Exec(ctx, tx, store.ReleaseAgent, agent); err != nil {
-				return false, err
-			}
-		}
+	if released, err = release(ctx, tx, row); err != nil {
+		return false, err
 	}
 	return released, audit(ctx, tx, "server", "agent.excuse", agent.String(), map[string]any{"job": job, "reason": why, "released": released})
 }

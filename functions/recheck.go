@@ -40,8 +40,6 @@ const (
 	RecheckBatchBytes = 256 << 20
 	// MaxRecheckBatches is how many batches of one project are under way or enqueued, so that no project takes all of the server.
 	MaxRecheckBatches = 4
-	// secondHashSeed is Python's hash seed of the second execution. The first has the agents', which is 0.
-	secondHashSeed = 1
 )
 
 // Snooze says that a step cannot be carried out now, through no fault of its own, and when to try again.
@@ -81,7 +79,7 @@ func (s *Service) Recheck(ctx context.Context, args RecheckArgs) error {
 	if len(work.numbers) == 0 || work.state.Ended() {
 		return s.endBatch(ctx, args, work)
 	}
-	runs, err := s.executeTwice(ctx, args, work)
+	runs, err := s.executeBatch(ctx, args, work)
 	if len(runs) > 0 { // also of a batch that broke off in the middle
 		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
 			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
@@ -256,9 +254,9 @@ type serverRun struct {
 	whole string // the output, also where it is an object
 }
 
-// executeTwice executes the batch, and those shards once more where the server's answer would speak against an agent. What was executed
-// before an error is returned with it.
-func (s *Service) executeTwice(ctx context.Context, args RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
+// executeBatch executes the batch, and those shards again, each time with another of Python's hash seeds (agents have 0), where the server's
+// answer would speak against an agent: until it is certain, or another one comes out. What was executed before an error is returned with it.
+func (s *Service) executeBatch(ctx context.Context, args RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
 	if s.rechecker == nil {
 		return nil, errNoRechecker
 	}
@@ -271,28 +269,35 @@ func (s *Service) executeTwice(ctx context.Context, args RecheckArgs, work reche
 	if err := s.execute(ctx, batch, runs); err != nil {
 		return s.settledRuns(ctx, args, work, runs), err
 	}
-	again, err := s.contradicted(ctx, args, work, runs)
+	d, err := s.doubts(ctx, args, work, runs)
 	if err != nil {
 		return nil, err
 	}
-	if len(again) == 0 {
-		return runs, nil
+	for {
+		again := d.contradicted(runs)
+		if len(again) == 0 {
+			return runs, nil
+		}
+		batch.HashSeed++
+		batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
+		if err := s.execute(ctx, batch, runs); err != nil {
+			return s.settledRuns(ctx, args, work, runs), err
+		}
+		if work.validator != nil { // which has another answer to compare
+			if d, err = s.doubts(ctx, args, work, runs); err != nil {
+				return nil, err
+			}
+		}
 	}
-	batch.HashSeed = secondHashSeed
-	batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
-	if err := s.execute(ctx, batch, runs); err != nil {
-		return s.settledRuns(ctx, args, work, runs), err
-	}
-	return runs, nil
 }
 
-// settledRuns are those of an execution that broke off which need no second one.
+// settledRuns are those of an execution that broke off which need no further one.
 func (s *Service) settledRuns(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
-	again, err := s.contradicted(ctx, args, work, runs)
+	d, err := s.doubts(ctx, args, work, runs)
 	if err != nil {
 		return nil
 	}
-	for _, n := range again {
+	for _, n := range d.contradicted(runs) {
 		delete(runs, n)
 	}
 	return runs

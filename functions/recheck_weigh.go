@@ -11,30 +11,42 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// contradicted are the shards that the server is to execute once more: its answer is not that of an agent, or it has none.
-func (s *Service) contradicted(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) (again []int64, err error) {
+// doubts are what a batch of rechecks is judged by before it is weighed: how often a shard is to be executed.
+type doubts struct {
+	bench
+	known steadiness
+}
+
+// doubts reads them. They may be out of date when the batch is weighed, which decides again.
+func (s *Service) doubts(ctx context.Context, args RecheckArgs, work recheckWork, runs map[int64][]serverRun) (d doubts, err error) {
 	if err := s.compareRuns(ctx, args, work, runs); err != nil {
-		return nil, err
+		return d, err
 	}
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
-		again = nil
 		terms, err := s.auditTerms(ctx, tx, args.Project, work.policy)
 		if err != nil {
 			return err
 		}
-		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
-		if err != nil {
+		if d.bench, err = readBench(ctx, tx, work.sub(runs), uuid.Nil, terms); err != nil {
 			return err
 		}
-		for _, shard := range b.shards {
-			b.hear(shard.Number, runs[shard.Number])
-			if !runs[shard.Number][0].answered() || b.ask(shard).Decision == verify.Recheck {
-				again = append(again, shard.Number)
-			}
-		}
-		return nil
+		d.known, err = readSteadiness(ctx, tx, work.job)
+		return err
 	})
-	return again, err
+	return d, err
+}
+
+// contradicted are the shards that the server is to execute once more: its answer is not that of an agent, or it has none.
+func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
+	d.limitRuns(runs, d.known)
+	for _, shard := range d.shards {
+		of := runs[shard.Number]
+		d.hear(shard.Number, of)
+		if len(of) == 1 && !of[0].answered() || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
+			again = append(again, shard.Number)
+		}
+	}
+	return again
 }
 
 func shardsRun(runs map[int64][]serverRun) []int64 {
@@ -81,6 +93,11 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 		if err := readOutputs(ctx, tx, b, runs); err != nil {
 			return err
 		}
+		known, err := readSteadiness(ctx, tx, work.job)
+		if err != nil {
+			return err
+		}
+		b.limitRuns(runs, known)
 		w = weighed{counts: map[uuid.UUID]*count{}, terms: terms}
 		var kept []serverRun
 		for _, shard := range b.shards {
@@ -88,6 +105,7 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 				continue
 			}
 			kept = append(kept, runs[shard.Number][0])
+			b.hear(shard.Number, runs[shard.Number])
 			w.judge(b, shard, runs[shard.Number], s.decidedBy())
 		}
 		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
@@ -113,7 +131,6 @@ func (s *Service) decidedBy() verify.Reason {
 
 // judge decides about a shard that the server has executed.
 func (w *weighed) judge(b bench, shard shardRow, runs []serverRun, by verify.Reason) {
-	b.hear(shard.Number, runs)
 	settled := shard.State != ShardOpen && shard.State != ShardAccepted
 	switch {
 	case settled:

@@ -133,6 +133,7 @@ type weighed struct {
 	marks    []Mark         // flags besides those that follow from the changes
 	alike    []alikeRow     // who was wrong alike
 	excused  []uuid.UUID    // agents that disagree since their platform does
+	unsteady []int64        // shards to which the server gave two answers
 	// platforms says that agents of a platform other than the server's were contradicted: the job's platforms are to be compared.
 	platforms bool
 	terms     *auditTerms // nil: the policy has no bound
@@ -197,6 +198,7 @@ type bench struct {
 	lenders  map[uuid.UUID]lenderRow
 	raises   raises
 	classes  *classes
+	runs     map[int64]int // how often the server may execute a shard before it accuses somebody, of those that it has executed now
 	// uncompared says that some answers have no class yet, which the job's validator is to give them.
 	uncompared bool
 }
@@ -210,7 +212,7 @@ type lenderRow struct {
 }
 
 func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission uuid.UUID, terms *auditTerms) (b bench, err error) {
-	b = bench{job: sub.JobID, policy: sub.Policy, terms: terms, attempts: map[int64][]attemptRow{}, audits: map[int64][]openAudit{}, lenders: map[uuid.UUID]lenderRow{}}
+	b = bench{job: sub.JobID, policy: sub.Policy, terms: terms, attempts: map[int64][]attemptRow{}, audits: map[int64][]openAudit{}, runs: map[int64]int{}, lenders: map[uuid.UUID]lenderRow{}}
 	if b.shards, err = store.Many[shardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
 		return b, err
 	}
@@ -288,6 +290,9 @@ func (w *weighed) decide(b bench, shard shardRow) {
 	if verdict.Divergence != "" {
 		w.marks = append(w.marks, b.divergence(shard, verdict))
 	}
+	if verdict.Divergence == verify.Unstable {
+		w.unsteady = append(w.unsteady, shard.Number)
+	}
 	for _, vote := range verdict.Excused {
 		w.excused = append(w.excused, uuid.MustParse(vote.Agent))
 	}
@@ -307,7 +312,9 @@ func (b bench) ask(shard shardRow) verify.Verdict {
 	for i := range max(shard.Lent, 0) {
 		inputs = append(inputs, verify.Attempt{ID: fmt.Sprintf("out-%d", i), State: verify.Leased})
 	}
-	return verify.Decide(b.policy, inputs, b.evidence, b.terms.means(shard.Support))
+	means := b.terms.means(shard.Support)
+	means.Runs = b.runs[shard.Number]
+	return verify.Decide(b.policy, inputs, b.evidence, means)
 }
 
 func (b bench) inputs(shard int64) []verify.Attempt {

@@ -86,6 +86,10 @@ func (r *recorder) Finalise(ctx context.Context, a functions.FinaliseArgs) error
 	return r.call(ctx, a)
 }
 
+func (r *recorder) ExcuseUnsteady(ctx context.Context, a functions.ExcuseUnsteadyArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) ComparePlatforms(ctx context.Context, a functions.ComparePlatformsArgs) error {
 	return r.call(ctx, a)
 }

@@ -161,4 +161,7 @@ type Means struct {
 	// Raise multiplies the share of results that are audited at once; below 1 it
 	// changes nothing.
 	Raise float64
+	// Runs is how often the server can execute a shard before it accuses anybody,
+	// at least ServerRuns; 0: as often as accusingRuns asks for.
+	Runs int
 }

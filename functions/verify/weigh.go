@@ -79,8 +79,8 @@ func (b *ballot) silence(p Policy, m Means) Verdict {
 }
 
 // believeServer takes the server's answer. Before anybody is contradicted by it
-// the server must have given it twice: a function that does not give one answer
-// accuses nobody.
+// the server must have given it so often that it is no accident (see
+// runsToAccuse): a function that does not give one answer accuses nobody.
 func (b *ballot) believeServer(m Means, evidence map[string]Evidence) Verdict {
 	reference := group{status: b.server[0].Status, digest: b.server[0].Digest}
 	lead, _ := b.leader()
@@ -101,7 +101,7 @@ func (b *ballot) believeServer(m Means, evidence map[string]Evidence) Verdict {
 			opposed = append(opposed, g)
 		}
 	}
-	if len(opposed) > 0 && len(b.server) < ServerRuns {
+	if len(opposed) > 0 && len(b.server) < b.runsToAccuse(opposed, evidence, m) {
 		b.explain(ReasonRecheck, "an agent contradicts the server, which is to execute it again before anybody is blamed")
 		return b.verdict(Recheck, lead)
 	}
@@ -121,11 +121,6 @@ func (b *ballot) believeServer(m Means, evidence map[string]Evidence) Verdict {
 	v.Reasons = b.reasons
 	return v
 }
-
-// ServerRuns is how often the server must have given an answer, each time in
-// another directory and with another hash seed, before it speaks against an
-// agent.
-const ServerRuns = 2
 
 // settleAs settles an answer that perhaps no agent gave.
 func (b *ballot) settleAs(g group, holder string) Verdict {

@@ -103,6 +103,7 @@ func TestDecideWithABound(t *testing.T) {
 		{"recheck: time-outs without a server", all, ballots("a:timeout", "b:timeout"), cannot, Fail, false, 0, "a b", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			tc.means.Runs = ServerRuns // see TestWhoIsAccusedForTheFirstTime
 			v := Decide(tc.policy, tc.attempts, known, tc.means)
 			require.Equal(t, tc.decision, v.Decision, "%+v", v)
 			require.Equal(t, tc.provisional, v.Provisional)
@@ -122,16 +123,16 @@ func TestDecideWithABound(t *testing.T) {
 
 func TestServerProves(t *testing.T) {
 	list := ballots("a:ok:wrong", "b:ok:wrong", "c:ok:right", "server:ok:right", "server:ok:right")
-	v := Decide(Policy{TargetError: 1e-3}, list, nil, Means{})
+	v := Decide(Policy{TargetError: 1e-3}, list, nil, Means{Runs: ServerRuns})
 	require.True(t, v.Proven)
 	require.Equal(t, "002", v.Canonical, "an agent's attempt is canonical where one is right")
 	require.Equal(t, []Delta{{"a", 0, 1}, {"b", 0, 1}, {"c", 1, 0}}, v.Deltas())
 	require.Equal(t, []Alike{{"a", "b", 1}}, v.WrongAlike(list))
 	before := ballots("a:ok:wrong", "-b:ok:wrong", "-c:ok:right", "d:ok:other", "server:ok:right", "server:ok:right")
-	require.Equal(t, []Alike{{"a", "b", 1}}, Decide(Policy{TargetError: 1e-3}, before, nil, Means{}).WrongAlike(before), "a lie that was taken back is one all the same")
+	require.Equal(t, []Alike{{"a", "b", 1}}, Decide(Policy{TargetError: 1e-3}, before, nil, Means{Runs: ServerRuns}).WrongAlike(before), "a lie that was taken back is one all the same")
 	agreed := ballots("a:ok:right", "b:ok:right", "server:ok:right")
-	require.Empty(t, Decide(Policy{TargetError: 1e-3}, agreed, nil, Means{}).WrongAlike(agreed))
-	alone := Decide(Policy{TargetError: 1e-3}, ballots("a:ok:wrong", "server:ok:right", "server:ok:right"), nil, Means{})
+	require.Empty(t, Decide(Policy{TargetError: 1e-3}, agreed, nil, Means{Runs: ServerRuns}).WrongAlike(agreed))
+	alone := Decide(Policy{TargetError: 1e-3}, ballots("a:ok:wrong", "server:ok:right", "server:ok:right"), nil, Means{Runs: ServerRuns})
 	require.Equal(t, "001", alone.Canonical)
 	require.Equal(t, []Delta{{"a", 0, 1}}, alone.Deltas())
 }
@@ -140,7 +141,7 @@ func TestServerProves(t *testing.T) {
 func TestAPlatformIsNoCoverForOthers(t *testing.T) {
 	record := Evidence{Record: ProbationAudits}
 	list := ballots("a:ok:wrong:x:arm", "b:ok:wrong:y:arm", "c:ok:other:z:amd", "server:ok:right::amd", "server:ok:right::amd")
-	v := Decide(Policy{TargetError: 1e-3}, list, map[string]Evidence{"a": record, "b": record}, Means{})
+	v := Decide(Policy{TargetError: 1e-3}, list, map[string]Evidence{"a": record, "b": record}, Means{Runs: ServerRuns})
 	require.Equal(t, Platform, v.Divergence)
 	require.Equal(t, "a b c", agents(v.Disagree))
 	require.Equal(t, "a b", agents(v.Excused))

@@ -3,12 +3,12 @@ with t as (
     insert into trust as t (agent_id, passed, failed, audits_passed, audits_failed, since_failure) values ($1, $2, $3, $4, $5, $4)
     on conflict (agent_id) do update
         set passed = t.passed + $2, failed = t.failed + $3, audits_passed = t.audits_passed + $4, audits_failed = t.audits_failed + $5,
-            since_failure = case when $5 > 0 then 0 else t.since_failure + $4 end,
+            since_failure = case when $5 > 0 then 0 else t.since_failure + $4 end, since_lost = case when $5 > 0 then t.since_failure else 0 end,
             last_failed_at = case when $3 + $5 > 0 then now() else t.last_failed_at end, updated_at = now()
-    returning agent_id, passed, failed, caught_at is not null as caught, audits_passed, audits_failed, since_failure, excused_passed, excused_audits
+    returning agent_id, passed, failed, caught_at is not null as caught, audits_passed, audits_failed, since_failure, excused_passed, excused_audits, since_lost
 ),
 cursor as (
-    update lease_cursors c set passed = c.passed + $2, failed = c.failed + $3, audits_failed = c.audits_failed + $5
+    update lease_cursors c set passed = c.passed + $2, failed = c.failed + $3, audits_failed = c.audits_failed + $5, since_lost = c.since_lost + t.since_lost
     from t where c.job_id = $6 and c.agent_id = t.agent_id and $2::bigint + $3::bigint + $5::bigint > 0
 )
-select * from t
+select agent_id, passed, failed, caught, audits_passed, audits_failed, since_failure, excused_passed, excused_audits from t

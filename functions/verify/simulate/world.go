@@ -65,6 +65,7 @@ type world struct {
 	attempts []verify.Attempt
 	others   []vote
 	cell     Cell
+	charges  int64 // in the job
 }
 
 func newWorld(o Options, p Population, rule Rule) *world {
@@ -204,6 +205,7 @@ func (w *world) decide(n int32, m verify.Means, server int) verify.Verdict {
 	if s := w.shards[n]; s.agent >= 0 {
 		m.Holder = w.names[s.agent].name
 	}
+	m.Runs = verify.RunsFor(0, w.charges)
 	for _, v := range w.history[n] {
 		w.attempts = append(w.attempts, w.attempt(v))
 	}
@@ -213,7 +215,12 @@ func (w *world) decide(n int32, m verify.Means, server int) verify.Verdict {
 	return verify.Decide(w.policy, w.attempts, w.evidence, m)
 }
 
-var serverIDs = [...]string{"server-1", "server-2", "server-3"}
+var serverIDs = func() (ids [verify.MaxServerRuns]string) {
+	for i := range ids {
+		ids[i] = fmt.Sprintf("server-%d", i+1)
+	}
+	return ids
+}()
 
 func (w *world) attempt(v vote) verify.Attempt {
 	return verify.Attempt{
@@ -337,6 +344,7 @@ func (w *world) learn(v verify.Verdict) {
 		}
 		w.evidence[d.Agent] = e
 		if d.Failed > 0 {
+			w.charges++
 			w.catch(a)
 		}
 	}
