@@ -38,18 +38,29 @@ type directivesOutput struct {
 	Body functions.Directives
 }
 
+// MaxEnrolmentBody is the largest body of an enrolment, in bytes: strangers may send it, and an agent's own has less than one KiB.
+const MaxEnrolmentBody = 16 << 10
+
 func (s *server) agentProtocol() {
 	register(s, operation{
 		id: "enrolAgent", method: http.MethodPost, path: "/v1/agent/enrol", tag: "agent protocol", summary: "Enrol an agent",
 		about: "With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. " +
 			"The same public key enrolling again is the same agent in the state that it has, with a new key.",
-		access: byEnrolmentToken(), status: http.StatusCreated, body: body{limit: MaxJSONBody},
+		access: byEnrolmentToken(), status: http.StatusCreated, body: body{limit: MaxEnrolmentBody}, early: s.knowsToken,
 	}, s.enrolAgent)
 	register(s, operation{
 		id: "heartbeat", method: http.MethodPost, path: "/v1/agent/heartbeat", tag: "agent protocol", summary: "Say that the agent lives",
 		about:  "Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.",
 		access: roles(functions.RoleAgent), body: body{limit: MaxJSONBody},
 	}, s.heartbeat)
+}
+
+// knowsToken refuses an enrolment whose token is not valid before anything of it is read.
+func (s *server) knowsToken(ctx context.Context, c *call) error {
+	if c.token == "" {
+		return nil
+	}
+	return s.service.CheckEnrolmentToken(ctx, c.token)
 }
 
 func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {

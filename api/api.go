@@ -10,6 +10,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ostraka/ostraka/api/limit"
 )
 
 // SpecVersion is the version of the HTTP contract: the major number stands in every path.
@@ -46,6 +48,7 @@ type server struct {
 	mux      *http.ServeMux
 	huma     huma.API
 	metrics  *Metrics
+	bodies   *limit.Bytes
 }
 
 // New returns the handler of everything that the server answers over HTTP.
@@ -74,7 +77,10 @@ func New(o Options) (http.Handler, error) {
 
 // newServer declares the operations. It needs no service to do so, which is how the specification is made.
 func newServer(service Service, log *slog.Logger, version string) *server {
-	s := &server{service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background()}
+	s := &server{
+		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
+		bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait),
+	}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()
 	s.projectOperations()

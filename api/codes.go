@@ -29,6 +29,7 @@ const (
 	codeBadDigest        = "bad_digest"
 	codeBadInstance      = "bad_instance"
 	codeBadResults       = "bad_results"
+	codeBusy             = "server_busy"
 	codeStopping         = "server_stopping"
 	codeCrossSite        = "cross_site_request"
 	codeProtocol         = protocol.Code

@@ -2,6 +2,7 @@ package api
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,7 +28,10 @@ func TestNoReadDeadlineStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 			c := &call{request: httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"a":1}`)), writer: w}
-			require.NoError(t, readBody(rule, c))
+			s := newServer(nil, slog.New(slog.DiscardHandler), "")
+			release, err := s.readBody(rule, shape{}, c)
+			require.NoError(t, err)
+			defer release()
 			text, err := io.ReadAll(c.request.Body)
 			require.NoError(t, err)
 			require.JSONEq(t, `{"a":1}`, string(text))

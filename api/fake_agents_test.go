@@ -50,6 +50,20 @@ func (f *fake) AgentTelemetry(_ context.Context, _ uuid.UUID, q functions.Teleme
 	return nil, q, f.begin()
 }
 
+func (f *fake) CheckEnrolmentToken(_ context.Context, token string) error {
+	if token != joinToken {
+		return &functions.Error{Kind: functions.KindUnauthorized, Code: "bad_token", Message: "the enrolment token is not valid", Hint: "ask for another"}
+	}
+	return f.begin()
+}
+
+func (f *fake) HoldsLease(_ context.Context, _, lease uuid.UUID) error {
+	if lease == strangerID {
+		return functions.NotFound("lease", lease.String())
+	}
+	return f.begin()
+}
+
 func (f *fake) EULA() eula.Document { return eula.Embedded() }
 
 func (f *fake) AcceptEULA(_ context.Context, _ uuid.UUID, a functions.Acceptance, _ string) error {

@@ -47,6 +47,9 @@ func (s *server) identify(next http.Handler) http.Handler {
 		if r.TLS != nil {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
+		if r.ContentLength == 0 {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a long answer must not look like a client that has gone
+		}
 		next.ServeHTTP(w, r.WithContext(withCall(r.Context(), c)))
 	})
 }

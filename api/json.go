@@ -27,7 +27,7 @@ var jsonFormat = huma.Format{
 	Unmarshal: func(data []byte, v any) error {
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.UseNumber()
-		return dec.Decode(v)
+		return inJSONWords(dec.Decode(v))
 	},
 }
 
@@ -35,9 +35,9 @@ var jsonFormat = huma.Format{
 // thing twice in different letters.
 func init() { huma.ValidateStrictCasing = true }
 
-// checkBody refuses a body that is not exactly one JSON value without ambiguity. A body that its handler decodes is only looked at as
-// far as the handler does not.
-func checkBody(rule body, text []byte) error {
+// checkBody refuses a body that is not exactly one JSON value without ambiguity, or not of its shape. A body that its handler decodes is
+// only looked at as far as the handler does not.
+func checkBody(rule body, of shape, text []byte) error {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return newProblem(http.StatusBadRequest, codeBodyRequired, "the request has no body", "send a JSON object; see /docs for the operation's body")
@@ -47,60 +47,11 @@ func checkBody(rule body, text []byte) error {
 	if rule.schemaOf != nil {
 		return nil
 	}
-	if err := checkTokens(text); err != nil {
-		return badJSON(err.Error())
-	}
-	return nil
+	return of.check(text)
 }
 
 func badJSON(detail string) *Problem {
 	return newProblem(http.StatusBadRequest, codeBadJSON, detail, "send one JSON value in UTF-8, each key of an object once")
-}
-
-// checkTokens walks over the value once: syntax, depth, keys that occur twice, nothing after it.
-func checkTokens(text []byte) error {
-	var raw json.RawMessage
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return syntaxError(err)
-	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var open []map[string]bool // the keys so far of each object around us; nil for an array
-	key := false
-	for {
-		token, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return syntaxError(err)
-		}
-		switch delim, _ := token.(json.Delim); {
-		case delim == '{' || delim == '[':
-			if len(open) == MaxJSONDepth {
-				return fmt.Errorf("the body nests deeper than %d", MaxJSONDepth)
-			}
-			open = append(open, keysOf(delim))
-		case delim == '}' || delim == ']':
-			open = open[:len(open)-1]
-		case key:
-			name, keys := fmt.Sprint(token), open[len(open)-1]
-			if keys[name] {
-				return fmt.Errorf("the key %s occurs twice in one object", quoted(name))
-			}
-			keys[name] = true
-			key = false
-			continue
-		}
-		key = len(open) > 0 && open[len(open)-1] != nil
-	}
-}
-
-func keysOf(delim json.Delim) map[string]bool {
-	if delim == '{' {
-		return map[string]bool{}
-	}
-	return nil
 }
 
 func syntaxError(err error) error {
@@ -109,6 +60,19 @@ func syntaxError(err error) error {
 		return fmt.Errorf("the body is not JSON at byte %d: %w", syntax.Offset, err)
 	}
 	return fmt.Errorf("the body is not JSON: %w", err)
+}
+
+// inJSONWords says of a value that is of another type than Go's what it is and where, without the names of Go's types.
+func inJSONWords(err error) error {
+	var other *json.UnmarshalTypeError
+	if !errors.As(err, &other) {
+		return err
+	}
+	where := other.Field
+	if where == "" {
+		where = "the body"
+	}
+	return fmt.Errorf("%s cannot be a %s (byte %d)", where, other.Value, other.Offset)
 }
 
 // quoted shows foreign text in a message, cut with a mark where it is long.

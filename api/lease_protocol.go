@@ -76,7 +76,7 @@ func (s *server) leaseProtocol() {
 		id: "postResults", method: http.MethodPost, path: path + "/{lease}/results", tag: "agent protocol", summary: "Post results",
 		about: "Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and " +
 			"for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.",
-		access: byAgents, body: body{limit: MaxResultsBody, schemaOf: ResultsRequest{}},
+		access: byAgents, body: body{limit: MaxResultsBody, schemaOf: ResultsRequest{}}, early: s.holdsLease,
 	}, s.postResults)
 	register(s, operation{
 		id: "returnLease", method: http.MethodPost, path: path + "/{lease}/return", tag: "agent protocol", summary: "Give a lease back",
@@ -152,6 +152,22 @@ func (s *server) putOutput(ctx context.Context, c *call, in *OutputPath) (*outpu
 		return nil, streamError(err, maxOutputBytes())
 	}
 	return &outputOutput{Body: o}, nil
+}
+
+// lookFirst is from which size on the lease of a post of results is looked up before its body is read, in bytes. Below, which most are,
+// one query less is worth more.
+const lookFirst = 256 << 10
+
+// holdsLease refuses a large post of results for a lease that the agent does not have.
+func (s *server) holdsLease(ctx context.Context, c *call) error {
+	if n := c.request.ContentLength; n >= 0 && n < lookFirst {
+		return nil
+	}
+	id, err := pathID("lease", PathID(c.request.PathValue("lease")))
+	if err != nil {
+		return err
+	}
+	return s.service.HoldsLease(ctx, c.principal.Agent, id)
 }
 
 func (s *server) postResults(ctx context.Context, c *call, in *LeasePath) (*recordedOutput, error) {

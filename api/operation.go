@@ -28,6 +28,9 @@ type operation struct {
 	body    body
 	retry   retry
 	answers map[string]*huma.Response // beyond those that follow from the output type
+
+	// early refuses, before the body is read, what needs no body to be refused; nil: nothing.
+	early func(ctx context.Context, c *call) error
 }
 
 // access says who may call an operation.
@@ -69,7 +72,8 @@ type handler[I, O any] func(ctx context.Context, c *call, in *I) (*O, error)
 // register declares an operation and binds its handler.
 func register[I, O any](s *server, op operation, handle handler[I, O]) {
 	h := op.describe(s.huma.OpenAPI().Components.Schemas)
-	h.Middlewares = huma.Middlewares{s.prepare(op)}
+	of := &shape{registry: s.huma.OpenAPI().Components.Schemas}
+	h.Middlewares = huma.Middlewares{s.prepare(op, of)}
 	huma.Register(s.huma, h, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, callOf(ctx), in)
 		if err != nil {
@@ -77,6 +81,9 @@ func register[I, O any](s *server, op operation, handle handler[I, O]) {
 		}
 		return out, nil
 	})
+	if h.RequestBody != nil && op.body.stream == "" {
+		of.schema = h.RequestBody.Content["application/json"].Schema // huma has made it of the input's type
+	}
 }
 
 // describe makes huma's description of an operation, which becomes the specification.
@@ -97,7 +104,7 @@ func (op operation) describe(registry huma.Registry) huma.Operation {
 	}
 	if op.body.limit > 0 {
 		h.RequestBody = op.requestBody(registry)
-		h.SkipValidateBody = op.body.schemaOf != nil
+		h.SkipValidateBody = true // see shape
 	}
 	switch {
 	case op.access.enrolled:
@@ -166,7 +173,7 @@ func (s *server) answer(ctx context.Context, err error) error {
 	p, known := problemOf(err)
 	p.RequestID = c.requestID
 	level := slog.LevelDebug
-	if !known || p.Status >= http.StatusInternalServerError {
+	if p.Code != codeBusy && (!known || p.Status >= http.StatusInternalServerError) { // whoever makes the server busy must not fill its log as well
 		level = slog.LevelError
 	}
 	s.log.Log(ctx, level, "request refused", "request_id", c.requestID, "operation", c.operation, "status", p.Status, "code", p.Code, "error", err)

@@ -144,11 +144,14 @@ func problemFromHuma(m *huma.ErrorModel) *Problem {
 		code, hint = codeBadJSON, "send one JSON object as the body; see /docs for the operation's body"
 	}
 	p := newProblem(m.Status, code, detail, hint)
-	for _, e := range m.Errors {
+	for _, e := range m.Errors[:min(len(m.Errors), maxProblemErrors)] {
 		p.Errors = append(p.Errors, ProblemField{Location: e.Location, Message: e.Message})
 	}
 	return p
 }
+
+// maxProblemErrors is how many faults one answer lists: a body can have tens of thousands, and its answer must not be larger than it.
+const maxProblemErrors = 10
 
 func fieldText(e *huma.ErrorDetail) string {
 	if e.Location == "" {

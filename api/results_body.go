@@ -25,7 +25,7 @@ func decodeResults(text []byte) (functions.Submission, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&request); err != nil {
-		return functions.Submission{}, badResults(strings.TrimPrefix(err.Error(), "json: "))
+		return functions.Submission{}, badResults(strings.TrimPrefix(inJSONWords(err).Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return functions.Submission{}, badResults("something follows the JSON object")

@@ -15,6 +15,7 @@ func (s *server) route() http.Handler {
 		}
 		p := noRoute(fallback, r)
 		p.RequestID = callOf(r.Context()).requestID
+		forgetBody(w, r)
 		writeProblem(w, p)
 	})
 }

@@ -123,6 +123,8 @@ type Service interface {
 
 	// Enrol makes an agent: of the project that the token belongs to, or, without one, one that waits for approval. The same public key enrolling again is the same agent with a
 	// new key; proof is an Ed25519 signature by the agent's key over statement.Enrolment.
+	CheckEnrolmentToken(ctx context.Context, token string) error
+	HoldsLease(ctx context.Context, agent, lease uuid.UUID) error
 	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte, address string) (a functions.Agent, agentKey string, err error)
 	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
 	Lease(ctx context.Context, agent uuid.UUID, poll functions.Poll, idem functions.Idempotency) (*functions.Lease, error)

@@ -4442,7 +4442,7 @@ type ClientInterface interface {
 	//
 	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
-	// The body has at most 1048576 bytes.
+	// The body has at most 16384 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
@@ -4455,7 +4455,7 @@ type ClientInterface interface {
 	//
 	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
-	// The body has at most 1048576 bytes.
+	// The body has at most 16384 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
@@ -5808,7 +5808,7 @@ func (c *Client) ConfirmDirectives(ctx context.Context, revision string, params 
 //
 // With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
-// The body has at most 1048576 bytes.
+// The body has at most 16384 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
@@ -5831,7 +5831,7 @@ func (c *Client) EnrolAgentWithBody(ctx context.Context, params *EnrolAgentParam
 //
 // With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
-// The body has at most 1048576 bytes.
+// The body has at most 16384 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
@@ -15470,7 +15470,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
-	// The body has at most 1048576 bytes.
+	// The body has at most 16384 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
@@ -15483,7 +15483,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 	//
-	// The body has at most 1048576 bytes.
+	// The body has at most 16384 bytes.
 	//
 	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
 	//
@@ -22361,7 +22361,7 @@ func (c *ClientWithResponses) ConfirmDirectivesWithResponse(ctx context.Context,
 //
 // With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
-// The body has at most 1048576 bytes.
+// The body has at most 16384 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //
@@ -22380,7 +22380,7 @@ func (c *ClientWithResponses) EnrolAgentWithBodyWithResponse(ctx context.Context
 //
 // With a project's enrolment token the agent is active and works for the project. Without one it is pending until somebody approves it. The same public key enrolling again is the same agent in the state that it has, with a new key.
 //
-// The body has at most 1048576 bytes.
+// The body has at most 16384 bytes.
 //
 // Sending the same request again does no harm, with or without an `Idempotency-Key`.
 //

@@ -73,18 +73,31 @@ func (s *Service) invitation(ctx context.Context, tx pgx.Tx, token string, publi
 	if token == "" {
 		return invitation{state: AgentPending}, s.mayWait(ctx, tx, publicKey)
 	}
-	type row struct {
-		ProjectID uuid.UUID
-		Owner     string
-	}
-	of, found, err := store.One[row](ctx, tx, store.TokenProject, secretDigest(token))
+	of, err := projectOfToken(ctx, tx, token)
 	if err != nil {
 		return by, err
 	}
-	if !found {
-		return by, &Error{Kind: KindUnauthorized, Code: "bad_token", Message: "the enrolment token is not valid", Hint: "ask the project's owner for a new one: ostraka enrolment-token create"}
-	}
 	return invitation{project: &of.ProjectID, owner: of.Owner, state: AgentActive}, nil
+}
+
+// tokenProject is what an enrolment token says of its agents.
+type tokenProject struct {
+	ProjectID uuid.UUID
+	Owner     string
+}
+
+func projectOfToken(ctx context.Context, db store.DB, token string) (tokenProject, error) {
+	of, found, err := store.One[tokenProject](ctx, db, store.TokenProject, secretDigest(token))
+	if err != nil || found {
+		return of, err
+	}
+	return of, &Error{Kind: KindUnauthorized, Code: "bad_token", Message: "the enrolment token is not valid", Hint: "ask the project's owner for a new one: ostraka enrolment-token create"}
+}
+
+// CheckEnrolmentToken says whether agents can enrol by the token, before anything else of an enrolment is looked at.
+func (s *Service) CheckEnrolmentToken(ctx context.Context, token string) error {
+	_, err := projectOfToken(ctx, s.store.Pool, token)
+	return translate(err, uuid.Nil)
 }
 
 // mayWait says whether an agent without a token may enrol: one that is known may always, a new one where there is room to wait.

@@ -73,6 +73,12 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 	return recorded, nil
 }
 
+// HoldsLease says whether the agent has, or had, the lease and may report about it.
+func (s *Service) HoldsLease(ctx context.Context, agent, lease uuid.UUID) error {
+	_, err := s.leaseHolder(ctx, agent, lease)
+	return err
+}
+
 func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (leaseHolder, error) {
 	holder, found, err := store.One[leaseHolder](ctx, s.store.Pool, store.LeaseHolder, lease, agent)
 	if err != nil || !found {

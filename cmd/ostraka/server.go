@@ -60,6 +60,7 @@ func startServer(ctx context.Context, config serverConfig) (*server, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	limitMemory()
 	stopping, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	parts, err := openParts(ctx, stopping, config)
 	if err != nil {

@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/api"
+)
+
+// endless is a body that is said to be long and never comes.
+func (r *rig) endless(path, key string, size int64) answer {
+	r.t.Helper()
+	pipe, open := io.Pipe()
+	r.t.Cleanup(func() { _ = open.Close() })
+	request := r.request("POST", path, key, pipe)
+	request.ContentLength = size
+	return r.send(request)
+}
+
+func TestNoBodyIsAwaitedThatIsRefusedAnyway(t *testing.T) {
+	r := newRig(t)
+	results := func(lease string) string { return "/v1/agent/leases/" + lease + "/results" }
+	require.Equal(t, 404, r.endless(results(strangerID.String()), agentKey, api.MaxResultsBody).problem(t).Status, "a lease that the agent does not have")
+	require.Equal(t, 404, r.endless(results("none"), agentKey, api.MaxResultsBody).problem(t).Status)
+	require.Equal(t, 401, r.endless(results(thingID.String()), "nonsense", api.MaxResultsBody).problem(t).Status)
+	require.Equal(t, "bad_token", r.endless("/v1/agent/enrol", "nonsense", api.MaxEnrolmentBody).problem(t).Code)
+	require.Equal(t, 413, r.endless("/v1/agent/enrol", joinToken, api.MaxEnrolmentBody+1).problem(t).Status)
+	require.Equal(t, 413, r.endless("/v1/agent/enrol", "", api.MaxEnrolmentBody+1).problem(t).Status)
+}
+
+func TestAnEnrolmentIsAsLargeAsItMayBe(t *testing.T) {
+	r := newRig(t)
+	body := func(size int) string {
+		const empty = `{"name":""}`
+		return `{"name":"` + strings.Repeat("x", size-len(empty)) + `"}`
+	}
+	require.Equal(t, 422, r.ask("POST", "/v1/agent/enrol", joinToken, body(api.MaxEnrolmentBody)).problem(t).Status)
+	require.Equal(t, 413, r.ask("POST", "/v1/agent/enrol", joinToken, body(api.MaxEnrolmentBody+1)).problem(t).Status)
+}
+
+func TestTokensOfABodyAreCounted(t *testing.T) {
+	r := newRig(t)
+	body := func(tokens int) string { // twelve beside the values
+		return `{"function":"bpsw","partition":{"kind":"items","values":[` + strings.TrimSuffix(strings.Repeat("0,", tokens-12), ",") + `]}}`
+	}
+	require.Equal(t, 413, r.ask("POST", in("/jobs"), ownerKey, body(api.MaxJSONTokens)).problem(t).Status, "too many values, but not too many tokens")
+	p := r.ask("POST", in("/jobs"), ownerKey, body(api.MaxJSONTokens+1)).problem(t)
+	require.Equal(t, "bad_json", p.Code)
+	require.Contains(t, p.Detail, strconv.Itoa(api.MaxJSONTokens))
+}
+
+func TestAnAnswerListsFewErrors(t *testing.T) {
+	r := newRig(t)
+	var body strings.Builder
+	for i := range 40_000 {
+		body.WriteString(`,"` + strconv.Itoa(i) + `":0`)
+	}
+	a := r.ask("POST", in("/rules"), ownerKey, `{`+body.String()[1:]+`}`)
+	require.Len(t, a.problem(t).Errors, 10)
+	require.Less(t, len(a.body), 4096)
+}
+
+func TestNoMessageSpeaksGo(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct{ path, key, body, says string }{
+		{in("/jobs"), ownerKey, strings.Replace(goodJob, `{`, `{"version":1e308,`, 1), "body.version"},
+		{in("/jobs"), ownerKey, strings.Replace(goodJob, `{`, `{"version":-0.0,`, 1), "body.version"},
+		{in("/jobs"), ownerKey, strings.Replace(goodJob, `{`, `{"version":9223372036854775808,`, 1), "body.version"},
+		{"/v1/agent/leases/" + thingID.String() + "/results", agentKey, `{"results":[{"platform":1}],"signature":""}`, "results.platform cannot be a number"},
+	} {
+		a := r.ask("POST", c.path, c.key, c.body)
+		require.Equal(t, 422, a.problem(t).Status)
+		require.Contains(t, string(a.body), c.says)
+		for _, word := range []string{"Go ", "struct", "unmarshal", "illegal base64", "float64", "type int"} {
+			require.NotContains(t, string(a.body), word)
+		}
+	}
+}
