@@ -73,10 +73,13 @@ func publicKey(key ed25519.PrivateKey) ed25519.PublicKey {
 	return key.Public().(ed25519.PublicKey)
 }
 
+// manyCores lets an agent have many leases at a time.
+const manyCores = 512
+
 // enrolment is what an agent says whose owner has accepted the agreement.
 func enrolment(key ed25519.PrivateKey, name string) functions.Enrolment {
 	return functions.Enrolment{
-		PublicKey: publicKey(key), Name: name, Isolation: "process", Platform: functions.Platform{OS: "linux", Arch: "amd64", CPUs: 2},
+		PublicKey: publicKey(key), Name: name, Isolation: "process", Platform: functions.Platform{OS: "linux", Arch: "amd64", CPUs: manyCores},
 		EULA: accept(key, eula.Embedded()),
 	}
 }

@@ -19,12 +19,10 @@ func TestAPersonEndsTheAuditsOfAShard(t *testing.T) {
 	w.settleAll()
 	audited := w.count("select count(*) from audits where state = 'drawn'")
 	require.Positive(t, audited)
-	victim := w.stranger("second", honest)
-	for range functions.MaxLost {
-		for range audited {
-			if lease := victim.lease(3); lease != nil {
-				w.expire(lease.ID)
-			}
+	victims := w.victims()
+	for i := range functions.MaxLost {
+		if lease := victims[i%len(victims)].lease(3); lease != nil {
+			w.expire(lease.ID)
 		}
 	}
 	w.settleAll()

@@ -31,7 +31,8 @@ func (RevokeArgs) Kind() string { return "revoke_leases" }
 const (
 	// expireBatch bounds how many leases one run of the step takes back; the next run takes the rest.
 	expireBatch = 500
-	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round for ever.
+	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round for ever. They
+	// must be of verify.LostByOwners owners, or of all that work for the job: one that lets its leases die keeps no shard from others.
 	MaxLost = 10
 	// reasonLost stands beside the reasons of package verify: it does not come from results.
 	reasonLost verify.ReasonCode = "lost"
@@ -89,12 +90,12 @@ func (s *Service) endLeases(ctx context.Context, state string, list func(tx pgx.
 // endLease ends an open lease and lends its unreported shards again.
 func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) error {
 	err := s.project(ctx, l.ProjectID, func(tx *store.Tx) error {
-		shards, found, err := store.Value[[]int64](ctx, tx, store.EndProjectLease, l.ID, state)
+		ended, found, err := store.One[endedLease](ctx, tx, store.EndProjectLease, l.ID, state)
 		if err != nil {
 			return err
 		}
 		if found {
-			if err := s.takeBack(ctx, tx, l, shards, state); err != nil {
+			if err := s.takeBack(ctx, tx, l, ended, state); err != nil {
 				return err
 			}
 		}
@@ -111,14 +112,19 @@ func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) e
 	return nil
 }
 
+type endedLease struct {
+	Shards   []int64
+	Reported int
+}
+
 type backRow struct {
 	Number int64
 	State  ShardState
 	Lost   int
 }
 
-func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, shards []int64, state string) error {
-	lost := 0
+func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, ended endedLease, state string) error {
+	lost, shards := 0, ended.Shards
 	if state == "expired" {
 		lost = 1
 		if err := audit(ctx, tx, "server", "lease.expire", l.ID.String(), map[string]any{"agent": l.AgentID, "job": l.JobID, "shards": len(shards)}); err != nil {
@@ -130,6 +136,9 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, s
 		return err
 	}
 	if lost > 0 {
+		if err := s.loseCredit(ctx, tx, l, len(back), ended.Reported == 0); err != nil {
+			return err
+		}
 		if err := reviewLost(ctx, tx, l.JobID, back); err != nil {
 			return err
 		}
@@ -139,16 +148,13 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, s
 
 // reviewLost hands shards that died with too many leases to a person.
 func reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow) error {
-	var numbers []int64
-	var changes []shardChange
-	for _, b := range back {
-		if b.State == ShardOpen && b.Lost >= MaxLost {
-			numbers = append(numbers, b.Number)
-			changes = append(changes, shardChange{number: b.Number, was: ShardOpen, state: ShardReview})
-		}
+	numbers, err := lostEnough(ctx, tx, job, back)
+	if err != nil || len(numbers) == 0 {
+		return err
 	}
-	if len(numbers) == 0 {
-		return nil
+	changes := make([]shardChange, len(numbers))
+	for i, n := range numbers {
+		changes[i] = shardChange{number: n, was: ShardOpen, state: ShardReview}
 	}
 	reasons := []verify.Reason{{
 		Code: reasonLost,

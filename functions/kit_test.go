@@ -62,6 +62,7 @@ func newWorld(t testing.TB, change ...func(*functions.Options)) *world {
 	w.queue, err = queue.New(w.store.Pool, log)
 	require.NoError(t, err)
 	w.options = functions.Options{Store: w.store, Blobs: w.blobs, Modules: modules, Queue: w.queue, Notices: functions.NewNotices(), Log: log}
+	w.options.FirstLoan = functions.MaxLeaseShards // agents here say how many shards they want; those of loan_test.go begin small
 	for _, c := range change {
 		c(&w.options)
 	}

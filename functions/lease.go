@@ -24,7 +24,7 @@ const (
 	MaxLeaseShards = 1024             // shards in one lease
 	MaxLeaseWait   = 60 * time.Second // how long a poll may stay open
 	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
-	// lastCallGrace is added to the time that the shards may take by their own limits: no heartbeat keeps a lease longer.
+	// lastCallGrace is added to the time that a shard may take by its own limit: without a result no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute
 	// candidateJobs is how many open jobs a poll reads at a time.
 	candidateJobs = 32
@@ -42,6 +42,7 @@ type lender struct {
 	owner string // whose machine it is, for the project
 	block string // the block of addresses that it speaks from
 	class string // the platform that it says to be
+	cores int
 }
 
 // Poll is an agent's request for work.
@@ -150,7 +151,7 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 		for _, c := range rows {
 			last = openJob{
 				ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt,
-				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class()},
+				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class(), cores: c.Platform.CPUs},
 			}
 			if !c.isolated() {
 				continue
@@ -216,7 +217,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if takesPart, err := gate.takesPart(ctx, tx, from.JobID, from.lender.owner, agent); err != nil || !takesPart {
 			return err
 		}
-		picked, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy)}, gate.Next, most)
+		free, err := s.mayHold(ctx, tx, from.JobID, agent, from.lender)
+		if err != nil || free == 0 {
+			return err
+		}
+		picked, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy)}, gate.Next, int(min(int64(most), free)))
 		if err != nil || len(picked) == 0 {
 			return err
 		}
@@ -299,9 +304,8 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 	if err != nil {
 		return err
 	}
-	longest := lastCallGrace + time.Duration(len(numbers))*time.Duration(lease.Manifest.Limits.WallSeconds)*time.Second
-	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL, longest, lease.Function, lease.Version,
-		lease.Manifest.Script != "")
+	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL,
+		lastCall(lease.Manifest.Limits.WallSeconds), lease.Function, lease.Version, lease.Manifest.Script != "")
 	if err != nil {
 		return err
 	}

@@ -262,7 +262,10 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, stated(results, fresh), signature); err != nil {
 		return Recorded{}, nil, err
 	}
-	return recorded, fresh, s.finishRecord(ctx, tx, holder.ProjectID, lease, submission, len(fresh), recorded.Done)
+	return recorded, fresh, s.finishRecord(ctx, tx, post{
+		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), done: recorded.Done,
+		wallSeconds: gate.Limits.WallSeconds,
+	})
 }
 
 // open says why the lease takes no results, if it does not.
@@ -406,21 +409,30 @@ func attemptColumns(results []checkedResult) []any {
 	return []any{shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest}
 }
 
-// finishRecord closes the lease when all of it is reported, and has the submission verified.
-func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, project, lease, submission uuid.UUID, n int, done bool) error {
-	if _, err := store.Exec(ctx, tx, store.CountReported, lease, n, done); err != nil {
+// post is a submission that was stored.
+type post struct {
+	project, job, agent, lease, submission uuid.UUID
+	results                                int
+	done                                   bool // with the whole lease
+	wallSeconds                            int64
+}
+
+// finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
+func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error {
+	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent); err != nil {
 		return err
 	}
-	if err := s.enqueue(ctx, tx, VerifyArgs{Project: project, Submission: submission}); err != nil {
+	if err := s.enqueue(ctx, tx, VerifyArgs{Project: p.project, Submission: p.submission}); err != nil {
 		return err
-	}
-	if !done {
-		return nil
 	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = store.Exec(ctx, server, store.EndLease, []uuid.UUID{lease})
+	if p.done {
+		_, err = store.Exec(ctx, server, store.EndLease, []uuid.UUID{p.lease})
+	} else {
+		_, err = store.Exec(ctx, server, store.MoveLastCall, p.lease, lastCall(p.wallSeconds))
+	}
 	return err
 }

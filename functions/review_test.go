@@ -195,10 +195,10 @@ func TestAShardThatKillsAgentsGoesToReview(t *testing.T) {
 	w.settleAll()
 	require.Equal(t, 1, w.agent(honest).do(1))
 	w.settleAll()
-	a := w.agent(honest)
-	for range functions.MaxLost {
+	a, victims := w.agent(honest), w.victims()
+	for i := range functions.MaxLost {
 		require.Equal(t, functions.JobRunning, w.job(job.ID).State)
-		w.expire(a.lease(1).ID)
+		w.expire(victims[i%len(victims)].lease(1).ID)
 		w.check(job.ID)
 	}
 	require.Nil(t, a.lease(1))
@@ -221,10 +221,10 @@ func TestAJobIsInReviewOnlyWhenNothingElseIsLeft(t *testing.T) {
 	w := newWorld(t)
 	job := w.submit(1025, func(j *functions.NewJob) { j.Quorum = 1 })
 	w.settleAll()
-	a, b := w.agent(honest), w.agent(honest)
+	a, victims := w.agent(honest), w.victims()
 	first := a.lease(1024)
-	for range functions.MaxLost {
-		w.expire(b.lease(1).ID)
+	for i := range functions.MaxLost {
+		w.expire(victims[i%len(victims)].lease(1).ID)
 	}
 	now := w.job(job.ID)
 	require.Equal(t, functions.ShardCounts{Total: 1025, Open: 1024, Review: 1}, now.Shards)

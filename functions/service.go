@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -53,6 +54,8 @@ type Options struct {
 	Log     *slog.Logger
 	// LeaseTTL is how long a lease lives without a heartbeat. 0 means DefaultLeaseTTL.
 	LeaseTTL time.Duration
+	// FirstLoan is how many shards of a job an agent may hold that has brought nothing back. 0 means verify.FirstLoan.
+	FirstLoan int64
 	// FollowupsOff switches follow-up jobs off for the whole installation.
 	FollowupsOff bool
 	// EULA is the agreement that agents must have accepted. The zero value means the one in this program.
@@ -90,6 +93,7 @@ type Service struct {
 	notices      *Notices
 	log          *slog.Logger
 	leaseTTL     time.Duration
+	firstLoan    int64
 	followupsOff bool
 	eula         eula.Document
 	tokensOnly   bool
@@ -106,6 +110,9 @@ func New(o Options) *Service {
 	if o.LeaseTTL == 0 {
 		o.LeaseTTL = DefaultLeaseTTL
 	}
+	if o.FirstLoan == 0 {
+		o.FirstLoan = verify.FirstLoan
+	}
 	if o.ScoreTime == 0 {
 		o.ScoreTime = MaxScoreTime
 	}
@@ -117,7 +124,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
-		log: o.Log, leaseTTL: o.LeaseTTL, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
+		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
 		rechecker:  o.Rechecker,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}

@@ -1,0 +1,92 @@
+package verify
+
+import "time"
+
+// FirstLoan is how many shards an agent that has brought nothing back may hold
+// of a job. An honest agent asks for fewer, since it does not know how long they
+// take; who never answers keeps no more than these from others.
+const FirstLoan = 64
+
+// IdleLeases is how many leases of an agent may end without a single result, one
+// after the other, before it is lent nothing for a while: a machine may restart
+// twice.
+const IdleLeases = 3
+
+// FirstPause is how long it is lent nothing then; each further idle lease doubles
+// it, up to LongestPause: within a day such an agent is back, and by then it has
+// taken a shard a few dozen times.
+const (
+	FirstPause   = time.Minute
+	LongestPause = time.Hour
+)
+
+// MinOpenLeases is how many leases of a job an agent may have at a time at least,
+// and LeasesPerCore how many for each of its cores: each worker has one, and some
+// owners have more workers than cores.
+const (
+	MinOpenLeases = 16
+	LeasesPerCore = 4
+)
+
+// Loan is what one owner's agents have of a job together.
+type Loan struct {
+	// First is FirstLoan, unless an installation says otherwise.
+	First int64
+	// Agents is the number of the owner's agents in the job.
+	Agents int64
+	// Held is the number of shards that are out, and Credit the sum of theirs.
+	Held, Credit int64
+}
+
+// Free is how many further shards the owner may be lent. What it may hold grows
+// with what it has brought back: it doubles with each loan that came back whole.
+// While nothing was lost, each of its agents may begin with First; after that the
+// owner as a whole begins anew, with one shard at least.
+func (l Loan) Free() int64 {
+	agents := max(1, l.Agents)
+	if l.Credit < 0 {
+		agents = 1
+	}
+	return max(0, max(1, l.First*agents+l.Credit)-l.Held)
+}
+
+// CreditAfter is an agent's credit when it has brought results back, and so many
+// shards of its leases died: half of it is gone with the first that does, and
+// below zero it falls no further than to where one shard is lent.
+func CreditAfter(credit, brought, lost, first int64) int64 {
+	credit += brought
+	if lost > 0 {
+		if credit > 0 {
+			credit /= 2
+		}
+		credit = max(credit-lost, 1-first)
+	}
+	return credit
+}
+
+// Pause is how long an agent is lent nothing after so many leases in a row that
+// ended without a result.
+func Pause(idle int) time.Duration {
+	if idle < IdleLeases {
+		return 0
+	}
+	pause := FirstPause
+	for range min(idle-IdleLeases, 10) {
+		pause *= 2
+	}
+	return min(pause, LongestPause)
+}
+
+// OpenLeases is how many leases an agent with so many cores may have at a time.
+func OpenLeases(cores int) int { return max(MinOpenLeases, LeasesPerCore*cores) }
+
+// LostByOwners is the number of owners whose leases must have died with a shard
+// before a person must look at it: fewer may keep it from others.
+const LostByOwners = 3
+
+// LosesAgents says whether a shard must be looked at, with which so many leases
+// of so many owners died: enough leases, of LostByOwners owners, or of all that
+// work for the job where they are fewer.
+func LosesAgents(leases, most, owners, working int) bool {
+	return leases >= most && owners >= min(LostByOwners, max(1, working))
+}
