@@ -12,8 +12,8 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 )
 
-// reviewPage is how many shards in review are listed at a time.
-const reviewPage = 1000
+// reviewPage is how many shards in review are listed at a time, as many as the server gives.
+const reviewPage = 500
 
 // jobRetryOptions are the flags of `ostraka job retry`.
 type jobRetryOptions struct {
