@@ -19,10 +19,10 @@ func TestLimitsAgreeWithTheServer(t *testing.T) {
 	require.EqualValues(t, functions.MaxFilesListed, bundle.MaxLimits().Files, "a result lists every file that a function may write")
 	require.Equal(t, fmt.Sprint(verify.Statuses()), fmt.Sprint(harness.Statuses()))
 	require.Equal(t, functions.MaxLabel, MaxNameLength)
-	require.LessOrEqual(t, maxDiagnosticBytes, functions.MaxDiagnosticBytes)
+	require.LessOrEqual(t, harness.MaxReportBytes, functions.MaxDiagnosticBytes)
 	require.LessOrEqual(t, MaxBatch, functions.MaxLeaseShards)
 	require.LessOrEqual(t, pollWait, functions.MaxLeaseWait)
 	require.LessOrEqual(t, pollWait, api.MaxWait)
 	// A part is at most reportBytes, or one result: an output and its diagnostics, each byte of which may take six in JSON.
-	require.LessOrEqual(t, max(reportBytes, 6*maxInlineOutput+maxDiagnosticBytes), api.MaxResultsBody)
+	require.LessOrEqual(t, max(reportBytes, 6*maxInlineOutput+harness.MaxReportBytes), api.MaxResultsBody)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -17,6 +18,12 @@ import (
 func harnessResult() harness.Result {
 	now := time.Now().UTC().Format(time.RFC3339Nano)
 	return harness.Result{Shard: 7, Status: harness.StatusError, StartedAt: now, EndedAt: now, ExitCode: -1, Signal: "SIGSEGV"}
+}
+
+func reportBytesOf(r client.ShardResult) (int, error) {
+	r.Output = ""
+	text, err := json.Marshal(r)
+	return len(text), err
 }
 
 func TestResultSaysWhatTheSandboxSays(t *testing.T) {
@@ -50,9 +57,9 @@ func TestTheListOfArtifactsIsWholeOrTheShardFails(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.Files, functions.MaxFilesListed, "names of the longest length fit")
 	require.EqualValues(t, harness.StatusOK, got.Status)
-	size, err := diagnosticSize(got)
+	size, err := reportBytesOf(got)
 	require.NoError(t, err)
-	require.LessOrEqual(t, size, maxDiagnosticBytes)
+	require.LessOrEqual(t, size, harness.MaxReportBytes)
 
 	for i := range r.Files { // each quote is two bytes in JSON
 		r.Files[i].Path = strings.Repeat(`"`, 238) + fmt.Sprintf("%02d", i)
@@ -78,9 +85,9 @@ func TestDiagnosticsAreMadeToFit(t *testing.T) {
 	r.StdoutTail, r.StderrTail = control, control+"last words é"
 	got, err := resultOf(r)
 	require.NoError(t, err)
-	size, err := diagnosticSize(got)
+	size, err := reportBytesOf(got)
 	require.NoError(t, err)
-	require.LessOrEqual(t, size, maxDiagnosticBytes)
+	require.LessOrEqual(t, size, harness.MaxReportBytes)
 	require.LessOrEqual(t, size, functions.MaxDiagnosticBytes)
 	require.Equal(t, control, got.Exception.Message)
 	require.Equal(t, "E", got.Exception.Type)

@@ -72,7 +72,7 @@ var sound = map[string]string{
 	"no attempt is evidence twice": `
 		select t.* from trust t where $1::uuid is not null and t.passed + t.failed > (
 			select count(*) from attempts a join submissions b on b.id = a.submission_id
-			where a.agent_id = t.agent_id and a.status = 'ok' and b.verified_at is not null)`,
+			where a.agent_id = t.agent_id and a.status in ('ok', 'error') and b.verified_at is not null)`,
 	"what is reported is counted": `
 		select l.id, l.reported, count(a.*) from leases l left join attempts a on a.lease_id = l.id
 		where l.job_id = $1 group by l.id, l.reported having l.reported <> count(a.*)`,

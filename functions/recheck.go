@@ -336,8 +336,12 @@ func (s *Service) execute(ctx context.Context, batch recheck.Batch, runs map[int
 	return err
 }
 
-// serverRun checks a result as one of an agent is checked, and stores a large output.
+// serverRun makes of a result what is made of an agent's: it is shortened and checked alike, and a large output is stored. A result that
+// cannot be kept is none of this shard, and others of the batch do not mind.
 func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result, script bool) (run serverRun, err error) {
+	if r, err = harness.Fit(r); err != nil {
+		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
+	}
 	run.whole = r.Output
 	if len(r.Output) > MaxInlineOutput {
 		if _, _, err := s.blobs.Put(ctx, project, bytes.NewReader([]byte(r.Output)), int64(len(r.Output))); err != nil {
@@ -347,9 +351,22 @@ func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Re
 	}
 	run.checkedResult, _, err = checkResult(resultOf(r), script)
 	if err != nil {
+		s.log.Warn("a result of the server cannot be kept", "project", project, "shard", r.Shard, "error", err)
+		run.whole = ""
+		run.checkedResult, _, err = checkResult(unkept(r, err), script)
+	}
+	if err != nil {
 		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
 	}
 	return run, nil
+}
+
+// unkept stands for a result that cannot be kept, whatever it is: the server has no answer.
+func unkept(r harness.Result, why error) Result {
+	return Result{
+		Shard: r.Shard, Status: string(verify.Denied), Exception: &Exception{Type: harness.ExceptionLimit, Message: "the result cannot be kept: " + why.Error()},
+		CPUMicros: max(r.CPUMicros, 0), WallMicros: max(r.WallMicros, 0), PeakRSS: max(r.PeakRSSBytes, 0), InputBytes: max(r.InputBytes, 0),
+	}
 }
 
 // resultOf is a result of the harness in the words of the domain.
