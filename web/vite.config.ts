@@ -20,6 +20,6 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: { "/v1": server, "/docs": server, "/ops": server, "/livez": server },
+    proxy: { "/v1": server, "/docs": server, "/ops": server, "/livez": server, "/readyz": server },
   },
 });

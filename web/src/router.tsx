@@ -29,8 +29,8 @@ const home = createRoute({
   path: "/",
   beforeLoad: async () => {
     const who = await queries.ensureQueryData(sessionQuery);
-    if (who?.project) throw redirect({ to: "/p/$project/jobs", params: { project: who.project } });
-    throw redirect({ to: "/sign-in" });
+    if (who?.project) throw redirect({ to: "/p/$project/overview", params: { project: who.project } });
+    throw redirect({ to: "/system" });
   },
 });
 
@@ -39,17 +39,37 @@ const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/p/$project/jobs", params });
+    throw redirect({ to: "/p/$project/overview", params });
   },
 });
 
 const jobs = createRoute({ getParentRoute: () => project, path: "/jobs", component: JobsPage });
 const job = createRoute({ getParentRoute: () => project, path: "/jobs/$job", component: JobPage });
 const shard = createRoute({ getParentRoute: () => project, path: "/jobs/$job/shards/$shard", component: lazyRouteComponent(() => import("./pages/shard"), "ShardPage") });
+const overview = createRoute({ getParentRoute: () => project, path: "/overview", component: lazyRouteComponent(() => import("./pages/overview"), "OverviewPage") });
+const review = createRoute({ getParentRoute: () => project, path: "/review", component: lazyRouteComponent(() => import("./pages/review"), "ReviewPage") });
+const flag = createRoute({ getParentRoute: () => project, path: "/review/$flag", component: lazyRouteComponent(() => import("./pages/review"), "FlagPage") });
+const agents = createRoute({ getParentRoute: () => project, path: "/agents", component: lazyRouteComponent(() => import("./pages/agents"), "AgentsPage") });
+const agent = createRoute({ getParentRoute: () => project, path: "/agents/$agent", component: lazyRouteComponent(() => import("./pages/agents"), "AgentPage") });
+const functions = createRoute({ getParentRoute: () => project, path: "/functions", component: lazyRouteComponent(() => import("./pages/functions"), "FunctionsPage") });
+const fn = createRoute({ getParentRoute: () => project, path: "/functions/$name", component: lazyRouteComponent(() => import("./pages/functions"), "FunctionPage") });
+const version = createRoute({ getParentRoute: () => project, path: "/functions/$name/v/$version", component: lazyRouteComponent(() => import("./pages/functions"), "VersionPage") });
+const run = createRoute({ getParentRoute: () => project, path: "/run", component: lazyRouteComponent(() => import("./pages/run"), "RunPage") });
+const bpsw = createRoute({ getParentRoute: () => project, path: "/bpsw", component: lazyRouteComponent(() => import("./pages/bpsw"), "BpswPage") });
+const modules = createRoute({ getParentRoute: () => project, path: "/modules", component: lazyRouteComponent(() => import("./pages/more"), "ModulesPage") });
+const moduleOf = createRoute({ getParentRoute: () => project, path: "/modules/$name", component: lazyRouteComponent(() => import("./pages/more"), "ModulePage") });
+const rules = createRoute({ getParentRoute: () => project, path: "/rules", component: lazyRouteComponent(() => import("./pages/more"), "RulesPage") });
+const settings = createRoute({ getParentRoute: () => project, path: "/settings", component: lazyRouteComponent(() => import("./pages/more"), "SettingsPage") });
+const system = createRoute({ getParentRoute: () => signed, path: "/system", component: lazyRouteComponent(() => import("./pages/more"), "SystemPage") });
 
 const tree = root.addChildren([
   signIn,
-  signed.addChildren([home, project.addChildren([projectHome, jobs, job, shard])]),
+  signed.addChildren([
+    home, system,
+    project.addChildren([
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, settings,
+    ]),
+  ]),
 ]);
 
 export const router = createRouter({

@@ -46,6 +46,7 @@ export function JobPage() {
           cli={`ostraka job show ${id}\nostraka job watch ${id}\nostraka job explain ${id}`}
           curl={`curl -H "Authorization: Bearer $OSTRAKA_KEY" "$OSTRAKA_URL/v1/projects/${project}/jobs/${id}"`}
         />
+        {may && <Link className={ui.button} to="/p/$project/run" params={{ project }} search={{ like: id }}>Run again…</Link>}
         {may && !ended && (
           <Ask
             label="Cancel…" title="Cancel this job?" confirm="Cancel the job" danger

@@ -88,7 +88,7 @@ export function JobTable({ project, items }: { project: string; items: Schemas["
           <th scope="col">Function and input</th>
           <th scope="col">Accepted</th>
           <th scope="col" className={ui.num}>Shards</th>
-          <th scope="col" className={ui.num}>Taken back</th>
+          <th scope="col" className={ui.num}>Attempts</th>
           <th scope="col" className={ui.num}>Took</th>
           <th scope="col">Started</th>
           <th scope="col">ID</th>
@@ -106,7 +106,7 @@ export function JobTable({ project, items }: { project: string; items: Schemas["
               <Progress counts={j.shards} /> <small className={ui.muted}>{percent(j.shards.accepted, j.shards.total)}{j.shards.provisional > 0 ? `, ${percent(j.shards.provisional, j.shards.total)} not final` : ""}</small>
             </td>
             <td className={ui.num}>{digits(j.shards.total)}</td>
-            <td className={ui.num}>{j.verification?.reopened ? <strong style={{ color: "var(--danger)" }}>{digits(j.verification.reopened)}</strong> : "–"}</td>
+            <td className={ui.num}>{digits(j.attempts)}</td>
             <td className={ui.num}>{j.started_at ? duration(Date.parse(j.finished_at ?? new Date().toISOString()) - Date.parse(j.started_at)) : "–"}</td>
             <td><When at={j.created_at} bare /></td>
             <td><Id value={j.id} /></td>

@@ -180,7 +180,7 @@ function AttemptOf({ attempt: a, name, project }: { attempt: Schemas["Attempt"];
   return (
     <div className={css.attempt}>
       <div className={ui.row}>
-        <strong>{server.test(a.agent) ? "The server" : <Link to={"/p/$project/agents/$agent" as "/"} params={{ project, agent: a.agent } as never}>{name(a.agent)}</Link>}</strong>
+        <strong>{server.test(a.agent) ? "The server" : <Link to="/p/$project/agents/$agent" params={{ project, agent: a.agent }}>{name(a.agent)}</Link>}</strong>
         {a.status !== "ok" && <code>{a.status}</code>}
         <span className={ui.muted}><When at={a.reported_at} bare /></span>
       </div>

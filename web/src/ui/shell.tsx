@@ -68,14 +68,27 @@ function Nav() {
   const { data: who } = useQuery(sessionQuery);
   const flags = useQuery({ ...flagsQuery(project ?? "", { state: "open" }), enabled: !!project, refetchInterval: useEvery(5000) });
   const open = flags.data?.items.length ?? 0;
+  if (!project || who?.role === "operator") {
+    return (
+      <nav className={css.nav} aria-label="Main">
+        <Link to="/system">System</Link>
+      </nav>
+    );
+  }
   return (
     <nav className={css.nav} aria-label="Main">
-      {project && who?.role !== "operator" && (
-        <>
-          <Link to="/p/$project/jobs" params={{ project }}>Jobs</Link>
-          {open > 0 && <span className={ui.muted} />}
-        </>
-      )}
+      <Link to="/p/$project/overview" params={{ project }}>Overview</Link>
+      <Link to="/p/$project/jobs" params={{ project }}>Jobs</Link>
+      <Link to="/p/$project/review" params={{ project }}>
+        Review {open > 0 && <span className={css.count} aria-label={`${open} open`}>{open}{flags.data?.next_cursor ? "+" : ""}</span>}
+      </Link>
+      <Link to="/p/$project/agents" params={{ project }}>Agents</Link>
+      <Link to="/p/$project/functions" params={{ project }}>Functions</Link>
+      <Link to="/p/$project/modules" params={{ project }}>Modules</Link>
+      <Link to="/p/$project/rules" params={{ project }}>Rules</Link>
+      <Link to="/p/$project/bpsw" params={{ project }}>BPSW search</Link>
+      <Link to="/p/$project/settings" params={{ project }}>Settings</Link>
+      <Link to="/system">System</Link>
     </nav>
   );
 }

@@ -1,0 +1,1 @@
+var e={groups:`_groups_1t7r6_1`,group:`_group_1t7r6_1`,accepted:`_accepted_1t7r6_3`,wrong:`_wrong_1t7r6_4`,head:`_head_1t7r6_5`,diff:`_diff_1t7r6_7`,attempt:`_attempt_1t7r6_11`,measures:`_measures_1t7r6_12`,reasons:`_reasons_1t7r6_13`,top:`_top_1t7r6_16`};export{e as t};

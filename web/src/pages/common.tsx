@@ -1,0 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { sessionQuery } from "../api/reads";
+
+/** What whoever is signed in may do in a project. */
+export function useRights() {
+  const { data: who } = useQuery(sessionQuery);
+  return { owner: who?.role === "owner", submit: who?.role === "owner" || who?.role === "submitter", operator: who?.role === "operator", project: who?.project };
+}
+
+/** The beginning of a call with curl. */
+export const curl = (method: string, path: string, body?: unknown) =>
+  `curl${method === "GET" ? "" : ` -X ${method}`} -H "Authorization: Bearer $OSTRAKA_KEY"${body === undefined ? "" : ` -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`} "$OSTRAKA_URL${path}"`;
