@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 
@@ -21,6 +22,7 @@ const SpecVersion = "1.0.0"
 const (
 	schemeKey       = "key"
 	schemeEnrolment = "enrolmentToken"
+	schemeSession   = "session"
 )
 
 // Options are the parts that the API is made of.
@@ -31,6 +33,9 @@ type Options struct {
 
 	// OpsHandler serves everything under /ops/river/, behind the operator role; nil: there is nothing.
 	OpsHandler http.Handler
+
+	// Portal are the files of the portal, which / and every address that is nothing else show; nil: there is none.
+	Portal fs.FS
 
 	// Metrics are what /metrics shows; nil: figures of the API's own.
 	Metrics *Metrics
@@ -49,6 +54,9 @@ type server struct {
 	huma     huma.API
 	metrics  *Metrics
 	bodies   *limit.Bytes
+	portal   *portal // nil: none
+
+	crossSite *http.CrossOriginProtection // of requests with a cookie
 }
 
 // New returns the handler of everything that the server answers over HTTP.
@@ -66,7 +74,13 @@ func New(o Options) (http.Handler, error) {
 	if err := s.serveDocs(); err != nil {
 		return nil, err
 	}
-	s.mux.Handle("GET /{$}", http.RedirectHandler("/docs", http.StatusFound)) // where people land who open the server's address
+	if o.Portal != nil {
+		if s.portal, err = newPortal(o.Portal); err != nil {
+			return nil, err
+		}
+		s.mux.HandleFunc("GET /assets/", s.asset)
+	}
+	s.mux.HandleFunc("GET /{$}", s.portal.root) // where people land who open the server's address
 	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
 	if o.OpsHandler != nil {
 		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
@@ -79,12 +93,13 @@ func New(o Options) (http.Handler, error) {
 func newServer(service Service, log *slog.Logger, version string) *server {
 	s := &server{
 		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
-		bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait),
+		bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), crossSite: http.NewCrossOriginProtection(),
 	}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()
 	s.projectOperations()
 	s.keyOperations()
+	s.sessionOperations()
 	s.enrolmentTokenOperations()
 	s.signingOperations()
 	s.functionOperations()
@@ -126,6 +141,7 @@ func config() huma.Config {
 				Schemas: newRegistry(),
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					schemeKey:       {Type: "http", Scheme: "bearer", Description: "An API key. What it may do follows from its role; `x-ostraka-roles` of each operation lists the roles that may call it."},
+					schemeSession:   {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "The cookie of a browser that signed in with `createSession`. It is worth what its key is worth; requests that change something must come from the server's own pages."},
 					schemeEnrolment: {Type: "http", Scheme: "bearer", Description: "An enrolment token of a project, with which agents join."},
 				},
 			},

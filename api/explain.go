@@ -49,6 +49,6 @@ func apiProblems() []explanation {
 		{codeBusy, http.StatusServiceUnavailable, "The server holds as much for requests as it may, in all or of this client.", "Send it again after Retry-After, send less at once, or fewer requests at a time."},
 		{codeStopping, http.StatusServiceUnavailable, "The server is stopping, or the request was given up before it was done.", "Send it again after Retry-After."},
 		{codeProtocol, http.StatusUpgradeRequired, "Agent and server do not speak the same version of the agent protocol.", "Update the one that is older; both say theirs in the header Ostraka-Protocol."},
-		{codeCrossSite, http.StatusForbidden, "Another site made the browser send the request.", "Open the operators' page itself."},
+		{codeCrossSite, http.StatusForbidden, "Another site made the browser send the request.", "Open the page itself."},
 	}
 }

@@ -16,7 +16,7 @@ func namedProblems() []explanation {
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 		functions.ErrDirectivesChanged, functions.ErrFileChanged,
-		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState,
 		functions.ErrObjectDamaged, functions.ErrDuplicateInstance, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
@@ -36,6 +36,8 @@ func domainProblems() []explanation {
 		{"input_lost", http.StatusNotFound, "The object store does not have a file that a shard reads.", "Store the file again, or cancel the job."},
 		{"upload_missing", http.StatusConflict, "Nothing was uploaded to the URL that was granted, or it was removed since.", "Upload the bytes, or ask for another upload."},
 		{"bad_file_name", http.StatusUnprocessableEntity, "The name is not one that a file may have: every system must read it alike.", correct},
+		{"no_key_to_sign_in", http.StatusForbidden, "Sign-in links are made with an API key, and the request came from somebody who has none.", "Make the link with a key, or sign in where your organisation does."},
+		{"link_used", http.StatusUnauthorized, "The sign-in link does not work: it works once, and for ten minutes.", "Make another with ostraka open, or sign in with your key."},
 		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
 		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},
 		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},

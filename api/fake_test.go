@@ -82,6 +82,7 @@ type fake struct {
 	when           functions.FileCondition
 	signature      []byte
 	signingKey     functions.NewSigningKey
+	signedOut      bool
 }
 
 var _ api.Service = (*fake)(nil)

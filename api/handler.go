@@ -38,6 +38,9 @@ func (s *server) identify(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set(headerRequestID, c.requestID)
 		h.Set(headerVersion, s.version)
+		if s.portal != nil {
+			h.Set(headerPortal, s.portal.build)
+		}
 		h.Set(protocol.Header, strconv.Itoa(protocol.Current))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", apiPolicy)

@@ -37,6 +37,8 @@ type operation struct {
 type access struct {
 	roles    []functions.Role // nil: see the other fields
 	enrolled bool             // authenticated by an enrolment token, which the operation itself checks; it may be missing
+
+	opensSession bool // takes sign-in links as well, and no cookies
 }
 
 // rolesExtension is where the specification lists the roles that may call an operation.
@@ -111,6 +113,9 @@ func (op operation) describe(registry huma.Registry) huma.Operation {
 		h.Security = []map[string][]string{{schemeEnrolment: {}}, {}}
 	case op.access.roles != nil:
 		h.Security = []map[string][]string{{schemeKey: {}}}
+		if !op.access.opensSession && !slices.Equal(op.access.roles, []functions.Role{functions.RoleAgent}) {
+			h.Security = append(h.Security, map[string][]string{schemeSession: {}})
+		}
 		h.Extensions[rolesExtension] = op.access.roles
 	}
 	if op.method == http.MethodPost {

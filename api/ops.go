@@ -28,18 +28,24 @@ func (s *server) operatorsOnly(next http.Handler) http.Handler {
 		}
 		r = r.Clone(r.Context())
 		r.Header.Del("Authorization") // the key is none of the pages' business
+		r.Header.Del("Cookie")
 		w.Header().Set("Content-Security-Policy", opsPolicy)
 		next.ServeHTTP(w, r)
 	})
 }
 
 func (s *server) admitOperator(r *http.Request, c *call) error {
+	principal, with, err := s.bySession(r)
+	if with && err == nil && principal.Role == functions.RoleOperator {
+		c.principal = principal
+		return nil
+	}
 	key, given := operatorKey(r)
 	if !given {
 		return askPassword(newProblem(http.StatusUnauthorized, codeUnauthorized, "the request has no key",
 			"give an operator's key as the password (any user name), or send Authorization: Bearer <key>"))
 	}
-	principal, err := s.service.Authenticate(r.Context(), key)
+	principal, err = s.service.Authenticate(r.Context(), key)
 	if err != nil {
 		if p, known := problemOf(err); known && p.Status == http.StatusUnauthorized {
 			return askPassword(p)

@@ -70,13 +70,9 @@ func (s *server) admit(ctx context.Context, op operation, c *call) error {
 	case op.access.roles == nil:
 		return nil
 	}
-	if err := bearer(c); err != nil {
-		return err
-	}
-	principal, err := s.service.Authenticate(ctx, c.token)
-	c.token = ""
+	principal, err := s.authenticate(ctx, op, c)
 	if err != nil {
-		return fmt.Errorf("authenticating: %w", err)
+		return err
 	}
 	c.principal = principal
 	if project := c.request.PathValue("project"); project != "" && ofProject(principal.Role) && project != principal.Project.String() {
@@ -87,6 +83,29 @@ func (s *server) admit(ctx context.Context, op operation, c *call) error {
 			"use a key of role "+roleList(op.access.roles))
 	}
 	return s.speaksFor(ctx, c)
+}
+
+// authenticate finds out who asks: by their key, by the cookie of a browser that signed in, or, to sign one in, by a link.
+func (s *server) authenticate(ctx context.Context, op operation, c *call) (functions.Principal, error) {
+	if !op.access.opensSession {
+		principal, with, err := s.bySession(c.request)
+		if with {
+			return principal, err
+		}
+	}
+	if err := bearer(c); err != nil {
+		return functions.Principal{}, err
+	}
+	find := s.service.Authenticate
+	if op.access.opensSession && functions.IsSignInLink(c.token) {
+		find = s.service.UseSignInLink
+	}
+	principal, err := find(ctx, c.token)
+	c.token = ""
+	if err != nil {
+		return principal, fmt.Errorf("authenticating: %w", err)
+	}
+	return principal, nil
 }
 
 func ofProject(role functions.Role) bool {

@@ -13,6 +13,10 @@ func (s *server) route() http.Handler {
 			s.mux.ServeHTTP(w, r)
 			return
 		}
+		if s.portal.page(r) {
+			s.portal.serve(w, r, portalIndex)
+			return
+		}
 		p := noRoute(fallback, r)
 		p.RequestID = callOf(r.Context()).requestID
 		forgetBody(w, r)

@@ -20,6 +20,13 @@ import (
 // caller, any other is a fault of the server. Lists return at most ListPage.Limit items, in the order of their IDs.
 type Service interface {
 	Authenticate(ctx context.Context, secret string) (functions.Principal, error)
+	AuthenticateSession(ctx context.Context, secret string) (functions.Principal, error)
+	// UseSignInLink says whose link it is, and spends it.
+	UseSignInLink(ctx context.Context, secret string) (functions.Principal, error)
+	OpenSession(ctx context.Context, as functions.Principal, userAgent string) (secret string, err error)
+	CreateSignInLink(ctx context.Context, by functions.Principal) (secret string, expires time.Time, err error)
+	ListSessions(ctx context.Context, by functions.Principal, page functions.ListPage) ([]functions.Session, error)
+	RevokeSession(ctx context.Context, by functions.Principal, id uuid.UUID) error
 	// Ready says whether the database, the migrations and the object store answer; checks maps each part to "ok" or what is wrong.
 	Ready(ctx context.Context) (checks map[string]string, ok bool)
 

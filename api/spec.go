@@ -26,6 +26,7 @@ const description = `Run a Python function over a million shards on machines tha
 
 var tags = []*huma.Tag{
 	{Name: "projects", Description: "Tenants, their keys and enrolment tokens."},
+	{Name: "sessions", Description: "Browsers that are signed in."},
 	{Name: "functions", Description: "Functions, modules and objects: what jobs are made of."},
 	{Name: "files", Description: "Files under names, and uploads past the server."},
 	{Name: "jobs", Description: "Jobs, their shards, results and events."},

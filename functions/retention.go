@@ -38,6 +38,8 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 			{store.CoarsenSamples, FineSamples},
 			{store.ForgetSandboxes, SandboxTTL},
 			{store.ForgetSwitches, SwitchTTL},
+			{store.ForgetSessions, SessionLife},
+			{store.ForgetSignInLinks, SignInLinkTTL},
 		} {
 			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
 				return err

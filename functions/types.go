@@ -38,12 +38,19 @@ type Principal struct {
 	Agent   uuid.UUID // of agent keys
 	// Instance is the process that speaks for the agent, as far as the server knows; nil before the first one.
 	Instance uuid.UUID
+	// Session is the browser that signed in; nil for a request with a key.
+	Session uuid.UUID
+	// Subject is who signed in where an identity provider vouches for them; then KeyID is nil.
+	Subject string
 }
 
 // Actor is the principal's name in the audit log.
 func (p Principal) Actor() string {
 	if p.Role == RoleAgent {
 		return "agent:" + p.Agent.String()
+	}
+	if p.Subject != "" {
+		return string(p.Role) + ":" + p.Subject
 	}
 	return string(p.Role) + ":" + p.KeyID.String()
 }

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ostraka/ostraka/api"
 )
 
 // banner tells a person what runs and what to type next, program being this program.
@@ -24,10 +27,26 @@ func (d *dev) banner(program string) string {
 	fmt.Fprintf(&b, "    %s function push examples/bpsw\n"+
 		"    %s job run bpsw --range 2^64:2^64+10^6 --shard-size 5000 --wait\n", program, program)
 	b.WriteString("    curl -H \"Authorization: Bearer $OSTRAKA_KEY\" $OSTRAKA_URL/v1/projects/$OSTRAKA_PROJECT/jobs\n\n")
+	if d.portal != "" {
+		fmt.Fprintf(&b, "  Portal    %s\n            (signs in once, within 10 minutes; `%s open` makes another link)\n", d.portal, program)
+	}
 	fmt.Fprintf(&b, "  API docs  %s/docs\n", d.info.URL)
 	fmt.Fprintf(&b, "  River UI  %s/ops/river/  (the password is operator_key in %s)\n", d.info.URL, d.shown(d.dir.info()))
 	fmt.Fprintf(&b, "  Agents    log to %s\n", d.shown(d.dir.agentLog("*")))
 	return b.String()
+}
+
+// signInLink makes the link that the banner shows.
+func (d *dev) signInLink(ctx context.Context) (string, error) {
+	owner, err := d.server.service.Authenticate(ctx, d.info.OwnerKey)
+	if err != nil {
+		return "", err
+	}
+	secret, _, err := d.server.service.CreateSignInLink(ctx, owner)
+	if err != nil {
+		return "", err
+	}
+	return d.info.URL + api.SignInPath(secret), nil
 }
 
 // shown is a path as a person would type it from here.

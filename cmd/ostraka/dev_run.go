@@ -54,6 +54,7 @@ type dev struct {
 	dir    *devDir
 	info   devInfo
 	server *server
+	portal string // a link that signs a browser in as the project's owner, once; "": none
 	agents []devAgent
 	signer ed25519.PrivateKey            // nil: functions are not signed
 	stops  []func(context.Context) error // what was started, in that order

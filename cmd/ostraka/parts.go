@@ -19,6 +19,7 @@ import (
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/wasm"
+	"github.com/ostraka/ostraka/web"
 )
 
 // opsPrefix is where River's admin interface is.
@@ -89,7 +90,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		return nil, err
 	}
 	p.handler, err = api.New(api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Metrics: metrics, Stopping: stopping,
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), Metrics: metrics, Stopping: stopping,
 	})
 	if err != nil {
 		stop()

@@ -1,0 +1,1 @@
+delete from sessions where created_at < now() - $1::interval

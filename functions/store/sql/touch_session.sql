@@ -1,0 +1,1 @@
+update ostraka.sessions set seen_at = now() where id = $1
