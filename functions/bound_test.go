@@ -36,7 +36,7 @@ func TestHonestAgentsKeepTheBoundAtTheirOwnExpense(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State, done.Error)
 	requireTruth(t, done, truth(rangeOf(3000)))
 	require.Equal(t, int64(3000), done.Attempts, "nobody executed a shard twice")
-	require.Less(t, c.executed, 300, "the server few")
+	require.Less(t, c.executed, 500, "the server few, though each owner has a third of the results")
 	require.Greater(t, c.executed, 60)
 	require.Zero(t, done.Shards.Provisional)
 	require.Zero(t, w.count("select count(*) from audits where state <> 'passed'"))

@@ -70,7 +70,11 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 			c.taint = reason
 		}
 		if c.taint != "" {
-			j.steps = append(j.steps, TaintArgs{Project: d.project, Agent: agent, Reason: c.taint})
+			steps, err := d.taint(ctx, tx, agent, c)
+			if err != nil {
+				return j, err
+			}
+			j.steps = append(j.steps, steps...)
 		}
 	}
 	if d.platforms || len(d.excused) > 0 {
@@ -178,6 +182,9 @@ func (d settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []Step, 
 			windows[id].add(v.state)
 		}
 	}
+	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, agents); err != nil { // of two that end an agent's last audits the second one sees both
+		return nil, err
+	}
 	if _, err := store.Exec(ctx, tx, store.DecideAudits, d.job, agents, shards, states, reasons); err != nil {
 		return nil, err
 	}
@@ -188,5 +195,6 @@ func (d settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []Step, 
 		}
 		steps = append(steps, step...)
 	}
-	return steps, nil
+	passed, err := d.passWindows(ctx, tx, agents)
+	return append(steps, passed...), err
 }

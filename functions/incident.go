@@ -28,8 +28,8 @@ type tracedJob struct {
 	ShardsTotal int64
 }
 
-// reportFinal lists the results of a caught agent which had become final, but for those that the server has found itself: they are within
-// the bound's promise and stay, but nobody keeps silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
+// reportFinal opens results of a caught agent again which had become final, in jobs that have not ended, and lists those of ended ones, but for
+// what the server has found itself: they are within the bound's promise and stay, but nobody keeps silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
 func (s *Service) reportFinal(ctx context.Context, args TaintArgs) error {
 	last := uuid.Nil
 	for {
@@ -43,6 +43,11 @@ func (s *Service) reportFinal(ctx context.Context, args TaintArgs) error {
 		}
 		for _, job := range jobs {
 			last = job.ID
+			if args.Proven && !job.State.Ended() {
+				if err := s.reopenFinal(ctx, args, job.ID); err != nil {
+					return fmt.Errorf("job %s: %w", job.ID, err)
+				}
+			}
 			if err := s.reportFinalIn(ctx, args, job); err != nil {
 				return fmt.Errorf("listing the final results of agent %s in job %s: %w", args.Agent, job.ID, err)
 			}

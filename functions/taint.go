@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -17,6 +18,8 @@ type TaintArgs struct {
 	Project uuid.UUID `json:"project"`
 	Agent   uuid.UUID `json:"agent"`
 	Reason  string    `json:"reason"`
+	// Proven says that an answer of the agent was proven wrong: in jobs that have not ended its final results are opened again as well.
+	Proven bool `json:"proven,omitempty"`
 }
 
 // Kind names the step.
@@ -60,6 +63,36 @@ func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
 		}
 	}
 	return s.reportFinal(ctx, args)
+}
+
+// reopenFinal opens the agent's final results in a job again, a page at a time, but for those that the server gave as well: the job still
+// runs, and they are no better than those that were not final yet.
+func (s *Service) reopenFinal(ctx context.Context, args TaintArgs, job uuid.UUID) error {
+	from := int64(0)
+	for more := true; more; {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+			rows, err := store.Many[taintedShard](ctx, tx, store.FinalPage, job, args.Agent, from, int64(partition.PageSize))
+			if more = len(rows) > 0 && !rows[0].JobState.Ended(); err != nil || !more {
+				return err
+			}
+			from = (rows[0].Number/partition.PageSize + 1) * partition.PageSize
+			if _, err := store.Exec(ctx, tx, store.VoidAttempts, job, numbersOf(rows), args.Agent); err != nil {
+				return err
+			}
+			w := args.reopen(rows)
+			for i := range w.changes {
+				w.changes[i].unfinal = false
+			}
+			return s.settle(ctx, tx, settlement{project: args.Project, job: job, weighed: w, tainted: &args.Agent, reopened: "an agent was caught: " + args.Reason})
+		})
+		if errors.Is(err, ErrJobEnded) { // meanwhile: they are an incident
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("opening final results again: %w", err)
+		}
+	}
+	return nil
 }
 
 // reopen decides about one page of a tainted agent's results. Where the job has ended otherwise nobody executes them again, and they

@@ -72,14 +72,25 @@ func (c *windowCount) write(ctx context.Context, tx *store.Tx, d settlement, id 
 	if !found {
 		return nil, fmt.Errorf("job %s has audits of window %d of agent %s, and no such window", d.job, id.number, id.agent)
 	}
-	switch {
-	case w.State == windowPassed:
-		return []Step{FinaliseArgs{Project: d.project, Job: d.job, Agent: id.agent, Window: id.number}}, nil
-	case w.State == windowClosing && w.Missing > 0:
+	if w.State == windowClosing && w.Missing > 0 {
 		return []Step{CloseWindowArgs{Project: d.project, Job: d.job, Agent: id.agent, Window: id.number}}, nil
-	default:
-		return nil, nil
 	}
+	return nil, nil
+}
+
+// passWindows has windows of agents pass whose audits have all passed, where no other audit of the agent's results is under way: one that was
+// drawn before may prove what the window's own have not met. The agents' trust is locked.
+func (d settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid.UUID) ([]Step, error) {
+	type row struct {
+		AgentID uuid.UUID
+		Number  int64
+	}
+	rows, err := store.Many[row](ctx, tx, store.PassWindows, d.job, agents)
+	steps := make([]Step, len(rows))
+	for i, r := range rows {
+		steps[i] = FinaliseArgs{Project: d.project, Job: d.job, Agent: r.AgentID, Window: r.Number}
+	}
+	return steps, err
 }
 
 type windowRow struct {
@@ -97,7 +108,7 @@ func (s *Service) CloseWindow(ctx context.Context, args CloseWindowArgs) error {
 			return err
 		}
 		w.State = windowClosing
-		_, err = store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0))
+		_, err = store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0)
 		return err
 	})
 	if err == nil && w.State == windowClosing {
@@ -137,11 +148,15 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args CloseWindow
 	if err != nil {
 		return err
 	}
+	owner, err := ownerWindows(ctx, tx, args)
+	if err != nil {
+		return err
+	}
 	pool, err := store.Values[int64](ctx, tx, store.WindowShards, args.Job, args.Agent, args.Window)
 	if err != nil {
 		return err
 	}
-	closing := terms.bound.Close(verify.Pool{Agent: args.Agent.String(), Results: len(pool)}, terms.means(0))
+	closing := terms.bound.Close(verify.Pool{Agent: args.Agent.String(), Results: len(pool), Owner: owner}, terms.means(0))
 	want := closing.Audits
 	switch {
 	case w.Audits > 0: // some were drawn before: others take the places of those that came to nothing
@@ -162,10 +177,20 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args CloseWindow
 	if err != nil {
 		return err
 	}
-	return s.auditWindow(ctx, tx, args, terms, w, rows)
+	return s.auditWindow(ctx, tx, args, terms, w, rows, closing.Risk)
 }
 
-func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, terms *auditTerms, w windowRow, rows []shardRow) error {
+// ownerWindows is what the agent's owner has given of the job and what its other windows have spent. Until the transaction ends no other
+// window of the owner is closed in the job. It is asked before anything is locked that others wait for.
+func ownerWindows(ctx context.Context, tx *store.Tx, args CloseWindowArgs) (verify.Owner, error) {
+	if _, _, err := store.Value[bool](ctx, tx, store.LockOwnerWindows, args.Job, args.Agent); err != nil {
+		return verify.Owner{}, err
+	}
+	owner, _, err := store.One[verify.Owner](ctx, tx, store.OwnerWindows, args.Job, args.Agent, args.Window)
+	return owner, err
+}
+
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs, terms *auditTerms, w windowRow, rows []shardRow, risk float64) error {
 	d := settlement{
 		project: args.Project, job: args.Job, reopened: "a further agent audits the result",
 		weighed: weighed{counts: map[uuid.UUID]*count{}, terms: terms},
@@ -181,7 +206,7 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args CloseWindo
 		state = windowPassed
 		d.next = append(d.next, FinaliseArgs(args))
 	}
-	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn); err != nil {
+	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn, risk); err != nil {
 		return err
 	}
 	return s.settle(ctx, tx, d)

@@ -106,26 +106,13 @@ func ErrorOf(audits int, hostile float64) float64 {
 func (b Bound) rho() float64 { return b.TargetError * (1 - b.Hostile) / b.Hostile }
 
 // Closing returns how many of a window's n results must be audited before they
-// are final. detection is the probability that an audit of a wrong result finds
-// it: 1 for the server's, 1−f for one replica at another owner, since a hostile
-// one may give the same wrong answer. ok is false when not even an audit of
-// every result would do: then Voices are needed for each of them.
-//
-// It is the least a with L·(1−d·a/n)^L ≤ ρ·n for all L ≥ 1. The left side is
-// largest at L = 1/λ, where λ = −ln(1−d·a/n), and is 1/(e·λ) there; where λ > 1
-// it is largest at L = 1.
+// are final, where no owner has more than the stated share of the results.
+// detection is the probability that an audit of a wrong result finds it: 1 for
+// the server's, 1−f for one replica at another owner, since a hostile one may
+// give the same wrong answer. ok is false when not even an audit of every result
+// would do: then Voices are needed for each of them.
 func (b Bound) Closing(n int, detection float64) (audits int, ok bool) {
-	if n <= 0 || b.rho() >= 1 {
-		return 0, true // all of them may be wrong
-	}
-	size := float64(n)
-	budget := b.rho() * size
-	share := 1 - budget
-	if lambda := 1 / (math.E * budget); lambda <= 1 {
-		share = -math.Expm1(-lambda)
-	}
-	audits = int(math.Ceil(size*share/detection - rounding))
-	return max(0, min(audits, n)), audits <= n
+	return within(n, detection, b.rho()*float64(max(0, n)))
 }
 
 // Detection is the probability that an audit finds a wrong result, with the

@@ -138,9 +138,17 @@ func TestClosing(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	b := Derive(Policy{TargetError: 1e-3})
-	pools := []Pool{{"none", 0}, {"few", 5}, {"many", 1000}}
-	require.Equal(t, []Closing{{Agent: "few", Audits: 5}, {Agent: "many", Audits: 41}}, b.Tail(pools, Means{Recheck: true}))
-	require.Equal(t, []Closing{{Agent: "few", Voices: 4}, {Agent: "many", Audits: 45}}, b.Tail(pools, Means{}))
+	pools := []Pool{{Agent: "none"}, {Agent: "few", Results: 5}, {Agent: "many", Results: 1000}}
+	how := func(m Means) (all []Closing) {
+		for _, c := range b.Tail(pools, m) {
+			require.LessOrEqual(t, c.Risk, b.rho()*1000)
+			c.Risk = 0
+			all = append(all, c)
+		}
+		return all
+	}
+	require.Equal(t, []Closing{{Agent: "few", Audits: 5}, {Agent: "many", Audits: 41}}, how(Means{Recheck: true}))
+	require.Equal(t, []Closing{{Agent: "few", Voices: 4}, {Agent: "many", Audits: 45}}, how(Means{}))
 }
 
 func TestRate(t *testing.T) {

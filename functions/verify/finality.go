@@ -10,6 +10,9 @@ func Final(awaits, passedThrough int64) bool { return awaits <= passedThrough }
 type Pool struct {
 	Agent   string
 	Results int
+	// Owner is whose agent it is; the zero value: one with no more than the
+	// stated share.
+	Owner Owner
 }
 
 // Closing is how the results of a pool become final.
@@ -21,6 +24,8 @@ type Closing struct {
 	// Voices is not 0 where audits could not hold the bound: every result of the
 	// pool is lent until so many independent agents agree (Means.Support).
 	Voices int
+	// Risk is how many wrong results are expected to become final at most.
+	Risk float64
 }
 
 // Tail decides how the results become final that are left when a job has
@@ -39,11 +44,16 @@ func (b Bound) Tail(pools []Pool, m Means) []Closing {
 
 // Close decides how the results of one pool become final.
 func (b Bound) Close(p Pool, m Means) Closing {
-	audits, enough := b.Closing(p.Results, b.Detection(m))
-	if !enough {
-		return Closing{Agent: p.Agent, Voices: b.Voices}
+	budget := b.rho() * float64(max(0, p.Results))
+	if p.Owner != (Owner{}) {
+		budget = b.Budget(p.Results, p.Owner)
 	}
-	return Closing{Agent: p.Agent, Audits: audits}
+	d := b.Detection(m)
+	audits, enough := within(p.Results, d, budget)
+	if !enough {
+		return Closing{Agent: p.Agent, Voices: b.Voices, Risk: b.TargetError * float64(p.Results)}
+	}
+	return Closing{Agent: p.Agent, Audits: audits, Risk: Risk(p.Results, audits, d)}
 }
 
 // Finding is what an audit has found.

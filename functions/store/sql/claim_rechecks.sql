@@ -1,3 +1,4 @@
+-- Of those that were asked for at one time the order is drawn by the batch's secret name, so that nobody knows which are left for last.
 -- What the batch $1 had when it was cut off, and else the oldest that nobody has taken: of one job, at most $2 shards, which took agents
 -- $3 microseconds together, but always one. What agents say of it is not enough: if each takes as long, or puts out as much, as its
 -- function may, the batch is through after $4 seconds and has $5 bytes.
@@ -13,11 +14,12 @@ most as materialized (
     from first join jobs j on j.id = first.job_id join function_versions v on v.function_id = j.function_id and v.version = j.function_version
 ),
 picked as materialized (
-    select r.job_id, r.shard, coalesce((select max(a.wall_us) from attempts a where a.job_id = r.job_id and a.shard = r.shard), 0) as wall
-    from rechecks r, first where r.job_id = first.job_id and r.batch is null order by r.shard limit (select shards from most)
+    select r.job_id, r.shard, r.asked_at, coalesce((select max(a.wall_us) from attempts a where a.job_id = r.job_id and a.shard = r.shard), 0) as wall
+    from rechecks r, first where r.job_id = first.job_id and r.batch is null
+    order by r.asked_at, md5($1::uuid::text || r.shard) limit (select shards from most)
 ),
 summed as (
-    select job_id, shard, row_number() over w as nth, sum(wall) over w as total from picked window w as (order by shard)
+    select job_id, shard, row_number() over w as nth, sum(wall) over w as total from picked window w as (order by asked_at, md5($1::uuid::text || shard))
 ),
 taken as (
     update rechecks r set batch = $1 from summed p

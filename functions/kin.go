@@ -1,0 +1,30 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// taint drops the agent's windows at once, so that none of them passes while its results are taken back, and has them taken back. What was
+// proven against one agent is held against all of its owner: their results are taken back as well, and looked at more closely.
+func (d settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c *count) ([]Step, error) {
+	charged := c.auditsFailed > 0 || c.Failed > 0
+	if _, err := store.Exec(ctx, tx, store.FailWindows, agent); err != nil {
+		return nil, err
+	}
+	steps := []Step{TaintArgs{Project: d.project, Agent: agent, Reason: c.taint, Proven: charged}}
+	owner, _, err := store.Value[string](ctx, tx, store.OwnerOfCursor, d.job, agent)
+	if err != nil || owner == "" || !charged {
+		return steps, err
+	}
+	siblings, err := store.Values[uuid.UUID](ctx, tx, store.FailSiblings, d.job, agent, owner)
+	for _, s := range siblings {
+		reason := fmt.Sprintf("agent %s of the same owner: %s", agent, c.taint)
+		steps = append(steps, TaintArgs{Project: d.project, Agent: s, Reason: reason})
+	}
+	return steps, err
+}
