@@ -112,9 +112,9 @@ func StartDocker(dir string) (*Docker, error) {
 	return d, nil
 }
 
-// dockerConfig has gVisor for a runtime where its program is on PATH.
+// dockerConfig has gVisor for a runtime where a program of it that the tests can use is on PATH.
 func dockerConfig() []byte {
-	path, err := exec.LookPath("runsc")
+	path, err := FindGVisor()
 	if err != nil {
 		return []byte("{}")
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -53,9 +52,9 @@ func newExecutor(t testing.TB, change ...func(*Config)) *Executor {
 	return x
 }
 
-// hasGVisor tells whether the tests' daemon was given gVisor: where its program is on PATH.
+// hasGVisor tells whether the tests' daemon was given gVisor: where a program of it that is not too old is on PATH.
 func hasGVisor() bool {
-	_, err := exec.LookPath(gvisorRuntime)
+	_, err := testenv.FindGVisor()
 	return err == nil
 }
 
