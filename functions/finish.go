@@ -36,11 +36,10 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 			return err
 		}
 		if row.Failed > 0 {
-			first, err := firstFailure(ctx, tx, args.Job)
+			why, err := failuresOf(ctx, tx, args.Job, row.Failed, row.ShardsTotal)
 			if err != nil {
 				return err
 			}
-			why := fmt.Sprintf("%d of %d shards failed; %s", row.Failed, row.ShardsTotal, first)
 			return s.endJob(ctx, tx, args.Job, JobFailed, why, leases, FollowUpArgs(args))
 		}
 		return s.endJob(ctx, tx, args.Job, JobFinished, "", leases, FollowUpArgs(args))

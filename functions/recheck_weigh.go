@@ -42,7 +42,7 @@ func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
 	for _, shard := range d.shards {
 		of := runs[shard.Number]
 		d.hear(shard.Number, of)
-		if len(of) == 1 && !of[0].answered() || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
+		if len(of) == 1 && !of[0].answered() && d.ask(shard).Decision != verify.Fail || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
 			again = append(again, shard.Number)
 		}
 	}
@@ -62,11 +62,9 @@ func shardsRun(runs map[int64][]serverRun) []int64 {
 func (b bench) hear(shard int64, runs []serverRun) {
 	attempts := slices.DeleteFunc(b.attempts[shard], func(a attemptRow) bool { return a.AgentID == ServerAgent })
 	for _, r := range runs {
-		if r.answered() {
-			row := r.row()
-			b.classes.replace(&row)
-			attempts = append(attempts, row)
-		}
+		row := r.row()
+		b.classes.replace(&row)
+		attempts = append(attempts, row)
 	}
 	b.attempts[shard] = attempts
 }
@@ -111,6 +109,9 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
 			return err
 		}
+		if err := w.tellExceptions(ctx, tx, work.job); err != nil {
+			return err
+		}
 		return s.settle(ctx, tx, settlement{project: args.Project, job: work.job, weighed: w, reopened: "the server's own answer is another one"})
 	})
 	if err != nil {
@@ -137,7 +138,7 @@ func (w *weighed) judge(b bench, shard shardRow, runs []serverRun, by verify.Rea
 		w.endVoid(b, shard, "the shard was settled otherwise")
 	case !runs[0].answered() && len(runs) > 1 && runs[1].answered():
 		w.judge(b, shard, runs[1:], by)
-	case !runs[0].answered():
+	case !runs[0].answered() && b.ask(shard).Decision != verify.Fail:
 		w.unanswered(b, shard, runs[0], by)
 	case w.needsFiles(b, shard, runs[0]):
 		w.replicate(shard, by, "the server's answer has files, which an agent is to bring")

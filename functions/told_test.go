@@ -24,7 +24,7 @@ func TestAFailureSaysWhatWasRaised(t *testing.T) {
 	}
 	done := w.job(job.ID)
 	require.Equal(t, functions.JobFailed, done.State)
-	require.Contains(t, done.Error, "2 of 2 shards failed; shard 0: ValueError: no number xxx")
+	require.Contains(t, done.Error, "2 of 2 shards failed: ValueError: no number xxx")
 	require.Contains(t, done.Error, "…", "a long message is cut, and says so")
 	require.Less(t, len(done.Error), 500)
 	shard, err := w.GetShard(t.Context(), w.project, job.ID, 1)

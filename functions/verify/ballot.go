@@ -13,6 +13,7 @@ type ballot struct {
 	failures    []Attempt // reported without an output, errors included
 	server      []Attempt // the server's own answers, by ID
 	exhausted   bool      // the server has tried, and has no answer
+	ended       Status    // how its attempt ended then
 	failing     int       // how many of the failures are independent
 	outstanding int       // attempts that may still bring a vote
 	total       int       // all attempts, whatever became of them
@@ -44,7 +45,7 @@ func castBallot(attempts []Attempt, evidence map[string]Evidence) ballot {
 			b.vote(a)
 			b.failures = append(b.failures, a)
 		case isFailure(a.Status) && a.Server:
-			b.exhausted = true
+			b.exhausted, b.ended = true, a.Status
 		case isFailure(a.Status):
 			b.failures = append(b.failures, a)
 		default:

@@ -33,6 +33,8 @@ func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means)
 	switch {
 	case len(b.server) > 0:
 		return b.believeServer(m, evidence)
+	case b.confirmed():
+		return b.confirm()
 	case p.None:
 		return b.believe(p)
 	case p.Recheck != "":
@@ -73,8 +75,24 @@ func (b *ballot) failed(p Policy) int {
 	return len(b.failures)
 }
 
+// confirmed says whether the server's attempt ended as an agent's did, and nobody
+// has an answer: it is the function then, and no disagreement.
+func (b *ballot) confirmed() bool {
+	return len(b.groups) == 0 && slices.ContainsFunc(b.failures, func(a Attempt) bool { return a.Status == b.ended })
+}
+
+// confirm fails the shard with what the server has confirmed.
+func (b *ballot) confirm() Verdict {
+	same := slices.DeleteFunc(slices.Clone(b.failures), func(a Attempt) bool { return a.Status != b.ended })
+	b.explain(ReasonFailures, "%d attempts of agents ended with %s, and the server's did as well", len(same), b.ended)
+	v := b.verdict(Fail, group{votes: same})
+	v.Status, v.Canonical = b.ended, same[0].ID
+	return v
+}
+
 // believe decides without verification: the first output is accepted, one
-// exception is believed, anything else is tried once more.
+// exception is believed, and so is one limit that was passed; what may be the
+// machine's is tried once more.
 func (b *ballot) believe(p Policy) Verdict {
 	if first, ok := b.first(OK); ok {
 		b.explain(ReasonUnverified, "the first result is accepted without verification")
@@ -83,6 +101,13 @@ func (b *ballot) believe(p Policy) Verdict {
 	if first, ok := b.first(Error); ok {
 		b.explain(ReasonUnverified, "the first exception is believed without verification")
 		return b.settle(first)
+	}
+	limited := slices.DeleteFunc(slices.Clone(b.failures), func(a Attempt) bool { return !a.Status.IsLimit() })
+	if len(limited) > 0 {
+		b.explain(ReasonUnverified, "that an attempt ended with %s is believed without verification", limited[0].Status)
+		v := b.verdict(Fail, group{votes: limited[:1]})
+		v.Status, v.Canonical = limited[0].Status, limited[0].ID
+		return v
 	}
 	if b.failed(p) >= p.FailureLimit() {
 		return b.giveUp(p)

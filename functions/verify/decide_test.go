@@ -88,8 +88,9 @@ func TestDecide(t *testing.T) {
 		{"none", Policy{None: true}, attempts("b:ok:right", "a:ok:wrong"), Accept, 0, OK, "b", "a", ReasonUnverified},
 		{"none, nothing yet", Policy{None: true}, nil, Replicate, 1, "", "", "", ReasonShort},
 		{"none, an exception", Policy{None: true}, attempts("a:error:right"), Fail, 0, Error, "a", "", ReasonUnverified},
-		{"none, once more", Policy{None: true}, attempts("a:timeout"), Replicate, 1, "", "", "", ReasonFailures},
-		{"none, twice", Policy{None: true}, attempts("a:timeout", "b:timeout"), Fail, 0, Timeout, "a b", "", ReasonFailures},
+		{"none, a limit", Policy{None: true}, attempts("a:timeout"), Fail, 0, Timeout, "a", "", ReasonUnverified},
+		{"none, once more", Policy{None: true}, attempts("a:killed"), Replicate, 1, "", "", "", ReasonFailures},
+		{"none, twice", Policy{None: true}, attempts("a:killed", "b:killed"), Fail, 0, Killed, "a b", "", ReasonFailures},
 		{"none, caught", Policy{None: true}, attempts("evil:ok:wrong"), Replicate, 1, "", "", "", ReasonCaught},
 
 		{"no policy", Policy{}, attempts("a:ok:right"), Review, 0, "", "", "", ReasonPolicy},

@@ -69,6 +69,17 @@ func Statuses() []Status {
 	}
 }
 
+// IsLimit says whether an attempt ended at a limit of its function, and not by what
+// its machine did.
+func (s Status) IsLimit() bool {
+	switch s {
+	case OK, Error, Killed, Denied:
+		return false
+	default:
+		return true
+	}
+}
+
 // Attempt is one execution of a shard, by an agent or by the server.
 type Attempt struct {
 	ID string

@@ -60,6 +60,10 @@ func (b *ballot) recheckAll(p Policy, m Means) Verdict {
 		b.explain(ReasonRecheck, "the server is to execute every shard")
 		return b.verdict(Recheck, b.groups[0])
 	}
+	if len(b.failures) > 0 && m.Recheck && !b.exhausted {
+		b.explain(ReasonRecheck, "the server is to execute every shard: an attempt ended with %s", b.failures[0].Status)
+		return b.verdict(Recheck, group{})
+	}
 	return b.silence(p, m)
 }
 
