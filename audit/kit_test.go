@@ -1,0 +1,93 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/audit"
+)
+
+const origin = "ostraka/projects/01a20052-0f0b-7723-86c4-b07d6b8e85ba"
+
+// book is a log in memory.
+type book struct {
+	t       testing.TB
+	key     audit.Key
+	records [][]byte
+	nodes   []audit.Hash
+	heads   map[int64][]byte // signed, by the size that they were signed at
+}
+
+func newBook(t testing.TB, size, every int) *book {
+	t.Helper()
+	b := &book{t: t, key: audit.NewKey(), heads: map[int64][]byte{}}
+	for len(b.records) < size {
+		b.grow(min(every, size-len(b.records)))
+	}
+	return b
+}
+
+func (b *book) read(numbers []int64) ([]audit.Hash, error) {
+	hashes := make([]audit.Hash, len(numbers))
+	for i, n := range numbers {
+		hashes[i] = b.nodes[n]
+	}
+	return hashes, nil
+}
+
+// grow appends records and signs a checkpoint.
+func (b *book) grow(n int) {
+	size := int64(len(b.records))
+	leaves := make([]audit.Hash, n)
+	for i := range leaves {
+		text, err := audit.Record{
+			Seq: size + int64(i) + 1, At: time.Unix(1_800_000_000, int64(i)*1000), Actor: "server", Action: "lease.expire", Subject: fmt.Sprint(len(b.records)),
+			Detail: json.RawMessage(`{"shards": 10, "agent": "a", "z": [1.50, "<é>"]}`),
+		}.Canonical()
+		require.NoError(b.t, err)
+		b.records = append(b.records, text)
+		leaves[i] = audit.Leaf(text)
+	}
+	require.Len(b.t, b.nodes, int(audit.NodeCount(size)))
+	nodes, root, err := audit.Grow(size, leaves, b.read)
+	require.NoError(b.t, err)
+	b.nodes = append(b.nodes, nodes...)
+	b.heads[size+int64(n)], err = b.key.Sign(audit.Checkpoint{Origin: origin, Size: size + int64(n), Root: root})
+	require.NoError(b.t, err)
+}
+
+func (b *book) verifier() string {
+	v, err := b.key.Verifier(origin)
+	require.NoError(b.t, err)
+	return v
+}
+
+// export writes the log; those that prune says have no content.
+func (b *book) export(prune func(index int) bool) []byte {
+	var out bytes.Buffer
+	e, err := audit.NewExporter(&out, origin, b.verifier())
+	require.NoError(b.t, err)
+	for i, r := range b.records {
+		text := r
+		if prune != nil && prune(i) {
+			text = nil
+		}
+		require.NoError(b.t, e.Record(text, audit.Leaf(r)))
+		if head := b.heads[int64(i)+1]; head != nil {
+			require.NoError(b.t, e.Checkpoint(head))
+		}
+	}
+	require.NoError(b.t, e.Close())
+	return out.Bytes()
+}
+
+func (b *book) verify(export []byte, known ...audit.Checkpoint) *audit.Report {
+	report, err := audit.Verify(bytes.NewReader(export), b.verifier(), known...)
+	require.NoError(b.t, err)
+	return report
+}
