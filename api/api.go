@@ -115,6 +115,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.ruleOperations()
 	s.flagOperations()
 	s.findingOperations()
+	s.auditOperations()
 	s.trustOperations()
 	s.agentOperations()
 	s.sandboxOperations()

@@ -13,7 +13,7 @@ type CreateKeyInput struct {
 	InProject
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"nightly runs"`
-		Role      string     `json:"role" enum:"owner,submitter,viewer" doc:"An owner may do everything in the project, a submitter may run jobs, a viewer may read."`
+		Role      string     `json:"role" enum:"owner,submitter,viewer,auditor" doc:"An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log."`
 		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the key stops working; never when left out."`
 	} `nameHint:"NewKey"`
 }

@@ -109,7 +109,7 @@ func (s *server) authenticate(ctx context.Context, op operation, c *call) (funct
 }
 
 func ofProject(role functions.Role) bool {
-	return role == functions.RoleOwner || role == functions.RoleSubmitter || role == functions.RoleViewer
+	return role == functions.RoleOwner || role == functions.RoleSubmitter || role == functions.RoleViewer || role == functions.RoleAuditor
 }
 
 func roleList(roles []functions.Role) string {

@@ -19,6 +19,7 @@ import (
 // Service is what the API asks of the domain; *functions.Service implements it. An error that is a *functions.Error is for the
 // caller, any other is a fault of the server. Lists return at most ListPage.Limit items, in the order of their IDs.
 type Service interface {
+	AuditLog
 	Authenticate(ctx context.Context, secret string) (functions.Principal, error)
 	AuthenticateSession(ctx context.Context, secret string) (functions.Principal, error)
 	// UseSignInLink says whose link it is, and spends it.

@@ -31,6 +31,7 @@ var tags = []*huma.Tag{
 	{Name: "files", Description: "Files under names, and uploads past the server."},
 	{Name: "jobs", Description: "Jobs, their shards, results and events."},
 	{Name: "rules", Description: "Follow-up rules and flags."},
+	{Name: "audit", Description: "The audit log: sealed, so that a change is found."},
 	{Name: "agents", Description: "Agents as projects and operators see them."},
 	{Name: "agent protocol", Description: "What agents call."},
 	{Name: "system", Description: "Health of the server. Figures for Prometheus are at /metrics; they name no tenant."},

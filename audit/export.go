@@ -57,13 +57,13 @@ var (
 	startEnd        = []byte(`{"end":`)
 )
 
-// Exporter writes an export.
+// Exporter writes an export, tile by tile. It writes what it is given, also where something is missing: to find that out is the
+// verifier's part.
 type Exporter struct {
 	w           io.Writer
-	tile        []byte // hashes of the leaves that no tile line holds yet
+	tiles       int64
 	records     int64
 	checkpoints int64
-	newest      []byte // the checkpoint that is still to be written
 }
 
 // NewExporter begins an export of the log that the verifier names.
@@ -72,55 +72,37 @@ func NewExporter(w io.Writer, origin, verifier string) (*Exporter, error) {
 	return e, e.line(headerLine{Kind: exportKind, V: exportVersion, Origin: origin, Key: verifier})
 }
 
-// Record writes the next record; nil bytes stand for one whose content was pruned.
-func (e *Exporter) Record(record []byte, leaf Hash) error {
-	line := strconv.AppendInt(bytes.Clone(startRecord), e.records, 10)
+// Record writes a record of the tile; nil bytes stand for one whose content was pruned.
+func (e *Exporter) Record(index int64, record []byte) error {
+	line := strconv.AppendInt(bytes.Clone(startRecord), index, 10)
 	if record == nil {
 		line = append(line, endPruned...)
 	} else {
 		line = append(append(append(line, middleRecord...), record...), '}')
 	}
-	if err := e.write(line); err != nil {
+	e.records++
+	return e.write(line)
+}
+
+// Tile ends a tile: it says which leaves the tree has there, and which signed checkpoint ends in it; nil: none does.
+func (e *Exporter) Tile(leaves []Hash, checkpoint []byte) error {
+	hashes := make([]byte, 0, len(leaves)*len(Hash{}))
+	for _, h := range leaves {
+		hashes = append(hashes, h[:]...)
+	}
+	if err := e.line(tileLine{Tile: e.tiles, Hashes: base64.StdEncoding.EncodeToString(hashes)}); err != nil {
 		return err
 	}
-	e.records++
-	if e.tile = append(e.tile, leaf[:]...); len(e.tile) == TileSize*len(leaf) {
-		return e.closeTile()
-	}
-	return nil
-}
-
-// Checkpoint says which signed checkpoint ends at the last record that was written. Of those in one tile the newest is kept.
-func (e *Exporter) Checkpoint(text []byte) error {
-	e.newest = text
-	if len(e.tile) == 0 {
-		return e.closeTile()
-	}
-	return nil
-}
-
-func (e *Exporter) closeTile() error {
-	if len(e.tile) > 0 {
-		number := (e.records - 1) / TileSize
-		if err := e.line(tileLine{Tile: number, Hashes: base64.StdEncoding.EncodeToString(e.tile)}); err != nil {
-			return err
-		}
-		e.tile = e.tile[:0]
-	}
-	if e.newest == nil {
+	e.tiles++
+	if checkpoint == nil {
 		return nil
 	}
-	err := e.line(checkpointLine{Checkpoint: string(e.newest)})
-	e.newest = nil
 	e.checkpoints++
-	return err
+	return e.line(checkpointLine{Checkpoint: string(checkpoint)})
 }
 
 // Close writes the end.
 func (e *Exporter) Close() error {
-	if err := e.closeTile(); err != nil {
-		return err
-	}
 	return e.line(endLine{End: true, Records: e.records, Checkpoints: e.checkpoints})
 }
 

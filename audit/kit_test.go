@@ -72,15 +72,21 @@ func (b *book) export(prune func(index int) bool) []byte {
 	var out bytes.Buffer
 	e, err := audit.NewExporter(&out, origin, b.verifier())
 	require.NoError(b.t, err)
-	for i, r := range b.records {
-		text := r
-		if prune != nil && prune(i) {
-			text = nil
+	for first := 0; first < len(b.records); first += audit.TileSize {
+		var leaves []audit.Hash
+		var head []byte
+		for i := first; i < min(first+audit.TileSize, len(b.records)); i++ {
+			text := b.records[i]
+			leaves = append(leaves, audit.Leaf(text))
+			if prune != nil && prune(i) {
+				text = nil
+			}
+			require.NoError(b.t, e.Record(int64(i), text))
+			if signed := b.heads[int64(i)+1]; signed != nil {
+				head = signed
+			}
 		}
-		require.NoError(b.t, e.Record(text, audit.Leaf(r)))
-		if head := b.heads[int64(i)+1]; head != nil {
-			require.NoError(b.t, e.Checkpoint(head))
-		}
+		require.NoError(b.t, e.Tile(leaves, head))
 	}
 	require.NoError(b.t, e.Close())
 	return out.Bytes()

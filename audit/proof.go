@@ -51,7 +51,7 @@ func CheckProof(text, record []byte, verifier string) (int64, Checkpoint, error)
 	for i, h := range p.Hashes {
 		hashes[i] = h
 	}
-	index := int64(p.Index) //nolint:gosec // below the size, which is an int64
+	index := int64(p.Index)
 	if err := tlog.CheckRecord(hashes, c.Size, c.Root, index, Leaf(record)); err != nil {
 		return 0, c, fmt.Errorf("the record is not number %d of the log %s: %w", index, c.Origin, err)
 	}

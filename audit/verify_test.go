@@ -46,7 +46,9 @@ func at(all []string, record int) int {
 	return -1
 }
 
-func without(all []string, i int) []string { return append(append([]string{}, all[:i]...), all[i+1:]...) }
+func without(all []string, i int) []string {
+	return append(append([]string{}, all[:i]...), all[i+1:]...)
+}
 
 func TestEveryChangeIsNamedWithItsPlace(t *testing.T) {
 	b := newBook(t, 700, 97)

@@ -539,6 +539,7 @@ func (e KillStatusScope) Valid() bool {
 
 // Defines values for NewKeyRole.
 const (
+	NewKeyRoleAuditor   NewKeyRole = "auditor"
 	NewKeyRoleOwner     NewKeyRole = "owner"
 	NewKeyRoleSubmitter NewKeyRole = "submitter"
 	NewKeyRoleViewer    NewKeyRole = "viewer"
@@ -547,6 +548,8 @@ const (
 // Valid indicates whether the value is a known member of the NewKeyRole enum.
 func (e NewKeyRole) Valid() bool {
 	switch e {
+	case NewKeyRoleAuditor:
+		return true
 	case NewKeyRoleOwner:
 		return true
 	case NewKeyRoleSubmitter:
@@ -717,6 +720,7 @@ func (e ProjectKillScopeScope) Valid() bool {
 // Defines values for Role.
 const (
 	RoleAgent     Role = "agent"
+	RoleAuditor   Role = "auditor"
 	RoleOperator  Role = "operator"
 	RoleOwner     Role = "owner"
 	RoleSubmitter Role = "submitter"
@@ -727,6 +731,8 @@ const (
 func (e Role) Valid() bool {
 	switch e {
 	case RoleAgent:
+		return true
+	case RoleAuditor:
 		return true
 	case RoleOperator:
 		return true
@@ -981,6 +987,51 @@ func (e ListAgentsParamsState) Valid() bool {
 	case ListAgentsParamsStateQuarantined:
 		return true
 	case ListAgentsParamsStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListAuditParamsOrder.
+const (
+	ListAuditParamsOrderNewest ListAuditParamsOrder = "newest"
+	ListAuditParamsOrderOldest ListAuditParamsOrder = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the ListAuditParamsOrder enum.
+func (e ListAuditParamsOrder) Valid() bool {
+	switch e {
+	case ListAuditParamsOrderNewest:
+		return true
+	case ListAuditParamsOrderOldest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetAuditStatsParamsBy.
+const (
+	GetAuditStatsParamsByAction   GetAuditStatsParamsBy = "action"
+	GetAuditStatsParamsByActor    GetAuditStatsParamsBy = "actor"
+	GetAuditStatsParamsByAgent    GetAuditStatsParamsBy = "agent"
+	GetAuditStatsParamsByDay      GetAuditStatsParamsBy = "day"
+	GetAuditStatsParamsByFunction GetAuditStatsParamsBy = "function"
+)
+
+// Valid indicates whether the value is a known member of the GetAuditStatsParamsBy enum.
+func (e GetAuditStatsParamsBy) Valid() bool {
+	switch e {
+	case GetAuditStatsParamsByAction:
+		return true
+	case GetAuditStatsParamsByActor:
+		return true
+	case GetAuditStatsParamsByAgent:
+		return true
+	case GetAuditStatsParamsByDay:
+		return true
+	case GetAuditStatsParamsByFunction:
 		return true
 	default:
 		return false
@@ -1374,6 +1425,113 @@ type Attempt struct {
 	ReportedAt   time.Time       `json:"reported_at"`
 	Status       string          `json:"status"`
 	WallUs       int64           `json:"wall_us"`
+}
+
+// AuditCount defines model for AuditCount.
+type AuditCount struct {
+	Denials  int64     `json:"denials"`
+	Failures int64     `json:"failures"`
+	FirstAt  time.Time `json:"first_at"`
+	Key      string    `json:"key"`
+	LastAt   time.Time `json:"last_at"`
+	Records  int64     `json:"records"`
+}
+
+// AuditHead defines model for AuditHead.
+type AuditHead struct {
+	// Checkpoint A C2SP tlog-checkpoint: a signed note.
+	Checkpoint string `json:"checkpoint"`
+
+	// Key What verifies it, as C2SP signed-note writes it.
+	Key string `json:"key"`
+
+	// Origin The log's name.
+	Origin   string    `json:"origin"`
+	SignedAt time.Time `json:"signed_at"`
+
+	// Size How many records are sealed; 0: none yet, and then there is no checkpoint.
+	Size int64 `json:"size"`
+}
+
+// AuditProof defines model for AuditProof.
+type AuditProof struct {
+	// Action Examples: job.submit
+	Action string `json:"action"`
+
+	// Actor Who: the role and ID of a key, agent:ID, or server.
+	Actor string    `json:"actor"`
+	At    time.Time `json:"at"`
+
+	// Canonical The bytes that were hashed; empty when the content was pruned.
+	Canonical string          `json:"canonical"`
+	Detail    json.RawMessage `json:"detail"`
+
+	// Index The record's number in the sealed log; left out until it is sealed, which takes some seconds.
+	Index *int64 `json:"index,omitempty"`
+
+	// Key The log's key, with which the checkpoint is verified.
+	Key string `json:"key"`
+
+	// Proof A C2SP tlog-proof: the way from the record to the signed checkpoint.
+	Proof string `json:"proof"`
+
+	// PrunedAt When its content was taken out; its hash is still in the log.
+	PrunedAt *time.Time `json:"pruned_at,omitempty"`
+
+	// Seq In the order in which records were written; there may be gaps.
+	Seq int64 `json:"seq"`
+
+	// Subject What it was done to.
+	Subject string `json:"subject"`
+}
+
+// AuditPruned defines model for AuditPruned.
+type AuditPruned struct {
+	// Pruned How many records have no content any more since.
+	Pruned int64 `json:"pruned"`
+}
+
+// AuditPruning defines model for AuditPruning.
+type AuditPruning struct {
+	// Before The content of records that are older is taken out; their hashes stay.
+	Before time.Time `json:"before"`
+}
+
+// AuditRecord defines model for AuditRecord.
+type AuditRecord struct {
+	// Action Examples: job.submit
+	Action string `json:"action"`
+
+	// Actor Who: the role and ID of a key, agent:ID, or server.
+	Actor  string          `json:"actor"`
+	At     time.Time       `json:"at"`
+	Detail json.RawMessage `json:"detail"`
+
+	// Index The record's number in the sealed log; left out until it is sealed, which takes some seconds.
+	Index *int64 `json:"index,omitempty"`
+
+	// PrunedAt When its content was taken out; its hash is still in the log.
+	PrunedAt *time.Time `json:"pruned_at,omitempty"`
+
+	// Seq In the order in which records were written; there may be gaps.
+	Seq int64 `json:"seq"`
+
+	// Subject What it was done to.
+	Subject string `json:"subject"`
+}
+
+// AuditRecordList defines model for AuditRecordList.
+type AuditRecordList struct {
+	Items []AuditRecord `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// AuditStats defines model for AuditStats.
+type AuditStats struct {
+	By     string       `json:"by"`
+	Counts []AuditCount `json:"counts"`
 }
 
 // Axis defines model for Axis.
@@ -2597,11 +2755,11 @@ type NewKey struct {
 	// Examples: nightly runs
 	Name string `json:"name"`
 
-	// Role An owner may do everything in the project, a submitter may run jobs, a viewer may read.
+	// Role An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log.
 	Role NewKeyRole `json:"role"`
 }
 
-// NewKeyRole An owner may do everything in the project, a submitter may run jobs, a viewer may read.
+// NewKeyRole An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log.
 type NewKeyRole string
 
 // NewKillSwitch defines model for NewKillSwitch.
@@ -3801,6 +3959,69 @@ type ExcludeAgentParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Actor Only what this actor did, for example agent:ID.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Only this action, or all below it: job is job.submit and job.cancel.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Subject Only what was done to this.
+	Subject *string `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Agent Only what this agent did, or what was done to or because of it.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Job Only what concerns this job.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Sandbox Only what concerns this sandbox.
+	Sandbox *string `form:"sandbox,omitempty" json:"sandbox,omitempty"`
+
+	// Decision Only records with this decision.
+	Decision *string `form:"decision,omitempty" json:"decision,omitempty"`
+
+	// From Only what happened then or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what happened before.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Order Which come first.
+	Order *ListAuditParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+}
+
+// ListAuditParamsOrder defines parameters for ListAudit.
+type ListAuditParamsOrder string
+
+// PruneAuditParams defines parameters for PruneAudit.
+type PruneAuditParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetAuditStatsParams defines parameters for GetAuditStats.
+type GetAuditStatsParams struct {
+	// By What records are counted by.
+	By *GetAuditStatsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// From Only what happened then or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what happened before.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// GetAuditStatsParamsBy defines parameters for GetAuditStats.
+type GetAuditStatsParamsBy string
+
 // ListEnrolmentTokensParams defines parameters for ListEnrolmentTokens.
 type ListEnrolmentTokensParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -4361,6 +4582,9 @@ type AdmitAgentJSONRequestBody = Admission
 
 // ExcludeAgentJSONRequestBody defines body for ExcludeAgent for application/json ContentType.
 type ExcludeAgentJSONRequestBody = AgentDecision
+
+// PruneAuditJSONRequestBody defines body for PruneAudit for application/json ContentType.
+type PruneAuditJSONRequestBody = AuditPruning
 
 // CreateEnrolmentTokenJSONRequestBody defines body for CreateEnrolmentToken for application/json ContentType.
 type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
@@ -5030,6 +5254,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 	ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListAudit List records of the audit log
+	//
+	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+	//
+	// Corresponds with GET /v1/projects/{project}/audit (the `ListAudit` operationId).
+	ListAudit(ctx context.Context, project openapi_types.UUID, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAuditCheckpoint Get the newest signed head of the log
+	//
+	// Keep it: a log that does not grow out of it was changed.
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/checkpoint (the `GetAuditCheckpoint` operationId).
+	GetAuditCheckpoint(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExportAudit Export the sealed log
+	//
+	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
+	ExportAudit(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PruneAuditWithBody Take the content of old records out
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+	PruneAuditWithBody(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PruneAudit Take the content of old records out
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+	PruneAudit(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, body PruneAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAuditRecord Get a record, with the proof that it is in the log
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
+	GetAuditRecord(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetAuditStats Count records of the log
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
+	GetAuditStats(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEnrolmentTokens List the project's enrolment tokens
 	//
@@ -6919,6 +7200,133 @@ func (c *Client) ExcludeAgentWithBody(ctx context.Context, project openapi_types
 // Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 func (c *Client) ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExcludeAgentRequest(c.Server, project, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListAudit List records of the audit log
+//
+// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+//
+// Corresponds with GET /v1/projects/{project}/audit (the `ListAudit` operationId).
+func (c *Client) ListAudit(ctx context.Context, project openapi_types.UUID, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAuditRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAuditCheckpoint Get the newest signed head of the log
+//
+// Keep it: a log that does not grow out of it was changed.
+//
+// Corresponds with GET /v1/projects/{project}/audit/checkpoint (the `GetAuditCheckpoint` operationId).
+func (c *Client) GetAuditCheckpoint(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAuditCheckpointRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportAudit Export the sealed log
+//
+// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+//
+// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
+func (c *Client) ExportAudit(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportAuditRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PruneAuditWithBody Take the content of old records out
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+func (c *Client) PruneAuditWithBody(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPruneAuditRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PruneAudit Take the content of old records out
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+func (c *Client) PruneAudit(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, body PruneAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPruneAuditRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAuditRecord Get a record, with the proof that it is in the log
+//
+// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
+func (c *Client) GetAuditRecord(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAuditRecordRequest(c.Server, project, index)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetAuditStats Count records of the log
+//
+// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
+func (c *Client) GetAuditStats(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetAuditStatsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10754,6 +11162,455 @@ func NewExcludeAgentRequestWithBody(server string, project openapi_types.UUID, a
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListAuditRequest constructs an http.Request for the ListAudit method
+func NewListAuditRequest(server string, project openapi_types.UUID, params *ListAuditParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Actor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "actor", *params.Actor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Action != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "action", *params.Action, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Subject != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "subject", *params.Subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sandbox != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sandbox", *params.Sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Decision != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "decision", *params.Decision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAuditCheckpointRequest constructs an http.Request for the GetAuditCheckpoint method
+func NewGetAuditCheckpointRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/checkpoint", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportAuditRequest constructs an http.Request for the ExportAudit method
+func NewExportAuditRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/export", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPruneAuditRequest calls the generic PruneAudit builder with application/json body
+func NewPruneAuditRequest(server string, project openapi_types.UUID, params *PruneAuditParams, body PruneAuditJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPruneAuditRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewPruneAuditRequestWithBody constructs an http.Request for the PruneAudit method, with any body, and a specified content type
+func NewPruneAuditRequestWithBody(server string, project openapi_types.UUID, params *PruneAuditParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/prune", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetAuditRecordRequest constructs an http.Request for the GetAuditRecord method
+func NewGetAuditRecordRequest(server string, project openapi_types.UUID, index int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "index", index, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/records/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetAuditStatsRequest constructs an http.Request for the GetAuditStats method
+func NewGetAuditStatsRequest(server string, project openapi_types.UUID, params *GetAuditStatsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/stats", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -16469,6 +17326,73 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 	ExcludeAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error)
 
+	// ListAuditWithResponse List records of the audit log
+	//
+	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit (the `ListAudit` operationId).
+	ListAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error)
+
+	// GetAuditCheckpointWithResponse Get the newest signed head of the log
+	//
+	// Keep it: a log that does not grow out of it was changed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/checkpoint (the `GetAuditCheckpoint` operationId).
+	GetAuditCheckpointWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAuditCheckpointResponse, error)
+
+	// ExportAuditWithResponse Export the sealed log
+	//
+	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
+	ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error)
+
+	// PruneAuditWithBodyWithResponse Take the content of old records out
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+	PruneAuditWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PruneAuditResponse, error)
+
+	// PruneAuditWithResponse Take the content of old records out
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+	PruneAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, body PruneAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*PruneAuditResponse, error)
+
+	// GetAuditRecordWithResponse Get a record, with the proof that it is in the log
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
+	GetAuditRecordWithResponse(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*GetAuditRecordResponse, error)
+
+	// GetAuditStatsWithResponse Count records of the log
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
+	GetAuditStatsWithResponse(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*GetAuditStatsResponse, error)
+
 	// ListEnrolmentTokensWithResponse List the project's enrolment tokens
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -19149,6 +20073,294 @@ func (r ExcludeAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExcludeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListAuditResponse200Headers the declared response headers of an HTTP 200 response for ListAudit
+type ListAuditResponse200Headers struct {
+	Link *string
+}
+
+type ListAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditRecordList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListAuditResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAuditResponse) GetJSON200() *AuditRecordList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAuditCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditHead
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAuditCheckpointResponse) GetJSON200() *AuditHead {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAuditCheckpointResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAuditCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAuditCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAuditCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAuditCheckpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExportAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExportAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PruneAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditPruned
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PruneAuditResponse) GetJSON200() *AuditPruned {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PruneAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PruneAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PruneAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PruneAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PruneAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAuditRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditProof
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAuditRecordResponse) GetJSON200() *AuditProof {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAuditRecordResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAuditRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAuditRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAuditRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAuditRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetAuditStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditStats
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetAuditStatsResponse) GetJSON200() *AuditStats {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetAuditStatsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetAuditStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetAuditStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetAuditStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetAuditStatsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24003,6 +25215,115 @@ func (c *ClientWithResponses) ExcludeAgentWithResponse(ctx context.Context, proj
 	return ParseExcludeAgentResponse(rsp)
 }
 
+// ListAuditWithResponse List records of the audit log
+//
+// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit (the `ListAudit` operationId).
+func (c *ClientWithResponses) ListAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *ListAuditParams, reqEditors ...RequestEditorFn) (*ListAuditResponse, error) {
+	rsp, err := c.ListAudit(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAuditResponse(rsp)
+}
+
+// GetAuditCheckpointWithResponse Get the newest signed head of the log
+//
+// Keep it: a log that does not grow out of it was changed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit/checkpoint (the `GetAuditCheckpoint` operationId).
+func (c *ClientWithResponses) GetAuditCheckpointWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetAuditCheckpointResponse, error) {
+	rsp, err := c.GetAuditCheckpoint(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAuditCheckpointResponse(rsp)
+}
+
+// ExportAuditWithResponse Export the sealed log
+//
+// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
+func (c *ClientWithResponses) ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error) {
+	rsp, err := c.ExportAudit(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportAuditResponse(rsp)
+}
+
+// PruneAuditWithBodyWithResponse Take the content of old records out
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+func (c *ClientWithResponses) PruneAuditWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PruneAuditResponse, error) {
+	rsp, err := c.PruneAuditWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePruneAuditResponse(rsp)
+}
+
+// PruneAuditWithResponse Take the content of old records out
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/audit/prune (the `PruneAudit` operationId).
+func (c *ClientWithResponses) PruneAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *PruneAuditParams, body PruneAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*PruneAuditResponse, error) {
+	rsp, err := c.PruneAudit(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePruneAuditResponse(rsp)
+}
+
+// GetAuditRecordWithResponse Get a record, with the proof that it is in the log
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
+func (c *ClientWithResponses) GetAuditRecordWithResponse(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*GetAuditRecordResponse, error) {
+	rsp, err := c.GetAuditRecord(ctx, project, index, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAuditRecordResponse(rsp)
+}
+
+// GetAuditStatsWithResponse Count records of the log
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
+func (c *ClientWithResponses) GetAuditStatsWithResponse(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*GetAuditStatsResponse, error) {
+	rsp, err := c.GetAuditStats(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetAuditStatsResponse(rsp)
+}
+
 // ListEnrolmentTokensWithResponse List the project's enrolment tokens
 //
 // Returns a wrapper object for the known response body format(s).
@@ -26776,6 +28097,210 @@ func ParseExcludeAgentResponse(rsp *http.Response) (*ExcludeAgentResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListAuditResponse parses an HTTP response from a ListAuditWithResponse call
+func ParseListAuditResponse(rsp *http.Response) (*ListAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditRecordList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListAuditResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetAuditCheckpointResponse parses an HTTP response from a GetAuditCheckpointWithResponse call
+func ParseGetAuditCheckpointResponse(rsp *http.Response) (*GetAuditCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAuditCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditHead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExportAuditResponse parses an HTTP response from a ExportAuditWithResponse call
+func ParseExportAuditResponse(rsp *http.Response) (*ExportAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePruneAuditResponse parses an HTTP response from a PruneAuditWithResponse call
+func ParsePruneAuditResponse(rsp *http.Response) (*PruneAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PruneAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditPruned
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAuditRecordResponse parses an HTTP response from a GetAuditRecordWithResponse call
+func ParseGetAuditRecordResponse(rsp *http.Response) (*GetAuditRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAuditRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditProof
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetAuditStatsResponse parses an HTTP response from a GetAuditStatsWithResponse call
+func ParseGetAuditStatsResponse(rsp *http.Response) (*GetAuditStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetAuditStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditStats
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -89,8 +89,8 @@ func (s *Service) CreateKey(ctx context.Context, by Principal, project uuid.UUID
 	if err := checkNewSecret("key", name, expires); err != nil {
 		return Key{}, "", false, err
 	}
-	if role != RoleOwner && role != RoleSubmitter && role != RoleViewer {
-		return Key{}, "", false, Invalid("bad_role", "a project's keys are for owners, submitters and viewers", "choose the role owner, submitter or viewer")
+	if role != RoleOwner && role != RoleSubmitter && role != RoleViewer && role != RoleAuditor {
+		return Key{}, "", false, Invalid("bad_role", "a project's keys are for owners, submitters, viewers and auditors", "choose the role owner, submitter, viewer or auditor")
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
 		if _, err := getProject(ctx, tx, project); err != nil {

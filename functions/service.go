@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	auditlog "github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -70,6 +71,8 @@ type Options struct {
 	ScoreTime time.Duration
 	// Observe is told of verdicts and results for the metrics; nil means nobody listens.
 	Observe Observer
+	// LogKey signs the heads of the audit logs, all servers the same; the zero value: one that the database keeps.
+	LogKey auditlog.Key
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker Rechecker
 }
@@ -103,6 +106,7 @@ type Service struct {
 	scoreTime    time.Duration
 	refused      refusedCounts
 	rechecker    Rechecker
+	logKey       auditlog.Key
 }
 
 // New makes a Service.
@@ -125,7 +129,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
-		rechecker:  o.Rechecker,
+		rechecker: o.Rechecker, logKey: o.LogKey,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}
 }

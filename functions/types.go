@@ -20,12 +20,13 @@ import (
 // Role is what a key may do.
 type Role string
 
-// The roles. An owner may do everything in one project, a submitter may run jobs, a viewer may read; an operator runs the
+// The roles. An owner may do everything in one project, a submitter may run jobs, a viewer may read, an auditor reads the audit log and receipts; an operator runs the
 // installation; an agent polls for work.
 const (
 	RoleOwner     Role = "owner"
 	RoleSubmitter Role = "submitter"
 	RoleViewer    Role = "viewer"
+	RoleAuditor   Role = "auditor"
 	RoleOperator  Role = "operator"
 	RoleAgent     Role = "agent"
 )

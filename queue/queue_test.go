@@ -143,6 +143,8 @@ func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error 
 	return r.call(ctx, a)
 }
 
+func (r *recorder) Seal(ctx context.Context, a functions.SealArgs) error { return r.call(ctx, a) }
+
 // work works the queue until the test ends, or until stop is called.
 func work(t *testing.T, q *queue.Queue, r *recorder, o queue.Options) (stop func()) {
 	t.Helper()
@@ -191,6 +193,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	}
 	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired again and again")
 	testenv.Eventually(t, func() bool { return r.count(functions.RetentionArgs{}) >= 1 }, "what is old is forgotten")
+	testenv.Eventually(t, func() bool { return r.count(functions.SealArgs{}) >= 2 }, "audit logs are sealed again and again")
 }
 
 func TestAStepThatWasRolledBackIsNotWorked(t *testing.T) {

@@ -43,6 +43,7 @@ type Steps interface {
 	Expire(ctx context.Context, args functions.ExpireArgs) error
 	Stranded(ctx context.Context, args functions.StrandedArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
+	Seal(ctx context.Context, args functions.SealArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
 	AnnounceRechecks(ctx context.Context, server string)
@@ -58,6 +59,8 @@ const (
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
+	// sealEvery is how long a record of an audit log waits for its seal.
+	sealEvery = 2 * time.Second
 	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
 	strandedEvery = 10 * time.Second
 	// softStop is how long running steps may go on after the server was told to stop.
@@ -191,6 +194,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Expire, shortStep)
 	add(w, working, steps.Stranded, longStep)
 	add(w, working, steps.Retain, longStep)
+	add(w, working, steps.Seal, longStep)
 	return w
 }
 
@@ -205,6 +209,7 @@ func periodic() []*river.PeriodicJob {
 	}
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
+		every(sealEvery, functions.SealArgs{}),
 	}
 }
 

@@ -67,7 +67,7 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 	}
 	output.register(cmd.Flags())
 	expiry.register(cmd.Flags())
-	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter or viewer")
+	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter, viewer or auditor")
 	return cmd
 }
 

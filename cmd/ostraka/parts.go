@@ -81,7 +81,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Observe: metrics, Rechecker: rechecker,
-		Heuristics: functions.DefaultHeuristics(), Model: asked,
+		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

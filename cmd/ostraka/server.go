@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
@@ -35,8 +36,9 @@ type serverConfig struct {
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig
 	Model        modelConfig
-	TokensOnly   bool // no agent without an enrolment token
-	Loopback     bool // no HTTPS to insist on
+	TokensOnly   bool      // no agent without an enrolment token
+	Loopback     bool      // no HTTPS to insist on
+	LogKey       audit.Key // signs the audit logs' heads; zero: the database keeps one
 	Log          *slog.Logger
 }
 

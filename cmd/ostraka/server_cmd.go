@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
@@ -25,6 +26,7 @@ type serverOptions struct {
 	listen   string
 	logLevel string
 	eulaFile string
+	logKey   string // a file
 }
 
 func newServerCommand(t *terminal) *cobra.Command {
@@ -52,6 +54,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	o.config.Model.register(f)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
+	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", false, "take no agents without an enrolment token; otherwise they wait for approval")
 	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
 	return cmd
@@ -105,6 +108,9 @@ func (o *serverOptions) complete() (err error) {
 			return err
 		}
 	}
+	if c.LogKey, err = readLogKey(o.logKey); err != nil {
+		return err
+	}
 	if err := c.chooseQueues(); err != nil {
 		return err
 	}
@@ -129,6 +135,25 @@ func (o *serverOptions) complete() (err error) {
 	}
 	c.Log, err = newLog(o.terminal, o.logLevel)
 	return err
+}
+
+// maxKeyFileBytes is how long the file with a key of the audit logs may be.
+const maxKeyFileBytes = 1 << 10
+
+// readLogKey is the zero value where no file is named.
+func readLogKey(path string) (audit.Key, error) {
+	if path == "" {
+		return audit.Key{}, nil
+	}
+	text, err := readAtMost(path, maxKeyFileBytes)
+	if err != nil {
+		return audit.Key{}, err
+	}
+	key, err := audit.ParseKey(string(text))
+	if err != nil {
+		return key, usageError("--log-key-file %s: %v", path, err)
+	}
+	return key, nil
 }
 
 // chooseQueues turns what was typed into the queues to work on.

@@ -1,0 +1,42 @@
+package api_test
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+func (f *fake) ListAudit(_ context.Context, _ uuid.UUID, _ functions.AuditFilter, page functions.ListPage) ([]functions.AuditRecord, error) {
+	f.page = page
+	return make([]functions.AuditRecord, f.items), f.begin()
+}
+
+func (f *fake) GetAudit(context.Context, uuid.UUID, int64) (functions.AuditProof, error) {
+	return functions.AuditProof{}, f.begin()
+}
+
+func (f *fake) AuditHead(context.Context, uuid.UUID) (functions.AuditHead, error) {
+	return functions.AuditHead{}, f.begin()
+}
+
+func (f *fake) AuditStats(context.Context, uuid.UUID, string, time.Time, time.Time) ([]functions.AuditCount, error) {
+	return nil, f.begin()
+}
+
+func (f *fake) AuditExport(context.Context, uuid.UUID) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if err := f.begin(); err != nil {
+			yield(nil, err)
+			return
+		}
+		yield([]byte("{}\n"), nil)
+	}
+}
+
+func (f *fake) PruneAudit(context.Context, functions.Principal, uuid.UUID, time.Time) (int64, error) {
+	return 0, f.begin()
+}

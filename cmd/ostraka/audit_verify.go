@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newAuditCheckpoint(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "checkpoint", Short: "Print the newest signed head of the log", Args: arguments(0),
+		Long: `Print the newest signed head of the log. Keep it where the server's operator has no access: a log that does not
+grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. The key to verify with goes to stderr.`,
+		Example: "  ostraka audit checkpoint > head.txt",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			doc, err := answer.Read[client.AuditHead](c.GetAuditCheckpoint(cmd.Context(), c.project))
+			if err != nil {
+				return explain("getting the checkpoint", err)
+			}
+			head := doc.Value
+			if head.Size == 0 {
+				t.say("nothing is sealed yet: try again in some seconds")
+			} else if _, err := audit.Open([]byte(head.Checkpoint), head.Key); err != nil {
+				return &exitError{code: exitFailed, err: err}
+			}
+			if output.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
+			t.say("key: %s", head.Key)
+			_, err = io.WriteString(t.out, head.Checkpoint)
+			return err
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}
+
+func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "export", Short: "Print the sealed log as JSON lines, to be verified anywhere", Args: arguments(0),
+		Example: "  ostraka audit export > audit.jsonl\n  ostraka audit verify --export audit.jsonl --key KEY   # no server is asked",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			body, err := answer.Stream(c.ExportAudit(cmd.Context(), c.project))
+			if err != nil {
+				return explain("exporting the audit log", err)
+			}
+			defer body.Close()
+			if _, err := io.Copy(t.out, body); err != nil {
+				return &exitError{code: exitUnreachable, err: fmt.Errorf("exporting the audit log: %w", err), hint: "what was written is not whole: export again"}
+			}
+			return nil
+		},
+	}
+}
+
+// auditVerifyOptions are the flags of `ostraka audit verify`.
+type auditVerifyOptions struct {
+	outputFlag
+	terminal   *terminal
+	server     *serverFlags
+	export     string
+	key        string
+	checkpoint string
+}
+
+func newAuditVerify(t *terminal, server *serverFlags) *cobra.Command {
+	o := &auditVerifyOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Verify the log, of the server or of an export", Args: arguments(0),
+		Long: `Verify the log: its records lead to the heads that the server has signed. Every edit, drop, reorder, insertion and
+truncation is named with its place. Without --export the server's log is read and verified here; with it, no server is asked.
+
+Give the key that you know of, and a checkpoint that you kept: without them a pass says only that the log agrees with itself.`,
+		Example: `  ostraka audit verify
+  ostraka audit verify --export audit.jsonl --key "$(cat log.key)" --checkpoint head.txt`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	f := cmd.Flags()
+	o.register(f)
+	f.StringVar(&o.export, "export", "", "verify this file; - is stdin")
+	f.StringVar(&o.key, "key", "", "the log's key, as ostraka audit checkpoint shows it; left out: the one that the server gives")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "file with a checkpoint that was kept: the log must have grown out of it")
+	return cmd
+}
+
+func (o *auditVerifyOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.export != "" && o.key == "" {
+		return usageError("with which key? give --key; ostraka audit checkpoint shows it. A key that stands in the export proves nothing")
+	}
+	body, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	known, err := o.known()
+	if err != nil {
+		return err
+	}
+	report, err := audit.Verify(bufio.NewReaderSize(body, 1<<20), strings.TrimSpace(o.key), known...)
+	if err != nil {
+		return &exitError{code: exitFailed, err: fmt.Errorf("verifying the audit log: %w", err)}
+	}
+	return o.show(report)
+}
+
+// open opens the export, of the file or of the server, and learns the key where it was not given.
+func (o *auditVerifyOptions) open(ctx context.Context) (io.ReadCloser, error) {
+	switch o.export {
+	case "":
+	case "-":
+		return io.NopCloser(o.terminal.in), nil
+	default:
+		f, err := os.Open(o.export)
+		if err != nil {
+			return nil, usageError("reading the export: %v", err)
+		}
+		return f, nil
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return nil, err
+	}
+	if o.key == "" {
+		doc, err := answer.Read[client.AuditHead](c.GetAuditCheckpoint(ctx, c.project))
+		if err != nil {
+			return nil, explain("getting the log's key", err)
+		}
+		o.key = doc.Value.Key
+		o.terminal.say("the key is the one that the server gives; give --key to verify with one that you know of")
+	}
+	body, err := answer.Stream(c.ExportAudit(ctx, c.project))
+	return body, explain("exporting the audit log", err)
+}
+
+// known reads the checkpoint that was kept.
+func (o *auditVerifyOptions) known() ([]audit.Checkpoint, error) {
+	if o.checkpoint == "" {
+		return nil, nil
+	}
+	text, err := readAtMost(o.checkpoint, audit.MaxCheckpointBytes)
+	if err != nil {
+		return nil, err
+	}
+	c, err := audit.Open(text, o.key)
+	if err != nil {
+		return nil, usageError("%s: %v", o.checkpoint, err)
+	}
+	return []audit.Checkpoint{c}, nil
+}
+
+// readAtMost reads a small file.
+func readAtMost(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usageError("%v", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, usageError("%v", err)
+	}
+	if int64(len(text)) > limit {
+		return nil, usageError("%s has more than %d bytes: it is something else", path, limit)
+	}
+	return text, nil
+}
+
+func (o *auditVerifyOptions) show(r *audit.Report) error {
+	t := o.terminal
+	if o.json() {
+		if err := writeValue(t.out, r); err != nil {
+			return err
+		}
+	} else {
+		err := printFields(t, [][2]string{
+			{"log", r.Origin},
+			{"sealed", fmt.Sprintf("%d records", r.Size)},
+			{"verified", fmt.Sprintf("%d records", r.Records)},
+			{"pruned", prunedText(r.Pruned)},
+			{"checkpoints", fmt.Sprintf("%d signed heads agree", r.Checkpoints)},
+		})
+		for _, f := range r.Faults {
+			fmt.Fprintf(t.out, "%-11s %s\n", strings.ToUpper(string(f.Kind)), f.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if r.Sound() {
+		t.say("the log is whole. Not proved: that what it says was true when it was written, that nothing stayed out of it, or that nobody was shown another log")
+		return nil
+	}
+	if r.Unnamed > 0 {
+		t.say("and %d further faults", r.Unnamed)
+	}
+	return &exitError{code: exitFailed, err: errors.New("the log was changed")}
+}
+
+func prunedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d records, of which the hash alone is left", n)
+}
+
+func newAuditKey(t *terminal) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "key", Short: "Make a key that signs audit logs, for ostraka server --log-key-file", Args: arguments(0),
+		Long: `Make a key that signs the heads of audit logs, and print it. Put it into a file that only the server can read, and
+give ostraka server --log-key-file. Without one the database keeps a key, and whoever has the database can sign another log.`,
+		Example: "  (umask 077; ostraka audit key > /etc/ostraka/log.key)",
+		RunE: func(*cobra.Command, []string) error {
+			secret := audit.NewKey().Secret()
+			return printSecret(t, &output, "key", secret, map[string]string{"key": secret})
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}

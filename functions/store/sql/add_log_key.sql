@@ -1,0 +1,1 @@
+insert into log_keys (secret) values ($1) on conflict (one) do nothing

@@ -1,0 +1,1 @@
+select number, hash from audit_nodes where number = any($1::bigint[])
