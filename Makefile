@@ -71,6 +71,10 @@ bench-trust: build ## simulate the verification against agents that lie, and pri
 		bin/ostraka simulate --assume-hostile $$share --rules bound --populations $(WORST); done
 	@echo "## target error 0.001, assuming 10 % hostile and having 20 %"
 	@bin/ostraka simulate --hostile 0.2 --rules bound --populations $(WORST)
+	@for seed in 1 2 3 4 5 6 7 8; do echo "## 10 owners, one hostile and the fastest, seed $$seed"; \
+		bin/ostraka simulate --agents 10 --results 200000 --seed $$seed --rules bound --populations $(FAST); done
+
+FAST := fast-worst,fast-end,fastest-end
 
 WORST := always,worst-rate,window-end,colluding-1%,returning,returning-worst,returning-burst
 

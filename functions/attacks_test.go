@@ -58,3 +58,29 @@ func TestATokenOfAnotherProjectBringsOneVoice(t *testing.T) {
 	require.Equal(t, functions.JobFinished, done.State, done.Error)
 	requireTruth(t, done, truth(rangeOf(2)))
 }
+
+// TestOwnersThatAnotherProjectInventsAreOneVoice: another project's owner names as many owners as a quorum wants, or none at all.
+func TestOwnersThatAnotherProjectInventsAreOneVoice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.UpdateProject(t.Context(), w.by, w.project, functions.ProjectChange{AgentsOpen: new(true)}, 1)
+	require.NoError(t, err)
+	other, _ := w.newProject("other")
+	job := w.submit(3)
+	w.settleAll()
+	for _, owner := range []string{"alice", "bob", ""} {
+		a := w.enrol(w.newToken(other), "invented-"+owner, liar)
+		w.sql("update ostraka.agent_projects set owner = $2 where agent_id = $1", a.id, owner)
+		a.do(3)
+		w.settleAll()
+	}
+	require.Equal(t, int64(3), w.job(job.ID).Attempts, "one for each shard")
+	require.Zero(t, w.job(job.ID).Shards.Accepted)
+	require.Equal(t, int64(1), w.count("select count(distinct owner) from lease_cursors where owner like 'elsewhere:%'"))
+	known := w.enrol(w.newToken(other), "known", honest)
+	w.sql("update ostraka.agents set owner = 'carol' where id = $1", known.id)
+	require.Equal(t, 3, known.do(3), "an operator knows whose it is")
+	done := w.workOff(job, 3, w.agent(honest))
+	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	requireTruth(t, done, truth(rangeOf(3)))
+}

@@ -50,6 +50,9 @@ type Population struct {
 	// late is the share of leases that such an agent lets expire; its results
 	// come in all the same, after somebody else's.
 	late float64
+	// speed is how many times as fast as the others hostile agents are: 0 is 1.
+	// Who does not compute is as fast as it wants.
+	speed float64
 }
 
 func honest(verify.Bound) behaviour {
@@ -151,6 +154,9 @@ func Populations() []Population {
 		{Name: "returning-worst", About: "wrong once in A+1, and back under a new name when caught", hostile: worstRate, returning: true},
 		{Name: "returning-burst", About: "lies 70 times first, then is honest; new name when caught", hostile: firstBurst, returning: true},
 		{Name: "returning-end", About: "lies at the end of each window; new name when caught", hostile: lastOfWindow, returning: true},
+		{Name: "fast-worst", About: "ten times as fast as the others, wrong as often as harms most", hostile: worstRate, speed: 10},
+		{Name: "fast-end", About: "ten times as fast, lies at the end of each window; new name when caught", hostile: lastOfWindow, returning: true, speed: 10},
+		{Name: "fastest-end", About: "fifty times as fast, lies at the end of each window; new name when caught", hostile: lastOfWindow, returning: true, speed: 50},
 		{Name: "returning-collude", About: "colluding in 1 %, new name when caught", hostile: colluding(0.01), returning: true},
 	}
 }

@@ -14,13 +14,21 @@ func (w *world) wait(n int32, a *agent) {
 	w.shards[n].awaits = a.window
 	rate := w.bound.Rate(w.evidence[a.name], w.means)
 	a.waiting = append(a.waiting, n)
+	a.owner.given++
+	w.given++
 	if a.draws.Draw(int64(n), rate) {
 		w.audit(n, a, 0)
 		w.drop(a, n)
 	}
 	if len(a.waiting) >= w.bound.Window {
-		w.close(w.bound.Close(verify.Pool{Agent: a.name, Results: len(a.waiting)}, w.means))
+		w.close(w.bound.Close(w.pool(a), w.means))
 	}
+}
+
+// pool is the window of an agent, and what its owner has given so far.
+func (w *world) pool(a *agent) verify.Pool {
+	share := verify.Owner{Results: a.owner.given, All: w.given, Spent: a.owner.spent, Shards: int64(len(w.shards))}
+	return verify.Pool{Agent: a.name, Results: len(a.waiting), Owner: share}
 }
 
 // drop takes a result that is final by itself out of its window.
@@ -33,16 +41,14 @@ func (w *world) drop(a *agent, n int32) {
 // tail closes the windows that are left when no shard is open. It says whether
 // there were any.
 func (w *world) tail() bool {
-	var pools []verify.Pool
+	closed := false
 	for _, a := range w.names {
-		a.waiting = w.provisional(a, a.waiting)
-		pools = append(pools, verify.Pool{Agent: a.name, Results: len(a.waiting)})
+		if a.waiting = w.provisional(a, a.waiting); len(a.waiting) > 0 {
+			w.close(w.bound.Close(w.pool(a), w.means)) // one after the other: an owner's next window knows what this one has spent
+			closed = true
+		}
 	}
-	closings := w.bound.Tail(pools, w.means)
-	for _, c := range closings {
-		w.close(c)
-	}
-	return len(closings) > 0
+	return closed
 }
 
 // provisional keeps those of an agent's results that are not final.
@@ -57,6 +63,7 @@ func (w *world) close(c verify.Closing) {
 	a.closing, a.waiting = w.provisional(a, a.waiting), nil
 	window := a.window
 	a.window++
+	a.owner.spent += c.Risk
 	before := a.tainted
 	for _, n := range w.chosen(a, window, c) {
 		w.audit(n, a, c.Voices)
@@ -67,6 +74,7 @@ func (w *world) close(c verify.Closing) {
 	for _, n := range w.provisional(a, a.closing) {
 		if c.Voices == 0 && verify.Final(w.shards[n].awaits, window) {
 			w.finish(n)
+			a.final = append(a.final, n)
 		}
 	}
 	a.closing = nil
@@ -118,12 +126,18 @@ func (w *world) support(n int32) (count int) {
 	return count
 }
 
-// reopen takes back what an agent has given and is not final.
+// reopen takes back what an agent has given, what is final included, but for
+// what the server gave as well: the job still runs.
 func (w *world) reopen(a *agent) {
 	w.now++
 	a.tainted = w.now
 	taken := append(w.provisional(a, a.closing), w.provisional(a, a.waiting)...)
-	a.closing, a.waiting = nil, nil
+	for _, n := range a.final {
+		if s := w.shards[n]; s.agent == w.byName[a.name] && s.final != 0 && !s.proven {
+			taken = append(taken, n)
+		}
+	}
+	a.closing, a.waiting, a.final = nil, nil, nil
 	a.window++
 	for _, n := range taken {
 		votes := w.history[n]

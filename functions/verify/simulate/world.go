@@ -25,11 +25,21 @@ type agent struct {
 	gone        bool
 	quarantined bool
 
+	owner *owner
+
 	draws   verify.Draws
 	window  int64
 	waiting []int32 // shards that wait in the open window
 	closing []int32 // those of the window that is being audited
+	final   []int32 // results that are final by their windows
 	valid   int     // BOINC's consecutive_valid
+}
+
+// owner is who a machine belongs to, whatever names it takes: the token stays
+// the same.
+type owner struct {
+	given int64   // results that were gathered in windows
+	spent float64 // by windows that were drawn from
 }
 
 // shard is what is written down about a shard.
@@ -39,6 +49,7 @@ type shard struct {
 	accepted int // the moment
 	final    int // the moment; 0: not yet
 	awaits   int64
+	proven   bool // the server gave the answer as well
 }
 
 type world struct {
@@ -54,6 +65,8 @@ type world struct {
 	names    []*agent
 	byName   map[string]int32
 	slots    []*agent // who works now
+	owners   []*owner // by slot
+	given    int64    // results that were gathered in windows
 	evidence map[string]verify.Evidence
 	shards   []shard
 	open     []int32  // to be lent again
@@ -88,6 +101,7 @@ func newWorld(o Options, p Population, rule Rule) *world {
 	w.hostile = p.hostile(w.bound)
 	hostile := int(o.Hostile*float64(o.Agents) + 0.5)
 	for slot := range o.Agents {
+		w.owners = append(w.owners, &owner{})
 		w.slots = append(w.slots, w.join(slot, slot < hostile))
 	}
 	for i := range w.shards {
@@ -100,7 +114,7 @@ func newWorld(o Options, p Population, rule Rule) *world {
 func (w *world) join(slot int, special bool) *agent {
 	a := &agent{
 		name: fmt.Sprintf("agent-%06d", len(w.names)), slot: slot, fair: !special || w.pop.fair, private: own + answer(slot),
-		firstLie: -1, caught: -1, window: 1, behave: honest(w.bound),
+		firstLie: -1, caught: -1, window: 1, behave: honest(w.bound), owner: w.owners[slot],
 	}
 	if special {
 		a.behave, a.late = w.hostile, w.pop.late
@@ -238,12 +252,15 @@ func (w *world) digest(a answer) string {
 
 // pick chooses a machine that works and has not answered this shard.
 func (w *world) pick(n int32, but *agent) *agent {
-	const tries = 1000
+	const tries = 10_000
 	for range tries {
 		if len(w.slots) == 0 {
 			return nil
 		}
 		a := w.slots[w.dice.IntN(len(w.slots))]
+		if most := w.pop.speed; most > 1 && a.fair && w.dice.Float64()*most > 1 {
+			continue // the others ask more often
+		}
 		if a != but && (len(w.history[n]) == 0 || !slices.ContainsFunc(w.history[n], func(v vote) bool { return v.agent == a })) {
 			return a
 		}
@@ -301,6 +318,7 @@ func (w *world) accept(n int32, v verify.Verdict) {
 		w.now++
 		s.accepted = w.now
 	}
+	s.proven = s.proven || v.Proven
 	switch {
 	case !v.Provisional:
 		w.finish(n)
