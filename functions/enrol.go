@@ -96,8 +96,10 @@ func projectOfToken(ctx context.Context, db store.DB, token string) (tokenProjec
 
 // CheckEnrolmentToken says whether agents can enrol by the token, before anything else of an enrolment is looked at.
 func (s *Service) CheckEnrolmentToken(ctx context.Context, token string) error {
-	_, err := projectOfToken(ctx, s.store.Pool, token)
-	return translate(err, uuid.Nil)
+	return s.control(ctx, func(tx pgx.Tx) error {
+		_, err := projectOfToken(ctx, tx, token)
+		return err
+	})
 }
 
 // mayWait says whether an agent without a token may enrol: one that is known may always, a new one where there is room to wait.
