@@ -2500,11 +2500,14 @@ type KillStatus struct {
 	Project *openapi_types.UUID `json:"project,omitempty"`
 	Reason  string              `json:"reason"`
 
+	// Running What servers execute of it themselves; they are ending it.
+	Running []ServerRun `json:"running"`
+
 	// Sandboxes Sandboxes that it holds and that run, as far as agents have reported.
 	Sandboxes int64           `json:"sandboxes"`
 	Scope     KillStatusScope `json:"scope"`
 
-	// Silent No lease that it holds is open, and every agent that was heard of in the last minute has confirmed that nothing of it runs.
+	// Silent No lease that it holds is open, no server executes anything of it, and every agent that was heard of in the last minute has confirmed that nothing of it runs.
 	Silent bool `json:"silent"`
 
 	// Unconfirmed Of these, those that were heard of in the last minute and have not confirmed.
@@ -3412,6 +3415,17 @@ type SandboxSampleList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ServerRun defines model for ServerRun.
+type ServerRun struct {
+	Batch     openapi_types.UUID `json:"batch"`
+	Function  string             `json:"function"`
+	Job       openapi_types.UUID `json:"job"`
+	Project   openapi_types.UUID `json:"project"`
+	Shards    int64              `json:"shards"`
+	StartedAt time.Time          `json:"started_at"`
+	Version   int64              `json:"version"`
 }
 
 // Session defines model for Session.

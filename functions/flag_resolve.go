@@ -148,13 +148,13 @@ func (s *Service) askRecheck(ctx context.Context, tx *store.Tx, project uuid.UUI
 	if err != nil {
 		return nil, err
 	}
-	if _, err := store.Exec(ctx, tx, store.AskRechecks, *f.Job, shard, "person"); err != nil {
+	if _, err := store.Exec(ctx, tx, store.AskRechecks, *f.Job, shard, "person", LongWallSeconds); err != nil {
 		return nil, err
 	}
 	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 		return nil, err
 	}
-	batch, err := nextBatch(ctx, tx, project)
+	batch, err := nextBatch(ctx, tx, project, heldFunctions{})
 	return append(steps, batch...), err
 }
 

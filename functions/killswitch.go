@@ -281,12 +281,16 @@ func (s *Service) KillStatus(ctx context.Context, project, id uuid.UUID) (status
 
 func killStatus(ctx context.Context, tx pgx.Tx, project uuid.UUID, row switchRow) (KillStatus, error) {
 	agents, err := store.Many[KilledAgent](ctx, tx, store.SwitchAgents, row.ID, orNil(project))
-	return row.kill().status(agents), err
+	if err != nil {
+		return KillStatus{}, err
+	}
+	runs, err := store.Many[ServerRun](ctx, tx, store.RunsHeld, row.ID, orNil(project))
+	return row.kill().status(agents, runs), err
 }
 
 // status sums up what is known of the agents that a switch concerns; those that have not confirmed come first.
-func (k KillSwitch) status(agents []KilledAgent) KillStatus {
-	st := KillStatus{KillSwitch: k, Agents: len(agents), Waiting: []KilledAgent{}}
+func (k KillSwitch) status(agents []KilledAgent, runs []ServerRun) KillStatus {
+	st := KillStatus{KillSwitch: k, Agents: len(agents), Waiting: []KilledAgent{}, Running: runs}
 	for _, a := range agents {
 		st.Leases += a.Leases
 		st.Sandboxes += a.Sandboxes
@@ -302,7 +306,7 @@ func (k KillSwitch) status(agents []KilledAgent) KillStatus {
 			st.Waiting = append(st.Waiting, a)
 		}
 	}
-	st.Silent = k.OffAt == nil && st.Unconfirmed == 0 && st.Leases == 0
+	st.Silent = k.OffAt == nil && st.Unconfirmed == 0 && st.Leases == 0 && len(runs) == 0
 	return st
 }
 

@@ -23,6 +23,7 @@ import (
 type RecheckArgs struct {
 	Project uuid.UUID `json:"project"`
 	Batch   uuid.UUID `json:"batch"`
+	Long    bool      `json:"long,omitempty"` // it is of the lane of functions that may take long
 }
 
 // Kind names the step.
@@ -32,13 +33,14 @@ func (RecheckArgs) Kind() string { return "recheck" }
 const (
 	// RecheckBatch is how many shards one step executes: enough that a sandbox costs little, few enough that projects take turns.
 	RecheckBatch = 128
-	// RecheckBatchTime is how long the shards of a batch may have taken agents together. A single one may take longer.
+	// RecheckBatchTime is how long the shards of a batch may have taken agents together. A single one may take longer. Where others wait, a
+	// batch ends after RecheckSlice.
 	RecheckBatchTime = 5 * time.Minute
 	// RecheckBatchLimit is how long they may take together if each takes as long as the function may, whatever agents said of them, and
 	// RecheckBatchBytes how much they may put out, which is in memory together. A single one may take and put out more.
 	RecheckBatchLimit = 6 * time.Hour
 	RecheckBatchBytes = 256 << 20
-	// MaxRecheckBatches is how many batches of one project are under way or enqueued, so that no project takes all of the server.
+	// MaxRecheckBatches is how many batches of one project are under way or enqueued in each lane; one of them waits for its turn.
 	MaxRecheckBatches = 4
 )
 
@@ -62,6 +64,7 @@ type recheckWork struct {
 	policy    verify.Policy
 	validator *ValidatorRef
 	function  functionRow
+	held      bool // by a switch
 	shards    []recheck.Shard
 }
 
@@ -72,20 +75,39 @@ var errNoRechecker = errors.New("this server works the queue of rechecks and has
 // executes the shard once more, elsewhere and with another hash seed, before anybody is blamed. An execution that does not come about is
 // never a verdict: it is tried again later.
 func (s *Service) Recheck(ctx context.Context, args RecheckArgs) error {
+	if s.rechecker == nil {
+		return s.delayBatch(ctx, args, errNoRechecker)
+	}
+	turn, err := s.takeTurn(ctx, args.Project, args.Long)
+	if err != nil {
+		return err
+	}
+	defer turn.give()
 	work, err := s.claimRechecks(ctx, args)
 	if err != nil {
 		return fmt.Errorf("taking up rechecks: %w", err)
 	}
-	if len(work.numbers) == 0 || work.state.Ended() {
+	switch {
+	case len(work.numbers) == 0 || work.state.Ended():
 		return s.endBatch(ctx, args, work)
+	case work.held: // it was cut off, and put on hold since
+		return s.freeBatch(ctx, args)
 	}
-	runs, err := s.executeBatch(ctx, args, work)
+	runs, err := s.executeBatch(ctx, turn, args, work)
+	unnoted := s.endRun(ctx, args.Batch)
 	if len(runs) > 0 { // also of a batch that broke off in the middle
 		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
 			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
 		}
 	}
-	if err != nil {
+	switch {
+	case unnoted != nil:
+		return unnoted
+	case errors.Is(err, errRunEnded):
+		return s.endBatch(ctx, args, work)
+	case stoppedRun(err):
+		return s.freeBatch(ctx, args)
+	case err != nil:
 		return s.delayBatch(ctx, args, err)
 	}
 	return s.endBatch(ctx, args, recheckWork{})
@@ -99,6 +121,10 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 	}
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		work = recheckWork{}
+		held, err := heldOf(ctx, tx, args.Project)
+		if err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 			return err
 		}
@@ -107,7 +133,7 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 			return err // another run has ended it
 		}
 		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
-			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes)
+			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions)
 		if err != nil {
 			return err
 		}
@@ -118,15 +144,26 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 			if err := work.read(ctx, tx); err != nil {
 				return err
 			}
+			work.held = held.cover(work.function)
 		}
-		steps, err := nextBatch(ctx, tx, args.Project)
+		steps, err := nextBatch(ctx, tx, args.Project, held)
 		if err != nil {
 			return err
 		}
-		return s.enqueue(ctx, tx, steps...)
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.enqueue(ctx, tx, steps...); err != nil || len(work.numbers) == 0 || work.state.Ended() || work.held {
+			return err
+		}
+		return beginRun(ctx, server, args, work)
 	})
 	return work, err
 }
+
+// long says whether its shards may take so long that they have a lane of their own.
+func (w *recheckWork) long() bool { return w.function.Manifest.Limits.WallSeconds > LongWallSeconds }
 
 // sub is the work as what is weighed.
 func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
@@ -169,13 +206,18 @@ func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
 
 // nextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
 // the gate of rechecks.
-func nextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID) ([]Step, error) {
-	id := newID()
-	n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches)
-	if err != nil || n == 0 {
-		return nil, err
+func nextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held heldFunctions) (steps []Step, err error) {
+	for _, long := range []bool{false, true} {
+		id := newID()
+		n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			steps = append(steps, RecheckArgs{Project: project, Batch: id, Long: long})
+		}
 	}
-	return []Step{RecheckArgs{Project: project, Batch: id}}, nil
+	return steps, nil
 }
 
 // askRechecks has the server execute what was decided to be executed. It is the last thing that a transaction locks.
@@ -190,13 +232,13 @@ func askRechecks(ctx context.Context, tx *store.Tx, d settlement) ([]Step, error
 	case len(d.draws) > 0:
 		why = "audit"
 	}
-	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.job, d.rechecks, why); err != nil {
+	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.job, d.rechecks, why, LongWallSeconds); err != nil {
 		return nil, err
 	}
 	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 		return nil, err
 	}
-	return nextBatch(ctx, tx, d.project)
+	return nextBatch(ctx, tx, d.project, heldFunctions{}) // who takes it up finds out what is held
 }
 
 // endBatch ends a batch, with what is left of it where its job has ended, and lets the next one begin.
@@ -207,13 +249,17 @@ func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWo
 				return err
 			}
 		}
+		held, err := heldOf(ctx, tx, args.Project)
+		if err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch); err != nil {
 			return err
 		}
-		steps, err := nextBatch(ctx, tx, args.Project)
+		steps, err := nextBatch(ctx, tx, args.Project, held)
 		if err != nil {
 			return err
 		}
@@ -256,18 +302,18 @@ type serverRun struct {
 
 // executeBatch executes the batch, and those shards again, each time with another of Python's hash seeds (agents have 0), where the server's
 // answer would speak against an agent: until it is certain, or another one comes out. What was executed before an error is returned with it.
-func (s *Service) executeBatch(ctx context.Context, args RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
-	if s.rechecker == nil {
-		return nil, errNoRechecker
-	}
+// Where others want the slot, an execution ends between two shards, and others have their turn before the next one goes on with those shards
+// that it has got to: so that each time one shard at least is settled.
+func (s *Service) executeBatch(ctx context.Context, turn *turn, args RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
 	code, err := s.bundleOf(ctx, args.Project, work.function)
 	if err != nil {
 		return nil, err
 	}
 	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.openInput(args.Project)}
 	runs := map[int64][]serverRun{}
-	if err := s.execute(ctx, batch, runs); err != nil {
-		return s.settledRuns(ctx, args, work, runs), err
+	cut := s.executeOnce(ctx, args, work, batch, runs)
+	if cut != nil && !errors.Is(cut, errSliceEnd) {
+		return s.settledRuns(ctx, args, work, runs), cut
 	}
 	d, err := s.doubts(ctx, args, work, runs)
 	if err != nil {
@@ -276,19 +322,55 @@ func (s *Service) executeBatch(ctx context.Context, args RecheckArgs, work reche
 	for {
 		again := d.contradicted(runs)
 		if len(again) == 0 {
-			return runs, nil
+			return runs, cut
+		}
+		if err := turn.pass(ctx); err != nil {
+			return s.settledRuns(ctx, args, work, runs), err
 		}
 		batch.HashSeed++
 		batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
-		if err := s.execute(ctx, batch, runs); err != nil {
+		err := s.executeOnce(ctx, args, work, batch, runs)
+		if err != nil && !errors.Is(err, errSliceEnd) {
 			return s.settledRuns(ctx, args, work, runs), err
 		}
-		if work.validator != nil { // which has another answer to compare
+		if err != nil {
+			cut = err
+			forgetUnfinished(runs, again)
+		}
+		if work.validator != nil || err != nil { // which has another answer to compare, or fewer shards are left
 			if d, err = s.doubts(ctx, args, work, runs); err != nil {
 				return nil, err
 			}
 		}
 	}
+}
+
+// forgetUnfinished drops the runs of those shards that were to be executed once more and were not got to: they are taken up again.
+func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
+	most := 0
+	for _, n := range again {
+		most = max(most, len(runs[n]))
+	}
+	for _, n := range again {
+		if len(runs[n]) < most {
+			delete(runs, n)
+		}
+	}
+}
+
+// executeOnce executes a batch for as long as it may go on.
+func (s *Service) executeOnce(ctx context.Context, args RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
+	r, err := s.watchBatch(ctx, args, work)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	batch.Ended = r.ended
+	err = s.execute(ctx, r.ctx, batch, runs)
+	if err != nil && r.ctx.Err() != nil && ctx.Err() == nil {
+		return context.Cause(r.ctx)
+	}
+	return err
 }
 
 // settledRuns are those of an execution that broke off which need no further one.
@@ -312,9 +394,9 @@ func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f functionRow
 	return bundle.Verify(bytes.NewReader(archive), f.Size)
 }
 
-// execute adds what came out to the runs of each shard.
-func (s *Service) execute(ctx context.Context, batch recheck.Batch, runs map[int64][]serverRun) error {
-	results, err := s.rechecker.Recheck(ctx, batch)
+// execute adds what came out to the runs of each shard, also where the run has ended before the batch.
+func (s *Service) execute(ctx, run context.Context, batch recheck.Batch, runs map[int64][]serverRun) error {
+	results, err := s.rechecker.Recheck(run, batch)
 	known := map[int64]bool{}
 	for _, shard := range batch.Shards {
 		known[shard.Number] = true
@@ -401,4 +483,9 @@ func (r serverRun) row() attemptRow {
 // answered says whether the run is an answer, and not how this machine ended it.
 func (r serverRun) answered() bool {
 	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
+}
+
+// usedUp says whether the run has taken all the time that the function may: it is not given as much once more.
+func (r serverRun) usedUp() bool {
+	return r.Status == string(verify.Timeout) || r.Status == string(verify.CPULimit)
 }

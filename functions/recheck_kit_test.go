@@ -17,10 +17,11 @@ import (
 type court struct {
 	mu       sync.Mutex
 	answer   func(input string, seed uint32) functions.Result
-	trouble  error // what a sandbox that is away says
-	breakOff int   // shards after which the next batch breaks off; 0: it does not
-	executed int   // shards so far
-	largest  int   // shards of the largest batch so far
+	trouble  error                                                // what a sandbox that is away says
+	breakOff int                                                  // shards after which the next batch breaks off; 0: it does not
+	executed int                                                  // shards so far
+	largest  int                                                  // shards of the largest batch so far
+	during   func(ctx context.Context, batch recheck.Batch) error // while a shard is executed
 }
 
 var errAway = errors.New("the sandbox does not answer")
@@ -35,7 +36,7 @@ func (c *court) Health(context.Context) error {
 	return c.trouble
 }
 
-func (c *court) Recheck(_ context.Context, batch recheck.Batch) ([]harness.Result, error) {
+func (c *court) Recheck(ctx context.Context, batch recheck.Batch) ([]harness.Result, error) {
 	if err := batch.Check(); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,18 @@ func (c *court) Recheck(_ context.Context, batch recheck.Batch) ([]harness.Resul
 			c.breakOff = 0
 			return results, fmt.Errorf("after %d shards: %w", i, errAway)
 		}
+		if ctx.Err() != nil {
+			return results, context.Cause(ctx)
+		}
+		if c.during != nil {
+			during := c.during
+			c.mu.Unlock()
+			err := during(ctx, batch)
+			c.mu.Lock()
+			if err != nil {
+				return results, err
+			}
+		}
 		r := c.answer(string(shard.Input), batch.HashSeed)
 		out := harness.Result{
 			Shard: shard.Number, Status: harness.Status(r.Status), Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: int64(len(r.Output)), StdoutDigest: r.StdoutDigest,
@@ -64,6 +77,7 @@ func (c *court) Recheck(_ context.Context, batch recheck.Batch) ([]harness.Resul
 		}
 		results = append(results, out)
 		c.executed++
+		batch.NoteEnd()
 	}
 	return results, nil
 }

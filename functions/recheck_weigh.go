@@ -42,6 +42,9 @@ func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
 	for _, shard := range d.shards {
 		of := runs[shard.Number]
 		d.hear(shard.Number, of)
+		if len(of) == 1 && of[0].usedUp() { // it is not given as much time once more
+			continue
+		}
 		if len(of) == 1 && !of[0].answered() && d.ask(shard).Decision != verify.Fail || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
 			again = append(again, shard.Number)
 		}
@@ -86,6 +89,9 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 		}
 		taken, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, work.job, shardsRun(runs))
 		if err != nil || len(taken) == 0 { // another run of the step was quicker
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.NoteRecheckProgress, args.Batch); err != nil {
 			return err
 		}
 		if err := readOutputs(ctx, tx, b, runs); err != nil {

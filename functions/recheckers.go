@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 const (
@@ -17,6 +18,9 @@ const (
 
 // Rechecks says whether this server executes shards.
 func (s *Service) Rechecks() bool { return s.rechecker != nil }
+
+// Turns are the slots in which this server executes shards.
+func (s *Service) Turns() *recheck.Turns { return s.turns }
 
 // AnnounceRechecks says again and again that this server executes shards, and what keeps it from it, until the context ends. Policies with
 // a bound count on it. A server that ends says so: it may be back in a moment, and is counted on for RecheckerGone as one that is away.

@@ -107,7 +107,7 @@ type KillSwitch struct {
 // KillStatus says how far a switch has got.
 type KillStatus struct {
 	KillSwitch
-	Silent      bool          `json:"silent" doc:"No lease that it holds is open, and every agent that was heard of in the last minute has confirmed that nothing of it runs."`
+	Silent      bool          `json:"silent" doc:"No lease that it holds is open, no server executes anything of it, and every agent that was heard of in the last minute has confirmed that nothing of it runs."`
 	Agents      int           `json:"agents" doc:"Agents that it concerns."`
 	Confirmed   int           `json:"confirmed" doc:"Of these, those that have confirmed that nothing of it runs."`
 	Unconfirmed int           `json:"unconfirmed" doc:"Of these, those that were heard of in the last minute and have not confirmed."`
@@ -115,6 +115,18 @@ type KillStatus struct {
 	Leases      int64         `json:"leases" doc:"Open leases that it holds."`
 	Sandboxes   int64         `json:"sandboxes" doc:"Sandboxes that it holds and that run, as far as agents have reported."`
 	Waiting     []KilledAgent `json:"waiting" doc:"Agents that have not confirmed, at most 100."`
+	Running     []ServerRun   `json:"running" doc:"What servers execute of it themselves; they are ending it."`
+}
+
+// ServerRun is a batch of shards that a server executes itself.
+type ServerRun struct {
+	Batch     uuid.UUID `json:"batch"`
+	Project   uuid.UUID `json:"project"`
+	Job       uuid.UUID `json:"job"`
+	Function  string    `json:"function"`
+	Version   int       `json:"version"`
+	Shards    int       `json:"shards"`
+	StartedAt time.Time `json:"started_at"`
 }
 
 // KilledAgent is an agent that a switch concerns.

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/eula"
+	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -75,6 +76,10 @@ type Options struct {
 	LogKey auditlog.Key
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker Rechecker
+	// RecheckSlots is how many batches it executes at a time, recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
+	RecheckSlots int
+	// RecheckSlice is how long a batch keeps its slot while others wait. 0 means RecheckSlice.
+	RecheckSlice time.Duration
 }
 
 // Observer counts what the steps do. Its methods must be cheap and safe to call at once.
@@ -107,6 +112,8 @@ type Service struct {
 	refused      refusedCounts
 	rechecker    Rechecker
 	logKey       auditlog.Key
+	turns        *recheck.Turns
+	recheckSlice time.Duration
 }
 
 // New makes a Service.
@@ -120,6 +127,12 @@ func New(o Options) *Service {
 	if o.ScoreTime == 0 {
 		o.ScoreTime = MaxScoreTime
 	}
+	if o.RecheckSlots == 0 {
+		o.RecheckSlots = DefaultRecheckSlots
+	}
+	if o.RecheckSlice == 0 {
+		o.RecheckSlice = RecheckSlice
+	}
 	if o.EULA == (eula.Document{}) {
 		o.EULA = eula.Embedded()
 	}
@@ -129,7 +142,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
-		rechecker: o.Rechecker, logKey: o.LogKey,
+		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}
 }

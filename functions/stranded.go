@@ -50,7 +50,7 @@ func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 		}
 		for _, r := range rows {
 			last = r.JobID
-			err := errors.Join(s.mendSplit(ctx, r.ProjectID), s.freeStranded(ctx, r.ProjectID, r.JobID), s.askAgentsInstead(ctx, r.ProjectID, r.JobID))
+			err := errors.Join(s.mendSplit(ctx, r.ProjectID), s.mendRechecks(ctx, r.ProjectID), s.freeStranded(ctx, r.ProjectID, r.JobID), s.askAgentsInstead(ctx, r.ProjectID, r.JobID))
 			if err != nil {
 				failed = append(failed, fmt.Errorf("looking after stranded shards of job %s: %w", r.JobID, err))
 			}

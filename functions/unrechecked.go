@@ -17,8 +17,8 @@ const staleRechecks = 1024
 // reasonNoRechecker stands beside the reasons of package verify: it does not come from results.
 const reasonNoRechecker verify.ReasonCode = "no_rechecker"
 
-// askAgentsInstead gives up waiting for the server where none that can execute shards was seen for RecheckerGone: audits and doubts that
-// were its to settle go to further agents, as many as make an answer credible without it. A policy that wants every shard executed by the
+// askAgentsInstead gives up waiting for the server where none that can execute shards was seen for RecheckerGone, or where those that there
+// are had no results for this project for as long: audits and doubts that were its to settle go to further agents, as many as make an answer credible without it. A policy that wants every shard executed by the
 // server keeps waiting, which job explain says.
 func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) error {
 	return s.project(ctx, project, func(tx *store.Tx) error {
@@ -26,12 +26,20 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		if err != nil || !found || j.State.Ended() || j.Policy.TargetError == 0 {
 			return err
 		}
-		numbers, err := store.Values[int64](ctx, tx, store.StaleRechecks, job, RecheckerGone, staleRechecks)
-		if err != nil || len(numbers) == 0 {
+		terms, err := s.auditTerms(ctx, tx, project, j.Policy)
+		if err != nil || terms == nil {
 			return err
 		}
-		terms, err := s.auditTerms(ctx, tx, project, j.Policy)
-		if err != nil || terms == nil || terms.rechecks {
+		why := noRechecker()
+		if terms.rechecks {
+			stuck, _, err := store.Value[bool](ctx, tx, store.RechecksStuck, job, RecheckerGone)
+			if err != nil || !stuck {
+				return err
+			}
+			why = noTurnFor()
+		}
+		numbers, err := store.Values[int64](ctx, tx, store.StaleRechecks, job, RecheckerGone, staleRechecks, !terms.rechecks)
+		if err != nil || len(numbers) == 0 {
 			return err
 		}
 		b, err := readBench(ctx, tx, submissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
@@ -45,10 +53,10 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		w := weighed{counts: map[uuid.UUID]*count{}, terms: terms}
 		for _, shard := range b.shards {
 			if slices.Contains(dropped, shard.Number) {
-				w.unrechecked(b, shard)
+				w.unrechecked(b, shard, why)
 			}
 		}
-		return s.settle(ctx, tx, settlement{project: project, job: job, weighed: w, reopened: noRechecker()})
+		return s.settle(ctx, tx, settlement{project: project, job: job, weighed: w, reopened: why})
 	})
 }
 
@@ -56,10 +64,13 @@ func noRechecker() string {
 	return fmt.Sprintf("no server that can execute shards was seen for %v: further agents are asked in its place", RecheckerGone)
 }
 
+func noTurnFor() string {
+	return fmt.Sprintf("the servers that execute shards had no results for this project in %v: further agents are asked in their place", RecheckerGone)
+}
+
 // unrechecked is a shard that the server was to execute, and no server does. Its audits go on, and agents end them: one that fails counts
 // as if the server had found it out.
-func (w *weighed) unrechecked(b bench, shard shardRow) {
-	why := noRechecker()
+func (w *weighed) unrechecked(b bench, shard shardRow, why string) {
 	if shard.State != ShardOpen && shard.State != ShardAccepted {
 		w.endVoid(b, shard, why)
 		return

@@ -74,8 +74,10 @@ func workers(queue string) int {
 		return 4
 	case QueueVerify:
 		return 8
-	case QueueAggregate, QueueRecheck:
+	case QueueAggregate:
 		return 4
+	case QueueRecheck: // most of them wait for their project's turn: what runs at once is bounded there
+		return 32
 	default:
 		return 8
 	}

@@ -279,6 +279,9 @@ func switchFields(k client.KillStatus) [][2]string {
 		{"agents", fmt.Sprintf("%d of %d confirmed, %d missing, %d away", k.Confirmed, k.Agents, k.Unconfirmed, k.Offline)},
 		{"leases", strconv.FormatInt(k.Leases, 10)},
 	}
+	for _, r := range k.Running {
+		fields = append(fields, [2]string{"server", fmt.Sprintf("executes %d shards of %s version %d itself (job %s), since %s", r.Shards, r.Function, r.Version, r.Job, shortTime(r.StartedAt))})
+	}
 	for _, a := range k.Waiting {
 		state := "missing"
 		if !a.Seen {

@@ -50,7 +50,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.StringVar(&c.Image, "recheck-image", "", "image for rechecks in Docker, by its digest (sha256:…); left out: one that is made from this program")
 	f.StringVar(&c.DockerHost, "docker-host", "", "Docker daemon, such as unix:///var/run/docker.sock (or DOCKER_HOST)")
 	f.IntVar(&c.Warm, "recheck-warm", 1, fmt.Sprintf("how many containers wait, started: 0 to %d", docker.MaxWarm))
-	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks run at a time: 1 to %d", docker.MaxConcurrent))
+	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks run at a time: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
@@ -73,6 +73,11 @@ func (c *recheckConfig) complete(t *terminal) error {
 	}
 	c.Python.Dir = t.env(pythonDirVariable) // else in the user's cache, where there is one
 	return nil
+}
+
+// room is how many sandboxes there may be at a time: those of functions that may take long run beside the others.
+func (c recheckConfig) room() int {
+	return min(c.Concurrent+recheck.LongSlots(c.Concurrent), docker.MaxConcurrent)
 }
 
 // rechecks says whether this process works the queue of rechecks.
@@ -114,7 +119,7 @@ func chooseRechecker(ctx context.Context, config serverConfig, dir string) (rech
 	}
 	if c.Sandbox != recheckLinux {
 		x, err := docker.New(docker.Config{
-			Host: c.DockerHost, Image: c.Image, Installation: installation(config.DatabaseURL), Dir: dir, Python: tree, Warm: c.Warm, Concurrent: c.Concurrent,
+			Host: c.DockerHost, Image: c.Image, Installation: installation(config.DatabaseURL), Dir: dir, Python: tree, Warm: c.Warm, Concurrent: c.room(),
 			RequireGVisor: c.RequireGVisor, Hidden: hidden, Log: config.Log,
 		})
 		if c.Sandbox == recheckDocker {
@@ -129,7 +134,7 @@ func chooseRechecker(ctx context.Context, config serverConfig, dir string) (rech
 		}
 		config.Log.Info("shards are not executed again in Docker containers", "reason", err)
 	}
-	x, err := recheck.NewLocal(ctx, recheck.LocalConfig{Python: tree, Dir: dir, Concurrent: c.Concurrent, Hidden: hidden, Log: config.Log})
+	x, err := recheck.NewLocal(ctx, recheck.LocalConfig{Python: tree, Dir: dir, Concurrent: c.room(), Hidden: hidden, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}

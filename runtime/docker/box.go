@@ -237,6 +237,7 @@ func (b *box) receive(batch recheck.Batch) ([]harness.Result, error) {
 		}
 		r.Isolation = string(b.e.level)
 		results = append(results, r)
+		batch.NoteEnd()
 	}
 	return results, nil
 }

@@ -31,6 +31,15 @@ type Batch struct {
 	Shards   []Shard
 	// Open opens the bytes of the shards' files; it may be nil where there are none. An error of it ends the batch.
 	Open inputdir.Open
+	// Ended is called when a shard has ended; it may be nil. Whoever wants a batch to end between two shards ends its context in it.
+	Ended func()
+}
+
+// NoteEnd says that a shard has ended.
+func (b *Batch) NoteEnd() {
+	if b.Ended != nil {
+		b.Ended()
+	}
 }
 
 // Shard is one run of the function. Its seed follows from the bundle, the job and the number (see harness.Seed).

@@ -122,6 +122,7 @@ func (l *Local) execute(ctx context.Context, batch Batch) (results []harness.Res
 			return results, err
 		}
 		results = append(results, r)
+		batch.NoteEnd()
 	}
 	return results, nil
 }

@@ -1,12 +1,19 @@
 -- Of those that were asked for at one time the order is drawn by the batch's secret name, so that nobody knows which are left for last.
--- What the batch $1 had when it was cut off, and else the oldest that nobody has taken: of one job, at most $2 shards, which took agents
+-- What the batch $1 had when it was cut off, and else the oldest of its lane that nobody has taken: of one job, at most $2 shards, which took agents
 -- $3 microseconds together, but always one. What agents say of it is not enough: if each takes as long, or puts out as much, as its
--- function may, the batch is through after $4 seconds and has $5 bytes.
+-- function may, the batch is through after $4 seconds and has $5 bytes. What switches hold ($6: functions, empty: all; $7: versions, 0: all)
+-- is not taken.
 with own as materialized (
     select job_id from rechecks where batch = $1 limit 1
 ),
 first as materialized (
-    select job_id from rechecks where batch is null and not exists (select from own) order by asked_at, job_id, shard limit 1
+    select r.job_id from recheck_batches b join rechecks r on r.long = b.long and r.batch is null
+    join jobs j on j.id = r.job_id join functions f on f.id = j.function_id
+    where b.id = $1 and not exists (select from own) and not exists (
+        select from unnest($6::text[], $7::int[]) as h (function, version)
+        where h.function = '' or h.function = f.name and h.version in (0, j.function_version)
+    )
+    order by r.asked_at, r.job_id, r.shard limit 1
 ),
 most as materialized (
     select greatest(1, least($2::bigint, $4::bigint / (v.manifest -> 'limits' ->> 'wall_seconds')::bigint,

@@ -1,0 +1,1 @@
+update rechecks set batch = null where batch = $1
