@@ -89,7 +89,11 @@ func TestWhatIsSwitchedOffEndsOnTheServerToo(t *testing.T) {
 		t.Helper()
 		steps := w.rechecksOf(w.project)
 		require.Len(t, steps, 1)
-		go func() { ended <- w.turn(steps[0]); w.done(steps[0]) }()
+		go func() {
+			err := w.turn(steps[0])
+			w.done(steps[0])
+			ended <- err
+		}()
 		<-begun
 	}
 	begin()

@@ -82,7 +82,7 @@ func TestTurnsAreShared(t *testing.T) {
 			if out < slots {
 				granted(1)
 			} else {
-				for turns.Waiting(p, long) == before { //nolint:revive // until it waits
+				for turns.Waiting(p, long) == before {
 				}
 			}
 			require.LessOrEqual(rt, out, slots)
@@ -93,7 +93,8 @@ func TestTurnsAreShared(t *testing.T) {
 						others += n
 					}
 				}
-				require.Equal(rt, others > 0, turns.Wanted(p, long))
+				wanted := turns.Wanted(p, long)
+				require.Equal(rt, others > 0, wanted)
 			}
 		}
 		for out > 0 { // so that nobody waits for ever
