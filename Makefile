@@ -12,6 +12,7 @@ SHELL       := bash
 PKGS      ?= ./...
 TESTFLAGS ?=
 FUZZTIME  ?= 10s
+ROUNDS    ?= 10
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # One package's tests start databases, servers and agents: they take minutes with the race
@@ -21,15 +22,18 @@ TEST_TIMEOUT := 20m
 TOOLS := .cache/bin
 
 .PHONY: help
-help: ## list these targets
+help:
+	@echo "What one does:"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo; echo "What one seldom does:"
+	@awk -F ':.*##- ' '/^[a-z-]+:.*##- / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/ostraka
 	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/ostraka ./cmd/ostraka
 
 .PHONY: cross
-cross: ## build for linux, darwin and windows on amd64 and arm64, with checksums, into bin/cross
+cross: ##- build for linux, darwin and windows on amd64 and arm64, with checksums, into bin/cross
 	VERSION=$(VERSION) scripts/cross.sh bin/cross
 
 .PHONY: demo
@@ -42,18 +46,25 @@ demo: ## from nothing to a verified answer: four agents, one of them a liar
 # GORACE: tests start thousands of processes, and each that is built with the race detector would sleep for a second at its end.
 .PHONY: test
 test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for more of go test's flags)
-	scripts/setup.sh test
+	scripts/setup.sh test $(PKGS)
 	$(MAKE) --no-print-directory build
-	GORACE=atexit_sleep_ms=0 $(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --post-run-command scripts/after-tests.sh -- \
+	GORACE=atexit_sleep_ms=0 $(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --jsonfile .cache/tests.json \
+		--post-run-command scripts/after-tests.sh -- \
 		-count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 .PHONY: race
-race: ## run every test with the race detector, as CI does
-	scripts/setup.sh race
+race: ##- run every test with the race detector, as CI does
+	scripts/setup.sh race $(PKGS)
 	$(MAKE) --no-print-directory test TESTFLAGS='-race $(TESTFLAGS)'
 
+.PHONY: soak-tests
+soak-tests: ## run tests ROUNDS (10) times, in another order each, beside a load on every core
+	scripts/setup.sh test $(PKGS)
+	$(MAKE) --no-print-directory build
+	TESTFLAGS='$(TESTFLAGS)' scripts/soak-tests.sh $(ROUNDS) $(PKGS)
+
 .PHONY: fuzz
-fuzz: ## run each fuzz target for FUZZTIME (10s)
+fuzz: ##- run each fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)
 
 .PHONY: bench
@@ -64,7 +75,7 @@ bench: ## measure the life cycle of shards; the last lines are `name value` pair
 
 # Needs Go alone. Takes some minutes: 10^6 shards to each cell.
 .PHONY: bench-trust
-bench-trust: build ## simulate the verification against agents that lie, and print the tables of docs/verification.md
+bench-trust: build ##- simulate the verification against agents that lie, and print the tables of docs/verification.md
 	@echo "## target error 0.001, 10 % hostile"; bin/ostraka simulate
 	@echo "## 100 audits to a window, 10 % hostile"; bin/ostraka simulate --audits 100 --rules bound
 	@for share in 0.05 0.2 0.3; do echo "## target error 0.001, assuming and having $$share hostile"; \
@@ -98,7 +109,7 @@ generate: build ## regenerate openapi.yaml and the Go client
 	go generate ./...
 
 .PHONY: check-generated
-check-generated: ## fail when a generated file is not what `make generate` makes
+check-generated: ##- fail when a generated file is not what `make generate` makes
 	scripts/unchanged.sh $(MAKE) --no-print-directory generate
 
 .PHONY: modules
@@ -108,17 +119,17 @@ modules: ## rebuild the WASM modules that ship
 	examples/modules/build.sh
 
 .PHONY: check-modules
-check-modules: ## fail when a WASM module that ships is not what `make modules` makes, to the byte
+check-modules: ##- fail when a WASM module that ships is not what `make modules` makes, to the byte
 	scripts/unchanged.sh $(MAKE) --no-print-directory modules
 
 # Needs no server: web/dist is committed, so that Go alone builds everything.
 .PHONY: web
-web: ## build the portal into web/dist, and hold it to its budget
+web: ##- build the portal into web/dist, and hold it to its budget
 	scripts/setup.sh web
 	npm run --silent --prefix web build
 
 .PHONY: check-web
-check-web: ## fail when web/dist is not what `make web` makes, to the byte
+check-web: ##- fail when web/dist is not what `make web` makes, to the byte
 	scripts/unchanged.sh $(MAKE) --no-print-directory web
 
 .PHONY: check
@@ -126,5 +137,5 @@ check: ## everything CI checks
 	.ci/run
 
 .PHONY: clean
-clean: ## delete what make built: bin and .cache (Go's own caches stay)
+clean: ##- delete what make built: bin and .cache (Go's own caches stay)
 	rm -rf bin .cache

@@ -2,7 +2,8 @@
 # Installs what this machine lacks for one task, and nothing when it lacks nothing.
 #
 #   scripts/setup.sh demo      PostgreSQL's server programs
-#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node
+#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node;
+#                              with packages behind it, what their tests use of these
 #   scripts/setup.sh bench     the same as demo, and Docker's programs
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
@@ -28,6 +29,7 @@ readonly golangci_lint=(golangci-lint github.com/golangci/golangci-lint/v2 v2.15
 
 missing_things=()
 missing_packages=()
+test_files=() # none: those of all packages
 
 say() { printf 'setup: %s\n' "$*"; }
 
@@ -99,13 +101,34 @@ want_demo() {
     want have_postgres "PostgreSQL $postgres_min or later, its server programs (initdb, postgres)" postgresql
 }
 
+# tests_use PATTERN: whether the tests of the packages that were asked for mention it.
+tests_use() {
+    ((${#test_files[@]} == 0)) || grep -qE "$1" "${test_files[@]}"
+}
+
+# find_tests PACKAGE...: where not all packages are asked for, notes their test files.
+find_tests() {
+    local dirs dir file
+    [[ $# -gt 0 && $* != ./... ]] || return 0
+    dirs=$(go list -f '{{.Dir}}' "$@")
+    for dir in $dirs; do
+        for file in "$dir"/*_test.go; do
+            [[ ! -f $file ]] || test_files+=("$file")
+        done
+    done
+    ((${#test_files[@]})) || die "there is no test in $*"
+}
+
+readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
+readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='vitest'
+
 want_test() {
-    want_demo
+    ! tests_use "$tests_of_database" || want_demo
     # Agents carry their own; a test runs a function on the machine's, as --python does.
     want have_python "Python 3.$python_min_minor or later" python3
-    want_docker
-    want have_chromium "Chromium, which opens the web pages in tests" chromium
-    want_web
+    ! tests_use "$tests_of_docker" || want_docker
+    ! tests_use "$tests_of_chromium" || want have_chromium "Chromium, which opens the web pages in tests" chromium
+    ! tests_use "$tests_of_portal" || want_web
 }
 
 want_docker() {
@@ -226,8 +249,8 @@ go_tools() {
     case $1 in
     test | race)
         go_tool "${gotestsum[@]}"
-        go_tool "${minio[@]}"
-        web_packages
+        ! tests_use "$tests_of_minio" || go_tool "${minio[@]}"
+        ! tests_use "$tests_of_portal" || web_packages
         ;;
     lint) go_tool "${golangci_lint[@]}" ;;
     modules) assemblyscript ;;
@@ -237,10 +260,11 @@ go_tools() {
 
 case "${1:-}" in
 demo | test | race | bench | lint | modules | web) ;;
-*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules|web" ;;
+*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules|web [PACKAGE...]" ;;
 esac
 
 check_go
+find_tests "${@:2}"
 "want_$1"
 install_packages "$1"
 go_tools "$1"
