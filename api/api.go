@@ -34,6 +34,9 @@ type Options struct {
 	// OpsHandler serves everything under /ops/river/, behind the operator role; nil: there is nothing.
 	OpsHandler http.Handler
 
+	// OIDC is where an organisation's people sign in to the portal; nil: nowhere.
+	OIDC *OIDC
+
 	// Portal are the files of the portal, which / and every address that is nothing else show; nil: there is none.
 	Portal fs.FS
 
@@ -55,6 +58,9 @@ type server struct {
 	metrics  *Metrics
 	bodies   *limit.Bytes
 	portal   *portal // nil: none
+	maps     *mapCache
+	hubs     *hubs
+	oidc     bool // people may sign in at a provider
 
 	crossSite *http.CrossOriginProtection // of requests with a cookie
 }
@@ -65,6 +71,7 @@ func New(o Options) (http.Handler, error) {
 	if o.Stopping != nil {
 		s.stopping = o.Stopping
 	}
+	s.hubs = newHubs(s.stopping, o.Log, o.Service)
 	var err error
 	if s.metrics = o.Metrics; s.metrics == nil {
 		if s.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
@@ -82,6 +89,10 @@ func New(o Options) (http.Handler, error) {
 	}
 	s.mux.HandleFunc("GET /{$}", s.portal.root) // where people land who open the server's address
 	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
+	if o.OIDC != nil {
+		s.oidc = true
+		(&oidcFlow{server: s, options: *o.OIDC}).serve(s.mux)
+	}
 	if o.OpsHandler != nil {
 		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
 		s.mux.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
@@ -94,9 +105,11 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s := &server{
 		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
 		bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), crossSite: http.NewCrossOriginProtection(),
+		maps: newMapCache(),
 	}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()
+	s.versionOperations()
 	s.projectOperations()
 	s.keyOperations()
 	s.sessionOperations()
@@ -112,6 +125,8 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.aggregationOperations()
 	s.shardOperations()
 	s.eventOperations()
+	s.mapOperations()
+	s.projectEventOperations()
 	s.ruleOperations()
 	s.flagOperations()
 	s.findingOperations()

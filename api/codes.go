@@ -21,6 +21,7 @@ const (
 	codeNotAcceptable    = "not_acceptable"
 	codeBadCursor        = "bad_cursor"
 	codeBadWait          = "bad_wait"
+	codeBadTopics        = "bad_topics"
 	codeBadEventID       = "bad_event_id"
 	codeBadIdemKey       = "bad_idempotency_key"
 	codeBadIfMatch       = "bad_if_match"

@@ -38,6 +38,7 @@ func apiProblems() []explanation {
 		{codeNotAcceptable, http.StatusNotAcceptable, "The Accept header asks for a form that the server does not write.", "Leave Accept out."},
 		{codeBadCursor, http.StatusUnprocessableEntity, "The cursor was not given out by this list.", "Give next_cursor as it is, or start without a cursor."},
 		{codeBadWait, http.StatusUnprocessableEntity, "wait is not a time such as 25s, or is longer than 60s.", "Wait for less, and ask again."},
+		{codeBadTopics, http.StatusUnprocessableEntity, "topics names something that cannot be watched, or too much.", "Name jobs, job:ID, flags and agents, with commas between."},
 		{codeBadEventID, http.StatusUnprocessableEntity, "Last-Event-ID is not the id of an event.", "Send the id of the last event, or none."},
 		{codeBadIdemKey, http.StatusUnprocessableEntity, "The Idempotency-Key is not one value of 1 to 255 visible ASCII characters.", "Use a random UUID for each new request."},
 		{codeBadIfMatch, http.StatusUnprocessableEntity, "If-Match is not an ETag of this document.", "Send the ETag as it was answered, with the quotation marks."},

@@ -38,6 +38,7 @@ func (f *fake) UseSignInLink(ctx context.Context, secret string) (functions.Prin
 }
 
 func (f *fake) OpenSession(_ context.Context, as functions.Principal, _ string) (string, error) {
+	f.opened = as
 	return sessionOf + fakeKeys[as.Role], f.begin()
 }
 

@@ -83,6 +83,7 @@ type fake struct {
 	signature      []byte
 	signingKey     functions.NewSigningKey
 	signedOut      bool
+	opened         functions.Principal
 }
 
 var _ api.Service = (*fake)(nil)

@@ -41,6 +41,9 @@ func (s *server) identify(next http.Handler) http.Handler {
 		if s.portal != nil {
 			h.Set(headerPortal, s.portal.build)
 		}
+		if s.oidc {
+			h.Set(headerSignIn, "oidc")
+		}
 		h.Set(protocol.Header, strconv.Itoa(protocol.Current))
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", apiPolicy)

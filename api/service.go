@@ -96,6 +96,12 @@ type Service interface {
 	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.
 	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
 
+	// Map draws a part of a job.
+	Map(ctx context.Context, project, job uuid.UUID, window functions.MapWindow) (functions.JobMap, error)
+	// Look sees how a project is, for all who watch it.
+	Look(ctx context.Context, project uuid.UUID, jobs []uuid.UUID) (functions.ProjectLook, error)
+	AgentVersions(ctx context.Context, project uuid.UUID) ([]functions.AgentVersion, error)
+
 	CreateUpload(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, size int64, idem functions.Idempotency) (u functions.Upload, replayed bool, err error)
 	ReceiveUpload(ctx context.Context, project, id uuid.UUID, r io.Reader) (functions.Object, error)
 	CompleteUpload(ctx context.Context, project, id uuid.UUID) (functions.Object, error)

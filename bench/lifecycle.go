@@ -69,7 +69,10 @@ type measured struct {
 }
 
 // job runs one job of n shards on a server of its own.
-func (b *bench) job(ctx context.Context, n int64) (m measured, err error) {
+func (b *bench) job(ctx context.Context, n int64) (measured, error) { return b.watchedJob(ctx, n, 0) }
+
+// watchedJob is job with people who watch it.
+func (b *bench) watchedJob(ctx context.Context, n int64, people int) (m measured, err error) {
 	s, err := b.startServer(ctx)
 	if err != nil {
 		return m, err
@@ -80,8 +83,9 @@ func (b *bench) job(ctx context.Context, n int64) (m measured, err error) {
 	if err != nil {
 		return m, err
 	}
+	leave := watch(ctx, s, job, people)
 	seconds, err := b.drain(ctx, s, owner, project, job, n)
-	if err != nil {
+	if err := errors.Join(err, leave()); err != nil {
 		return m, err
 	}
 	m.speed = float64(n) / seconds

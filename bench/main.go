@@ -94,6 +94,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"start of a shard", b.forks},
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
+		{"viewers", b.watched},
 		{"modules", b.modules},
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},

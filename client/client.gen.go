@@ -1089,6 +1089,30 @@ func (e ListFlagsParamsState) Valid() bool {
 	}
 }
 
+// Defines values for GetMapParamsMode.
+const (
+	GetMapParamsModeAgent    GetMapParamsMode = "agent"
+	GetMapParamsModeDuration GetMapParamsMode = "duration"
+	GetMapParamsModePages    GetMapParamsMode = "pages"
+	GetMapParamsModeState    GetMapParamsMode = "state"
+)
+
+// Valid indicates whether the value is a known member of the GetMapParamsMode enum.
+func (e GetMapParamsMode) Valid() bool {
+	switch e {
+	case GetMapParamsModeAgent:
+		return true
+	case GetMapParamsModeDuration:
+		return true
+	case GetMapParamsModePages:
+		return true
+	case GetMapParamsModeState:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PushModuleParamsKind.
 const (
 	PushModuleParamsKindAggregator PushModuleParamsKind = "aggregator"
@@ -1250,6 +1274,12 @@ type AgentTelemetry struct {
 	To          time.Time        `json:"to"`
 }
 
+// AgentVersion defines model for AgentVersion.
+type AgentVersion struct {
+	Agents  int64  `json:"agents"`
+	Version string `json:"version"`
+}
+
 // AgentWishes defines model for AgentWishes.
 type AgentWishes struct {
 	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
@@ -1267,6 +1297,13 @@ type AgentWishesIsolation string
 
 // AgentWishesMinIsolation The weakest level at which the owner lets anything run. Left out: process.
 type AgentWishesMinIsolation string
+
+// AgentsLook defines model for AgentsLook.
+type AgentsLook struct {
+	// Online Heard of within a minute.
+	Online int64            `json:"online"`
+	States map[string]int64 `json:"states"`
+}
 
 // Aggregate defines model for Aggregate.
 type Aggregate struct {
@@ -1974,6 +2011,12 @@ type FlagSample struct {
 	Shard    *int64              `json:"shard,omitempty"`
 }
 
+// FlagsLook defines model for FlagsLook.
+type FlagsLook struct {
+	// Open Counted up to 10,000; 10,001 means more.
+	Open int64 `json:"open"`
+}
+
 // Forecast defines model for Forecast.
 type Forecast struct {
 	AssumeHostile           float64  `json:"assume_hostile"`
@@ -2620,6 +2663,31 @@ type Manifest struct {
 	Verification Verification      `json:"verification"`
 }
 
+// MapHead defines model for MapHead.
+type MapHead struct {
+	// Agents In the mode agent: number n is the agent at n-1.
+	Agents []openapi_types.UUID `json:"agents,omitempty"`
+
+	// Bytes Of the whole map, without this line.
+	Bytes int64 `json:"bytes"`
+
+	// Delta Whether what follows are changes: each an offset and a length of 4 bytes, the low byte first, and that many bytes.
+	Delta bool `json:"delta"`
+
+	// From The first page.
+	From int64  `json:"from"`
+	Mode string `json:"mode"`
+
+	// Pages Of the job.
+	Pages int64 `json:"pages"`
+
+	// Shards Of the job.
+	Shards int64 `json:"shards"`
+
+	// To The page after the last one.
+	To int64 `json:"to"`
+}
+
 // Module defines model for Module.
 type Module struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -3129,6 +3197,22 @@ type ProjectChange struct {
 
 // ProjectChangeMinIsolation The weakest isolation that the project accepts.
 type ProjectChangeMinIsolation string
+
+// ProjectJob defines model for ProjectJob.
+type ProjectJob struct {
+	Attempts int64 `json:"attempts"`
+
+	// EventSeq The number of the job's last event.
+	EventSeq int64              `json:"event_seq"`
+	Function string             `json:"function"`
+	ID       openapi_types.UUID `json:"id"`
+
+	// PerSecond Shards accepted a second, over the last ten seconds.
+	PerSecond float64     `json:"per_second"`
+	Shards    ShardCounts `json:"shards"`
+	State     JobState    `json:"state"`
+	Version   int64       `json:"version"`
+}
 
 // ProjectKillScope defines model for ProjectKillScope.
 type ProjectKillScope struct {
@@ -3772,6 +3856,24 @@ type Verification struct {
 	Validator     *Validator `json:"validator,omitempty"`
 }
 
+// Versions defines model for Versions.
+type Versions struct {
+	// Agents The agents that were heard of in the last ten minutes: of the key's project, or, for operators, all.
+	Agents []AgentVersion `json:"agents"`
+
+	// API The version of the HTTP contract.
+	API string `json:"api"`
+
+	// Portal Names the build of the pages that this server has; empty without pages.
+	Portal string `json:"portal"`
+
+	// Protocol The number of the agent protocol.
+	Protocol int64 `json:"protocol"`
+
+	// Server The version of this server's program.
+	Server string `json:"server"`
+}
+
 // GetDirectivesParams defines parameters for GetDirectives.
 type GetDirectivesParams struct {
 	// Wait How long to wait for something to happen, 60s at most; not at all when left out.
@@ -4051,6 +4153,15 @@ type CreateEnrolmentTokenParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// WatchProjectParams defines parameters for WatchProject.
+type WatchProjectParams struct {
+	// Topics Of which to hear, with commas between: jobs, job:ID, flags, agents. All when left out.
+	Topics *string `form:"topics,omitempty" json:"topics,omitempty"`
+
+	// LastEventID The id of the last event that was received; browsers send it by themselves.
+	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
 // ListFilesParams defines parameters for ListFiles.
 type ListFilesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -4285,6 +4396,27 @@ type WatchJobParams struct {
 	// LastEventID The id of the last event that was received; browsers send it by themselves.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
+
+// GetMapParams defines parameters for GetMap.
+type GetMapParams struct {
+	// Mode What it shows; see above.
+	Mode *GetMapParamsMode `form:"mode,omitempty" json:"mode,omitempty"`
+
+	// From The first page of 1,024 shards.
+	From *int64 `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The page after the last one; as far as a map reaches when left out.
+	To *int64 `form:"to,omitempty" json:"to,omitempty"`
+
+	// Since The ETag of a map of the same window: the answer may then say only what is different.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// IfNoneMatch The ETag of the last answer: 304 when the map is still the same.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// GetMapParamsMode defines parameters for GetMap.
+type GetMapParamsMode string
 
 // StreamResultsParams defines parameters for StreamResults.
 type StreamResultsParams struct {
@@ -5360,6 +5492,13 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/enrolment-tokens/{token} (the `RevokeEnrolmentToken` operationId).
 	RevokeEnrolmentToken(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WatchProject Watch a project
+	//
+	// Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, `flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. It ends after 15 minutes; connect again. However many watch, the server looks once for all.
+	//
+	// Corresponds with GET /v1/projects/{project}/events (the `WatchProject` operationId).
+	WatchProject(ctx context.Context, project openapi_types.UUID, params *WatchProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFiles List files
 	//
 	// In the order of the bytes of their names.
@@ -5668,6 +5807,22 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/explain (the `ExplainJob` operationId).
 	ExplainJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMap Draw a map of a job's shards
+	//
+	// The first line is JSON (MapHead), what follows are bytes.
+	//
+	// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
+	// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
+	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+	//
+	// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
+	// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
+	//
+	// With `since` the answer may be the changes since that map. All who look at one window within half a second get the same map.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
+	GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamResults Stream the accepted results
 	//
@@ -6151,6 +6306,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 	RevokeSession(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetVersions Which versions run
+	//
+	// Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.
+	//
+	// Corresponds with GET /v1/versions (the `GetVersions` operationId).
+	GetVersions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // Livez Whether the server runs
@@ -7425,6 +7587,23 @@ func (c *Client) RevokeEnrolmentToken(ctx context.Context, project openapi_types
 	return c.Client.Do(req)
 }
 
+// WatchProject Watch a project
+//
+// Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, `flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. It ends after 15 minutes; connect again. However many watch, the server looks once for all.
+//
+// Corresponds with GET /v1/projects/{project}/events (the `WatchProject` operationId).
+func (c *Client) WatchProject(ctx context.Context, project openapi_types.UUID, params *WatchProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchProjectRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListFiles List files
 //
 // In the order of the bytes of their names.
@@ -8094,6 +8273,32 @@ func (c *Client) WatchJob(ctx context.Context, project openapi_types.UUID, job o
 // Corresponds with GET /v1/projects/{project}/jobs/{job}/explain (the `ExplainJob` operationId).
 func (c *Client) ExplainJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExplainJobRequest(c.Server, project, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMap Draw a map of a job's shards
+//
+// The first line is JSON (MapHead), what follows are bytes.
+//
+// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
+// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
+// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+//
+// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
+// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
+//
+// With `since` the answer may be the changes since that map. All who look at one window within half a second get the same map.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
+func (c *Client) GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMapRequest(c.Server, project, job, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9127,6 +9332,23 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 // Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 func (c *Client) RevokeSession(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeSessionRequest(c.Server, session)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetVersions Which versions run
+//
+// Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.
+//
+// Corresponds with GET /v1/versions (the `GetVersions` operationId).
+func (c *Client) GetVersions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetVersionsRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -11806,6 +12028,82 @@ func NewRevokeEnrolmentTokenRequest(server string, project openapi_types.UUID, t
 	return req, nil
 }
 
+// NewWatchProjectRequest constructs an http.Request for the WatchProject method
+func NewWatchProjectRequest(server string, project openapi_types.UUID, params *WatchProjectParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/events", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Topics != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "topics", *params.Topics, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.LastEventID != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", *params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Last-Event-ID", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListFilesRequest constructs an http.Request for the ListFiles method
 func NewListFilesRequest(server string, project openapi_types.UUID, params *ListFilesParams) (*http.Request, error) {
 	var err error
@@ -14002,6 +14300,125 @@ func NewExplainJobRequest(server string, project openapi_types.UUID, job openapi
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMapRequest constructs an http.Request for the GetMap method
+func NewGetMapRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/map", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Mode != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "mode", *params.Mode, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -16719,6 +17136,33 @@ func NewRevokeSessionRequest(server string, session openapi_types.UUID) (*http.R
 	return req, nil
 }
 
+// NewGetVersionsRequest constructs an http.Request for the GetVersions method
+func NewGetVersionsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/versions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -17445,6 +17889,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/enrolment-tokens/{token} (the `RevokeEnrolmentToken` operationId).
 	RevokeEnrolmentTokenWithResponse(ctx context.Context, project openapi_types.UUID, token openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeEnrolmentTokenResponse, error)
 
+	// WatchProjectWithResponse Watch a project
+	//
+	// Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, `flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. It ends after 15 minutes; connect again. However many watch, the server looks once for all.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/events (the `WatchProject` operationId).
+	WatchProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *WatchProjectParams, reqEditors ...RequestEditorFn) (*WatchProjectResponse, error)
+
 	// ListFilesWithResponse List files
 	//
 	// In the order of the bytes of their names.
@@ -17799,6 +18252,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/explain (the `ExplainJob` operationId).
 	ExplainJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExplainJobResponse, error)
+
+	// GetMapWithResponse Draw a map of a job's shards
+	//
+	// The first line is JSON (MapHead), what follows are bytes.
+	//
+	// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
+	// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
+	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+	//
+	// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
+	// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
+	//
+	// With `since` the answer may be the changes since that map. All who look at one window within half a second get the same map.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
+	GetMapWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*GetMapResponse, error)
 
 	// StreamResultsWithResponse Stream the accepted results
 	//
@@ -18340,6 +18811,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 	RevokeSessionWithResponse(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
+
+	// GetVersionsWithResponse Which versions run
+	//
+	// Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/versions (the `GetVersions` operationId).
+	GetVersionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetVersionsResponse, error)
 }
 
 type LivezResponse struct {
@@ -20525,6 +21005,47 @@ func (r RevokeEnrolmentTokenResponse) ContentType() string {
 	return ""
 }
 
+type WatchProjectResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WatchProjectResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WatchProjectResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchProjectResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchProjectResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WatchProjectResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListFilesResponse200Headers the declared response headers of an HTTP 200 response for ListFiles
 type ListFilesResponse200Headers struct {
 	Link *string
@@ -22123,6 +22644,47 @@ func (r ExplainJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExplainJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetMapResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetMapResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMapResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMapResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMapResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMapResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24334,6 +24896,54 @@ func (r RevokeSessionResponse) ContentType() string {
 	return ""
 }
 
+type GetVersionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Versions
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetVersionsResponse) GetJSON200() *Versions {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetVersionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetVersionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetVersionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetVersionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetVersionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // LivezWithResponse Whether the server runs
 //
 // Returns a wrapper object for the known response body format(s).
@@ -25400,6 +26010,21 @@ func (c *ClientWithResponses) RevokeEnrolmentTokenWithResponse(ctx context.Conte
 	return ParseRevokeEnrolmentTokenResponse(rsp)
 }
 
+// WatchProjectWithResponse Watch a project
+//
+// Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, `flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. It ends after 15 minutes; connect again. However many watch, the server looks once for all.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/events (the `WatchProject` operationId).
+func (c *ClientWithResponses) WatchProjectWithResponse(ctx context.Context, project openapi_types.UUID, params *WatchProjectParams, reqEditors ...RequestEditorFn) (*WatchProjectResponse, error) {
+	rsp, err := c.WatchProject(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchProjectResponse(rsp)
+}
+
 // ListFilesWithResponse List files
 //
 // In the order of the bytes of their names.
@@ -25975,6 +26600,30 @@ func (c *ClientWithResponses) ExplainJobWithResponse(ctx context.Context, projec
 		return nil, err
 	}
 	return ParseExplainJobResponse(rsp)
+}
+
+// GetMapWithResponse Draw a map of a job's shards
+//
+// The first line is JSON (MapHead), what follows are bytes.
+//
+// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
+// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
+// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+//
+// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
+// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
+//
+// With `since` the answer may be the changes since that map. All who look at one window within half a second get the same map.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
+func (c *ClientWithResponses) GetMapWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*GetMapResponse, error) {
+	rsp, err := c.GetMap(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMapResponse(rsp)
 }
 
 // StreamResultsWithResponse Stream the accepted results
@@ -26846,6 +27495,21 @@ func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, ses
 		return nil, err
 	}
 	return ParseRevokeSessionResponse(rsp)
+}
+
+// GetVersionsWithResponse Which versions run
+//
+// Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/versions (the `GetVersions` operationId).
+func (c *ClientWithResponses) GetVersionsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetVersionsResponse, error) {
+	rsp, err := c.GetVersions(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetVersionsResponse(rsp)
 }
 
 // ParseLivezResponse parses an HTTP response from a LivezWithResponse call
@@ -28440,6 +29104,32 @@ func ParseRevokeEnrolmentTokenResponse(rsp *http.Response) (*RevokeEnrolmentToke
 	return response, nil
 }
 
+// ParseWatchProjectResponse parses an HTTP response from a WatchProjectWithResponse call
+func ParseWatchProjectResponse(rsp *http.Response) (*WatchProjectResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchProjectResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListFilesResponse parses an HTTP response from a ListFilesWithResponse call
 func ParseListFilesResponse(rsp *http.Response) (*ListFilesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29704,6 +30394,35 @@ func ParseExplainJobResponse(rsp *http.Response) (*ExplainJobResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetMapResponse parses an HTTP response from a GetMapWithResponse call
+func ParseGetMapResponse(rsp *http.Response) (*GetMapResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMapResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 304:
+		break // No content-type
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
@@ -31369,6 +32088,39 @@ func ParseRevokeSessionResponse(rsp *http.Response) (*RevokeSessionResponse, err
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetVersionsResponse parses an HTTP response from a GetVersionsWithResponse call
+func ParseGetVersionsResponse(rsp *http.Response) (*GetVersionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetVersionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Versions
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -16,6 +16,8 @@ const (
 	SessionIdle = 16 * time.Hour
 	// SessionLife is how long a session lives however much it is used: after a month people show their key again.
 	SessionLife = 30 * 24 * time.Hour
+	// PersonLife is SessionLife for whom an identity provider vouches: it is asked again twice a day whether it still does.
+	PersonLife = 12 * time.Hour
 	// SignInLinkTTL is how long a sign-in link works: long enough to find the browser, short enough that a line in a terminal's history
 	// opens nothing.
 	SignInLinkTTL = 10 * time.Minute
@@ -103,7 +105,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string) (Princ
 		ProjectID *uuid.UUID
 		Subject   string
 	}
-	found, ok, err := store.One[row](ctx, s.store.Pool, store.AuthenticateSession, secretDigest(secret), SessionIdle, SessionLife, sessionTouch)
+	found, ok, err := store.One[row](ctx, s.store.Pool, store.AuthenticateSession, secretDigest(secret), SessionIdle, SessionLife, sessionTouch, PersonLife)
 	if err != nil {
 		return Principal{}, translate(err, uuid.Nil)
 	}
@@ -168,7 +170,7 @@ func (s *Service) UseSignInLink(ctx context.Context, secret string) (p Principal
 // ListSessions lists the open sessions that somebody may end: operators all, owners those of their project, others their own.
 func (s *Service) ListSessions(ctx context.Context, by Principal, page ListPage) ([]Session, error) {
 	key, subject, project := sessionScope(by)
-	return listControl[Session](ctx, s, store.ListSessions, page, key, subject, project, SessionIdle, SessionLife)
+	return listControl[Session](ctx, s, store.ListSessions, page, key, subject, project, SessionIdle, SessionLife, PersonLife)
 }
 
 // RevokeSession ends a session at once. Ending one twice is harmless.

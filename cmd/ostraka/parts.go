@@ -90,7 +90,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		return nil, err
 	}
 	p.handler, err = api.New(api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), Metrics: metrics, Stopping: stopping,
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping,
 	})
 	if err != nil {
 		stop()

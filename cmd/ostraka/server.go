@@ -39,6 +39,7 @@ type serverConfig struct {
 	TokensOnly   bool      // no agent without an enrolment token
 	Loopback     bool      // no HTTPS to insist on
 	LogKey       audit.Key // signs the audit logs' heads; zero: the database keeps one
+	OIDC         *api.OIDC // nil: people sign in with keys
 	Log          *slog.Logger
 }
 

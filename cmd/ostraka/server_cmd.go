@@ -27,6 +27,7 @@ type serverOptions struct {
 	logLevel string
 	eulaFile string
 	logKey   string // a file
+	oidc     oidcConfig
 }
 
 func newServerCommand(t *terminal) *cobra.Command {
@@ -52,6 +53,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
 	o.config.Model.register(f)
+	o.oidc.register(f)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
@@ -101,6 +103,9 @@ func (o *serverOptions) complete() (err error) {
 		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)
 	}
 	if err := c.Model.check(); err != nil {
+		return err
+	}
+	if c.OIDC, err = o.oidc.complete(o.terminal); err != nil {
 		return err
 	}
 	if o.eulaFile != "" {

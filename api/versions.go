@@ -1,0 +1,45 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/runtime/protocol"
+)
+
+// Versions says what runs where.
+type Versions struct {
+	Server   string                   `json:"server" doc:"The version of this server's program."`
+	API      string                   `json:"api" doc:"The version of the HTTP contract."`
+	Protocol int                      `json:"protocol" doc:"The number of the agent protocol."`
+	Portal   string                   `json:"portal" doc:"Names the build of the pages that this server has; empty without pages."`
+	Agents   []functions.AgentVersion `json:"agents" doc:"The agents that were heard of in the last ten minutes: of the key's project, or, for operators, all."`
+}
+
+type versionsOutput struct {
+	Body Versions
+}
+
+func (s *server) versionOperations() {
+	register(s, operation{
+		id: "getVersions", method: http.MethodGet, path: "/v1/versions", tag: "system", summary: "Which versions run",
+		about:  "Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.",
+		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleOperator),
+	}, s.versions)
+}
+
+func (s *server) versions(ctx context.Context, c *call, _ *empty) (*versionsOutput, error) {
+	agents, err := s.service.AgentVersions(ctx, c.principal.Project)
+	if err != nil {
+		return nil, err
+	}
+	if agents == nil {
+		agents = []functions.AgentVersion{}
+	}
+	out := &versionsOutput{Body: Versions{Server: s.version, API: SpecVersion, Protocol: protocol.Current, Agents: agents}}
+	if s.portal != nil {
+		out.Body.Portal = s.portal.build
+	}
+	return out, nil
+}
