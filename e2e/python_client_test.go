@@ -49,9 +49,10 @@ func TestPythonClient(t *testing.T) {
 
 // devServer is what `ostraka dev` says of itself in dev.json.
 type devServer struct {
-	URL      string `json:"url"`
-	Project  string `json:"project"`
-	OwnerKey string `json:"owner_key"`
+	URL         string `json:"url"`
+	Project     string `json:"project"`
+	OwnerKey    string `json:"owner_key"`
+	OperatorKey string `json:"operator_key"`
 }
 
 // startDev starts `ostraka dev` and waits until it is ready.

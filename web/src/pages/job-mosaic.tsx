@@ -25,7 +25,7 @@ export function JobMosaic({ project, job, ended }: { project: string; job: Schem
   const page = search.page !== undefined && /^\d+$/.test(search.page) ? Number(search.page) - 1 : undefined;
   const from = page !== undefined ? page * pageSize : 0;
   const count = page !== undefined ? Math.max(0, Math.min(pageSize, job.shards.total - from)) : job.shards.total;
-  const map = useQuery({ ...mapQuery(project, job.id, from, count), refetchInterval: ended ? false : every, placeholderData: keepPreviousData, staleTime: ended ? Infinity : 400 });
+  const map = useQuery({ ...mapQuery(project, job.id, from, count), enabled: !(large && page === undefined), refetchInterval: ended ? false : every, placeholderData: keepPreviousData, staleTime: ended ? Infinity : 400 });
   const flags = useQuery({ ...flagsQuery(project, { job: job.id }), staleTime: 5000 });
   useQuery(eventsQuery(project, job.id));
   const seen = useRef<{ key: string; codes?: Uint8Array; takenAt: Float64Array }>({ key: "", takenAt: new Float64Array() });
@@ -63,6 +63,7 @@ export function JobMosaic({ project, job, ended }: { project: string; job: Schem
   }, [map.data, flags.data, large, page]);
 
   const byPage = large && page === undefined;
+  if (byPage) return <Pages total={job.shards.total} />;
   const sentence = `${percent(job.shards.accepted, job.shards.total)} of ${plural(job.shards.total, "shard")} accepted, ${digits(job.shards.review)} in review, ${digits(job.shards.failed)} failed.`;
   return (
     <Card
@@ -84,6 +85,24 @@ export function JobMosaic({ project, job, ended }: { project: string; job: Schem
           />
         )}
       </Loaded>
+    </Card>
+  );
+}
+
+const pagesLinked = 1000;
+
+/** The pages of a job that is too large to be asked for shard by shard. */
+function Pages({ total }: { total: number }) {
+  const search = useSearch({ strict: false }) as Record<string, string | undefined>;
+  const pages = Math.ceil(total / pageSize);
+  return (
+    <Card title={`${plural(pages, "page")} of ${digits(pageSize)} shards`}>
+      <div className={ui.row}>
+        {Array.from({ length: Math.min(pages, pagesLinked) }, (_, i) => (
+          <Link key={i} className={`${ui.button} ${ui.small}`} to="." search={{ ...search, page: String(i + 1) }}>{digits(i + 1)}</Link>
+        ))}
+      </div>
+      {pages > pagesLinked && <p className={ui.muted}>Showing {digits(pagesLinked)} of {digits(pages)}: write the number of any other as <code>?page=</code> in the address.</p>}
     </Card>
   );
 }
