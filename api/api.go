@@ -11,8 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/ostraka/ostraka/api/limit"
 )
 
 // SpecVersion is the version of the HTTP contract: the major number stands in every path.
@@ -43,6 +41,9 @@ type Options struct {
 	// Metrics are what /metrics shows; nil: figures of the API's own.
 	Metrics *Metrics
 
+	// Limits are what one client may ask; the zero value: as much as it likes.
+	Limits Limits
+
 	// Stopping ends when the server begins to stop: requests that wait and streams of events end then, and others are not disturbed.
 	// nil: never.
 	Stopping context.Context
@@ -56,7 +57,7 @@ type server struct {
 	mux      *http.ServeMux
 	huma     huma.API
 	metrics  *Metrics
-	bodies   *limit.Bytes
+	doors    *doors
 	portal   *portal // nil: none
 	maps     *mapCache
 	hubs     *hubs
@@ -67,44 +68,56 @@ type server struct {
 
 // New returns the handler of everything that the server answers over HTTP.
 func New(o Options) (http.Handler, error) {
+	all, _, err := newHandlers(o, false)
+	return all, err
+}
+
+// NewApart returns two handlers: one of everything but /metrics and /ops, and one of these.
+func NewApart(o Options) (public, ops http.Handler, err error) { return newHandlers(o, true) }
+
+func newHandlers(o Options, apart bool) (public, ops http.Handler, err error) {
 	s := newServer(o.Service, o.Log, o.Version)
 	if o.Stopping != nil {
 		s.stopping = o.Stopping
 	}
 	s.hubs = newHubs(s.stopping, o.Log, o.Service)
-	var err error
+	s.doors = newDoors(o.Limits)
 	if s.metrics = o.Metrics; s.metrics == nil {
 		if s.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := s.serveDocs(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.Portal != nil {
 		if s.portal, err = newPortal(o.Portal); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.mux.HandleFunc("GET /assets/", s.asset)
 	}
 	s.mux.HandleFunc("GET /{$}", s.portal.root) // where people land who open the server's address
-	s.mux.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
 	if o.OIDC != nil {
 		s.oidc = true
 		(&oidcFlow{server: s, options: *o.OIDC}).serve(s.mux)
 	}
-	if o.OpsHandler != nil {
-		s.mux.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
-		s.mux.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
+	pages := s.mux
+	if apart {
+		pages = http.NewServeMux()
 	}
-	return s.handler(), nil
+	pages.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
+	if o.OpsHandler != nil {
+		pages.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
+		pages.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
+	}
+	return s.handler(s.mux), s.handler(pages), nil
 }
 
 // newServer declares the operations. It needs no service to do so, which is how the specification is made.
 func newServer(service Service, log *slog.Logger, version string) *server {
 	s := &server{
 		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
-		bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), crossSite: http.NewCrossOriginProtection(),
+		doors: newDoors(Limits{}), crossSite: http.NewCrossOriginProtection(),
 		maps: newMapCache(),
 	}
 	s.huma = humago.New(s.mux, config())

@@ -108,7 +108,7 @@ func (s *server) reserve(rule body, c *call) (release func(), err error) {
 	if size <= smallBody {
 		return func() {}, nil
 	}
-	release, ok := s.bodies.Take(c.request.Context(), c.client(), size)
+	release, ok := s.doors.bodies.Take(c.request.Context(), c.client(), size)
 	if !ok {
 		return nil, newProblem(http.StatusServiceUnavailable, codeBusy, "the server holds as many request bodies as it may", "send it again in a moment, or send less at once")
 	}
@@ -184,8 +184,20 @@ func (b *streamBody) Read(p []byte) (int, error) {
 	if err != nil {
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &bodyError{err}
+	}
 	return n, err
 }
 
 // Close implements io.Closer.
 func (b *streamBody) Close() error { return b.body.Close() }
+
+// bodyError is what went wrong while a body came, which is its sender's affair however deep it is noticed.
+type bodyError struct{ err error }
+
+// Error implements error.
+func (e *bodyError) Error() string { return e.err.Error() }
+
+// Unwrap is for errors.Is and errors.As.
+func (e *bodyError) Unwrap() error { return e.err }

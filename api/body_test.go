@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"bufio"
 	"io"
+	"net"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +80,27 @@ func TestNoMessageSpeaksGo(t *testing.T) {
 		require.Contains(t, string(a.body), c.says)
 		for _, word := range []string{"Go ", "struct", "unmarshal", "illegal base64", "float64", "type int"} {
 			require.NotContains(t, string(a.body), word)
+		}
+	}
+}
+
+// TestAMalformedChunkedBodyIsItsSendersAffair sends what no client of HTTP would.
+func TestAMalformedChunkedBodyIsItsSendersAffair(t *testing.T) {
+	r := newRig(t)
+	for _, chunk := range []string{"zz\r\n", "ffffffffffffffffff\r\n"} {
+		for _, path := range []string{in("/objects"), in("/functions"), in("/jobs")} {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.url, "http://"))
+			require.NoError(t, err)
+			_, err = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+ownerKey+"\r\nTransfer-Encoding: chunked\r\n\r\n"+chunk)
+			require.NoError(t, err)
+			a, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			text, err := io.ReadAll(a.Body)
+			require.NoError(t, err)
+			require.NoError(t, a.Body.Close())
+			require.NoError(t, conn.Close())
+			require.Equal(t, "body_unreadable", answer{a, text}.problem(t).Code, path)
+			require.Equal(t, 400, a.StatusCode, path)
 		}
 	}
 }

@@ -30,6 +30,7 @@ const (
 	codeBadDigest        = "bad_digest"
 	codeBadInstance      = "bad_instance"
 	codeBadResults       = "bad_results"
+	codeTooManyRequests  = "too_many_requests"
 	codeBusy             = "server_busy"
 	codeStopping         = "server_stopping"
 	codeCrossSite        = "cross_site_request"

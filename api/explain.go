@@ -47,6 +47,7 @@ func apiProblems() []explanation {
 		{codeBadDigest, http.StatusUnprocessableEntity, "A digest is not a SHA-256 in the form that is asked for.", "Write 64 lower-case hexadecimal characters; in Content-Digest sha-256=:<base64>:."},
 		{codeBadInstance, http.StatusUnprocessableEntity, "The header Ostraka-Instance is not a UUID.", "Draw a random UUID when the agent starts and send it with every request."},
 		{codeBadResults, http.StatusUnprocessableEntity, "A post of results is not of the form that it should be. Nothing was recorded.", docs},
+		{codeTooManyRequests, http.StatusTooManyRequests, "The key or the address has sent more requests than one may.", "Wait as long as Retry-After says; RateLimit-Policy says how many may be sent in which time."},
 		{codeBusy, http.StatusServiceUnavailable, "The server holds as much for requests as it may, in all or of this client.", "Send it again after Retry-After, send less at once, or fewer requests at a time."},
 		{codeStopping, http.StatusServiceUnavailable, "The server is stopping, or the request was given up before it was done.", "Send it again after Retry-After."},
 		{codeProtocol, http.StatusUpgradeRequired, "Agent and server do not speak the same version of the agent protocol.", "Update the one that is older; both say theirs in the header Ostraka-Protocol."},

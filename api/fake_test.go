@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +38,8 @@ const (
 // fake is a Service that remembers what it was asked and answers what the test tells it to.
 type fake struct {
 	mu       sync.Mutex
-	err      error // every method but Authenticate fails with it
+	asked    atomic.Int64 // for keys
+	err      error        // every method but Authenticate fails with it
 	replayed bool
 	panics   bool
 	ready    bool
@@ -116,6 +118,7 @@ func list[T any](f *fake, page functions.ListPage, make func(i int) T) ([]T, err
 }
 
 func (f *fake) Authenticate(_ context.Context, secret string) (functions.Principal, error) {
+	f.asked.Add(1)
 	p := functions.Principal{KeyID: thingID, Project: projectID}
 	switch secret {
 	case ownerKey:

@@ -24,7 +24,9 @@ const (
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 // handler wraps the routes in what every request goes through.
-func (s *server) handler() http.Handler { return s.identify(s.account(s.route())) }
+func (s *server) handler(mux *http.ServeMux) http.Handler {
+	return s.identify(s.account(s.enter(s.route(mux))))
+}
 
 // identify gives the request its ID and the answer the headers that all answers have.
 func (s *server) identify(next http.Handler) http.Handler {

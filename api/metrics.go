@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ostraka/ostraka/functions"
@@ -24,6 +25,7 @@ type Metrics struct {
 	lent     prometheus.Counter
 	results  *prometheus.CounterVec
 	verdicts *prometheus.CounterVec
+	refused  *prometheus.CounterVec
 }
 
 // NewMetrics registers the figures. Other parts of the program may register theirs in the same registry.
@@ -42,8 +44,14 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ostraka_verdicts_total", Help: "Verdicts about shards that were reached by this process, by decision.",
 		}, []string{"decision"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ostraka_http_too_many_requests_total", Help: "Requests that this process refused because their key or address had sent too many.",
+		}, []string{"whose"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.leases, m.lent, m.results, m.verdicts} {
+	for _, c := range []prometheus.Collector{
+		m.requests, m.leases, m.lent, m.results, m.verdicts, m.refused,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("registering the figures of /metrics: %w", err)
 		}
@@ -58,6 +66,8 @@ func (m *Metrics) Results(status string, n int) { m.results.WithLabelValues(stat
 func (m *Metrics) Verdicts(decision string, n int) {
 	m.verdicts.WithLabelValues(decision).Add(float64(n))
 }
+
+func (m *Metrics) refuse(whose string) { m.refused.WithLabelValues(whose).Inc() }
 
 func (m *Metrics) leased(l *functions.Lease) {
 	m.leases.Inc()

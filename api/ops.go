@@ -45,14 +45,16 @@ func (s *server) admitOperator(r *http.Request, c *call) error {
 		return askPassword(newProblem(http.StatusUnauthorized, codeUnauthorized, "the request has no key",
 			"give an operator's key as the password (any user name), or send Authorization: Bearer <key>"))
 	}
-	principal, err = s.service.Authenticate(r.Context(), key)
-	if err != nil {
+	if principal, err = s.byKey(r.Context(), key); err != nil {
 		if p, known := problemOf(err); known && p.Status == http.StatusUnauthorized {
 			return askPassword(p)
 		}
 		return err
 	}
 	c.principal = principal
+	if err := s.mayAsk(principal); err != nil {
+		return err
+	}
 	if principal.Role != functions.RoleOperator {
 		return askPassword(newProblem(http.StatusForbidden, codeForbidden, "a key of role "+string(principal.Role)+" may not do this", "use a key of role operator"))
 	}

@@ -75,6 +75,9 @@ func (s *server) admit(ctx context.Context, op operation, c *call) error {
 		return err
 	}
 	c.principal = principal
+	if err := s.mayAsk(principal); err != nil {
+		return err
+	}
 	if project := c.request.PathValue("project"); project != "" && ofProject(principal.Role) && project != principal.Project.String() {
 		return functions.NotFound("project", project)
 	}
@@ -96,7 +99,7 @@ func (s *server) authenticate(ctx context.Context, op operation, c *call) (funct
 	if err := bearer(c); err != nil {
 		return functions.Principal{}, err
 	}
-	find := s.service.Authenticate
+	find := s.byKey
 	if op.access.opensSession && functions.IsSignInLink(c.token) {
 		find = s.service.UseSignInLink
 	}

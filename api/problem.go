@@ -89,6 +89,10 @@ func problemOf(err error) (p *Problem, known bool) {
 	if errors.As(err, &tooLarge) {
 		return bodyTooLarge(tooLarge.Limit), true
 	}
+	var broken *bodyError
+	if errors.As(err, &broken) {
+		return bodyProblem(broken, 0), true
+	}
 	return newProblem(http.StatusInternalServerError, codeInternal, "something went wrong on the server",
 		"try again later; if it stays, give the operator the request_id"), false
 }

@@ -3,17 +3,22 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // route sends a request to its operation, and answers with a problem where there is none.
-func (s *server) route() http.Handler {
+func (s *server) route(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fallback, pattern := s.mux.Handler(r)
-		if pattern != "" {
-			s.mux.ServeHTTP(w, r)
+		if p := oddPath(r); p != nil {
+			s.refuse(w, r, p)
 			return
 		}
-		if s.portal.page(r) {
+		fallback, pattern := mux.Handler(r)
+		if pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		if mux == s.mux && s.portal.page(r) {
 			s.portal.serve(w, r, portalIndex)
 			return
 		}
@@ -22,6 +27,17 @@ func (s *server) route() http.Handler {
 		forgetBody(w, r)
 		writeProblem(w, p)
 	})
+}
+
+// oddPath refuses a path with empty parts, "." or "..". The mux would send the client to another path, which is not what it asked for:
+// mostly a variable in somebody's script is not set.
+func oddPath(r *http.Request) *Problem {
+	for _, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/"), "/") {
+		if (part == "" && r.URL.Path != "/") || part == "." || part == ".." {
+			return newProblem(http.StatusNotFound, codeNoSuchRoute, "the path "+quoted(r.URL.Path)+" has an empty part, or . or ..", "fill in what is missing; see /docs for what there is")
+		}
+	}
+	return nil
 }
 
 // noRoute says why a request has no operation: its path is unknown or only its method. The mux knows which methods a path has and

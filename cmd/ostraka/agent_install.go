@@ -115,6 +115,9 @@ func (o *agentInstallOptions) completeArguments(args []string) error {
 			return usageError("after --: --%s is not for a service", ours)
 		}
 	}
+	if o.server.insecureHTTP() {
+		args = append(args, "--insecure-http")
+	}
 	o.service.Arguments = args
 	if start.Flags().Changed("accept-eula") {
 		return nil

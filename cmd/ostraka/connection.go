@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -19,11 +21,13 @@ type serverFlags struct {
 	url      string
 	project  string
 	keyFile  string
+	insecure bool // plain HTTP to any host
 }
 
 func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.url, "url", "", "the server (or OSTRAKA_URL)")
 	flags.StringVar(&f.project, "project", "", "the project's ID (or OSTRAKA_PROJECT)")
+	flags.BoolVar(&f.insecure, "insecure-http", false, "send keys in clear text to a server that is not on this machine and has no HTTPS (or OSTRAKA_INSECURE_HTTP=1)")
 	flags.StringVar(&f.keyFile, "key-file", "", "file that holds your key (or OSTRAKA_KEY)")
 }
 
@@ -94,7 +98,24 @@ func (f *serverFlags) address() (string, error) {
 	if u.User != nil {
 		return "", usageError("the server's URL holds a password: leave it out and set OSTRAKA_KEY")
 	}
+	if u.Scheme == "http" && !loopbackHost(u.Hostname()) && !f.insecureHTTP() {
+		return "", &exitError{
+			code: exitUsage, err: fmt.Errorf("%s is plain HTTP: keys and functions would pass in clear text, for anybody on the way to read and change", address),
+			hint: "write https://, or say with --insecure-http (or OSTRAKA_INSECURE_HTTP=1) that nobody else is on the way",
+		}
+	}
 	return strings.TrimSuffix(u.String(), "/"), nil
+}
+
+func (f *serverFlags) insecureHTTP() bool {
+	told, err := strconv.ParseBool(f.terminal.env("OSTRAKA_INSECURE_HTTP"))
+	return f.insecure || err == nil && told
+}
+
+// loopbackHost says whether a host is this machine, so that nobody else is on the way.
+func loopbackHost(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (f *serverFlags) key() (string, error) {

@@ -136,11 +136,6 @@ func loopback(address string) error {
 	}
 }
 
-func loopbackHost(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // followupsOff says whether follow-up jobs are switched off for the whole installation. It is what one reaches for when they run wild,
 // so that a value which nobody can be sure about is refused.
 func followupsOff(t *terminal) (bool, error) {

@@ -156,7 +156,7 @@ func (d *dev) startServer(ctx context.Context, listener net.Listener) error {
 	}
 	server, err := startServer(ctx, serverConfig{
 		DatabaseURL: d.info.DatabaseURL, Listener: listener, Objects: objects, CacheDir: d.dir.cache(),
-		FollowupsOff: d.config.FollowupsOff, Loopback: true, Log: d.config.Log, Recheck: d.config.Recheck,
+		FollowupsOff: d.config.FollowupsOff, Log: d.config.Log, Recheck: d.config.Recheck,
 	})
 	if err != nil {
 		return err

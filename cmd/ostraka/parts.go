@@ -32,6 +32,7 @@ const databaseWait = time.Minute
 type parts struct {
 	service *functions.Service
 	handler http.Handler
+	ops     http.Handler // of a listener of its own; nil: there is none
 	// closes undo what was opened, the last first.
 	closes []func(context.Context) error
 }
@@ -89,9 +90,14 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		stop()
 		return nil, err
 	}
-	p.handler, err = api.New(api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping,
-	})
+	options := api.Options{
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.Doors.limits,
+	}
+	if config.Doors.opsListen != "" {
+		p.handler, p.ops, err = api.NewApart(options)
+	} else {
+		p.handler, err = api.New(options)
+	}
 	if err != nil {
 		stop()
 		return nil, err

@@ -37,9 +37,9 @@ type serverConfig struct {
 	Recheck      recheckConfig
 	Model        modelConfig
 	TokensOnly   bool      // no agent without an enrolment token
-	Loopback     bool      // no HTTPS to insist on
 	LogKey       audit.Key // signs the audit logs' heads; zero: the database keeps one
 	OIDC         *api.OIDC // nil: people sign in with keys
+	Doors        doorConfig
 	Log          *slog.Logger
 }
 
@@ -71,15 +71,53 @@ func startServer(ctx context.Context, config serverConfig) (*server, error) {
 		config.Listener.Close()
 		return nil, err
 	}
-	s := &server{service: parts.service, config: config, parts: parts, failed: make(chan error, 1)}
+	secret, err := config.Doors.tlsConfig()
+	if err != nil {
+		endRequests()
+		config.Listener.Close()
+		return nil, errors.Join(err, parts.close(context.WithoutCancel(ctx)))
+	}
+	s := &server{service: parts.service, config: config, parts: parts, failed: make(chan error, 2)}
 	s.http = api.NewHTTPServer(parts.handler, config.Log)
+	if parts.ops != nil {
+		if err := s.serveOps(ctx, config); err != nil {
+			endRequests()
+			config.Listener.Close()
+			return nil, errors.Join(err, parts.close(context.WithoutCancel(ctx)))
+		}
+	}
 	s.http.RegisterOnShutdown(endRequests)
+	s.http.TLSConfig = secret
 	go func() {
-		if err := s.http.Serve(config.Listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.serve(config.Doors.guard(config.Listener)); !errors.Is(err, http.ErrServerClosed) {
 			s.failed <- fmt.Errorf("serving HTTP: %w", err)
 		}
 	}()
 	return s, nil
+}
+
+// serveOps serves /metrics and /ops on a listener of their own, which ends with the parts.
+func (s *server) serveOps(ctx context.Context, config serverConfig) error {
+	l, err := listen(ctx, config.Doors.opsListen)
+	if err != nil {
+		return err
+	}
+	ops := api.NewHTTPServer(s.parts.ops, config.Log)
+	s.parts.onClose(func(context.Context) error { return ops.Close() })
+	go func() {
+		if err := ops.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("serving the metrics: %w", err)
+		}
+	}()
+	config.Log.Info("serving /metrics and /ops", "url", serverURL(l))
+	return nil
+}
+
+func (s *server) serve(l net.Listener) error {
+	if s.http.TLSConfig != nil {
+		return s.http.ServeTLS(l, "", "")
+	}
+	return s.http.Serve(l)
 }
 
 // stop ends requests first and then the workers, whose jobs go back to the queue.
@@ -106,3 +144,6 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 }
 
 func serverURL(l net.Listener) string { return "http://" + l.Addr().String() }
+
+// ownURL is where the server serves.
+func (c serverConfig) ownURL() string { return c.Doors.scheme() + "://" + c.Listener.Addr().String() }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +37,8 @@ func newServerCommand(t *terminal) *cobra.Command {
 		Long: `Run a server until SIGTERM. Servers keep nothing in memory: run as many as you like on one database.
 The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_URL.
 "ostraka operator-key create" makes the first key.`,
-		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --listen :8470 --blob-dir /var/lib/ostraka/objects
+		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --blob-dir /var/lib/ostraka/objects
+  ostraka server --listen :8470 --tls-cert chain.pem --tls-key key.pem …
   ostraka server --queues control,aggregate   # this one leaves verification to others
   ostraka server --queues recheck --recheck-sandbox docker   # on a host of its own: only executes shards again`,
 		Args: arguments(0),
@@ -46,7 +46,8 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to keep everything in (or OSTRAKA_DATABASE_URL)")
-	f.StringVar(&o.listen, "listen", defaultListen, "address to serve HTTP on; put TLS in front of it")
+	f.StringVar(&o.listen, "listen", defaultListen, "address to serve on; one that others can reach needs TLS, or --behind-proxy")
+	o.config.Doors.register(f)
 	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
@@ -74,7 +75,7 @@ func (o *serverOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("starting the server: %w", err)
 	}
-	o.config.Log.Info("serving", "url", serverURL(o.config.Listener), "version", version)
+	o.config.Log.Info("serving", "url", o.config.ownURL(), "version", version)
 	select {
 	case <-ctx.Done():
 		o.config.Log.Info("stopping")
@@ -132,8 +133,8 @@ func (o *serverOptions) complete() (err error) {
 		}
 		c.CacheDir = filepath.Join(cache, "ostraka", "modules")
 	}
-	if host, _, err := net.SplitHostPort(o.listen); err == nil {
-		c.Loopback = loopbackHost(host)
+	if err := c.Doors.complete(o.listen); err != nil {
+		return err
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err

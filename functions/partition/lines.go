@@ -3,6 +3,7 @@ package partition
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,11 @@ const (
 	// MaxLinesBytes is the most text that a partition by lines reads, in bytes
 	// after decompression: a gzip file of a gigabyte may hold a thousand.
 	MaxLinesBytes = 100 << 30
+	// MaxGzipRatio is how many bytes of text a byte of gzip may stand for,
+	// once there are more than gzipFree bytes of text: prose has 3, logs 20,
+	// and only what was made to cost much has more than 200.
+	MaxGzipRatio = 200
+	gzipFree     = 16 << 20
 	// MaxLinesPerShard is the largest number of lines in one shard: more empty
 	// lines do not fit into an item.
 	MaxLinesPerShard = MaxItemBytes / 3
@@ -56,6 +62,7 @@ func (l Lines) Validate() error {
 type LineReader struct {
 	spec   Lines
 	in     *bufio.Reader
+	zipped *countingReader // nil: the text is not compressed
 	opened bool
 	line   int64 // lines read
 	count  int64
@@ -164,7 +171,8 @@ func (l *LineReader) open() error {
 	if !bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		return nil
 	}
-	unzipped, err := gzip.NewReader(l.in)
+	l.zipped = &countingReader{in: l.in}
+	unzipped, err := gzip.NewReader(l.zipped)
 	if err != nil {
 		return badGzip(err)
 	}
@@ -174,6 +182,35 @@ func (l *LineReader) open() error {
 
 func badGzip(err error) error {
 	return &Error{Code: CodeItemSyntax, Detail: "the object begins as a gzip file does and is none: " + err.Error(), Hint: "compress it again, or store the text itself"}
+}
+
+// isBadGzip says whether the object is to blame, and not who reads it.
+func isBadGzip(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &corrupt)
+}
+
+// countingReader counts what was read. It reads bytes one by one where it is
+// asked to, so that the decompressor needs no buffer of its own.
+type countingReader struct {
+	in    *bufio.Reader
+	bytes int64
+}
+
+// Read implements io.Reader.
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// ReadByte implements io.ByteReader.
+func (c *countingReader) ReadByte() (byte, error) {
+	b, err := c.in.ReadByte()
+	if err == nil {
+		c.bytes++
+	}
+	return b, err
 }
 
 // readLine returns the next line without its end, and its size with it.
@@ -186,10 +223,12 @@ func (l *LineReader) readLine() (text []byte, size int64, err error) {
 		return nil, 0, tooLarge(l.line+1, 1)
 	case errors.Is(err, io.EOF) && size == 0:
 		return nil, 0, io.EOF
-	case errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF):
+	case isBadGzip(err):
 		return nil, 0, badGzip(err)
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, 0, fmt.Errorf("reading text after line %d: %w", l.line, err)
+	case l.zipped != nil && l.offset > gzipFree && l.offset > MaxGzipRatio*l.zipped.bytes:
+		return nil, 0, &Error{Code: CodeItemTooLarge, Detail: fmt.Sprintf("the object holds more than %d bytes of text for each byte of gzip", MaxGzipRatio), Hint: "store the text itself, uncompressed"}
 	case l.offset > MaxLinesBytes:
 		return nil, 0, &Error{Code: CodeItemTooLarge, Detail: fmt.Sprintf("the text has more than %d bytes", int64(MaxLinesBytes)), Hint: "split it into several jobs"}
 	}

@@ -131,6 +131,8 @@ func TestLinesRefuse(t *testing.T) {
 		{"too many in a shard", strings.Repeat("xxxxxxxxxxxxxxxxx\n", 4096), Lines{PerShard: 4096}, CodeItemTooLarge, 3276, "fewer lines"},
 		{"cut gzip", gz[:len(gz)-6], one, CodeItemSyntax, 0, "gzip"},
 		{"changed gzip", gz[:len(gz)-6] + "\x00" + gz[len(gz)-5:], one, CodeItemSyntax, 0, "gzip"},
+		{"corrupt gzip", "\x1f\x8b\x08\x00" + strings.Repeat("\xff", 50), one, CodeItemSyntax, 0, "gzip"},
+		{"far too good a gzip", zipped(t, strings.Repeat(strings.Repeat("\n", 1024), 17<<10)), Lines{PerShard: 10_000}, CodeItemTooLarge, 0, "byte of gzip"},
 		{"no gzip", "\x1f\x8bhello", one, CodeItemSyntax, 0, "gzip"},
 	} {
 		r := NewLineReader(strings.NewReader(c.text), c.spec)

@@ -1,0 +1,99 @@
+package api_test
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/limit"
+)
+
+func TestAnAddressThatAsksTooMuchIsRefusedAlone(t *testing.T) {
+	r := newRig(t, func(o *api.Options) {
+		o.Limits = api.Limits{PerAddress: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+	})
+	from := func(address string) answer {
+		return r.ask("GET", in("/jobs"), "nonsense", "", "X-Forwarded-For", address)
+	}
+	require.Equal(t, 401, from("203.0.113.1").StatusCode)
+	require.Equal(t, 401, from("203.0.113.1").StatusCode)
+	asked := r.fake.asked.Load()
+	a := from("203.0.113.1")
+	require.Equal(t, "too_many_requests", a.problem(t).Code)
+	require.Equal(t, 429, a.StatusCode)
+	require.Equal(t, "1000", a.Header.Get("Retry-After"))
+	require.Equal(t, `"address";r=0;t=1000`, a.Header.Get("RateLimit"))
+	require.Equal(t, `"address";q=2;w=2000`, a.Header.Get("RateLimit-Policy"))
+	require.Equal(t, asked, r.fake.asked.Load(), "nobody was asked about the key")
+	require.Equal(t, 401, from("203.0.113.2").StatusCode, "another address")
+	require.Equal(t, 401, from("203.0.113.1, 203.0.113.3").StatusCode, "what the client writes itself does not count")
+	metrics := string(r.ask("GET", "/metrics", "", "").body)
+	require.Contains(t, metrics, `ostraka_http_too_many_requests_total{whose="address"} 1`)
+}
+
+func TestAKeyThatAsksTooMuchIsRefusedAlone(t *testing.T) {
+	r := newRig(t, func(o *api.Options) { o.Limits.PerKey = limit.Rate{PerSecond: 0.001, Burst: 2} })
+	for range 2 {
+		require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode)
+	}
+	a := r.ask("GET", in("/jobs"), ownerKey, "")
+	require.Equal(t, 429, a.problem(t).Status)
+	require.Contains(t, a.Header.Get("RateLimit"), `"key"`)
+	require.Equal(t, 200, r.ask("GET", "/livez", "", "").StatusCode)
+}
+
+func TestAKeyThatIsNotValidIsLookedUpOnce(t *testing.T) {
+	r := newRig(t)
+	for range 3 {
+		a := r.ask("GET", in("/jobs"), "nonsense", "")
+		require.Equal(t, "unauthorized", a.problem(t).Code)
+		require.True(t, strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer"))
+	}
+	require.EqualValues(t, 1, r.fake.asked.Load())
+	require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode)
+}
+
+func TestAgentsComeFromWhereTheProxySays(t *testing.T) {
+	r := newRig(t, func(o *api.Options) { o.Limits.Proxies = limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")} })
+	r.ask("POST", "/v1/agent/leases", agentKey, "", "X-Forwarded-For", "192.0.2.1, 203.0.113.9")
+	require.Equal(t, "203.0.113.9", r.fake.from.String())
+}
+
+func TestMetricsAndOperatorsPagesApart(t *testing.T) {
+	o := api.Options{Service: newFake(), Log: slog.New(slog.DiscardHandler), OpsHandler: opsPage}
+	public, ops, err := api.NewApart(o)
+	require.NoError(t, err)
+	get := func(h http.Handler, path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		return w
+	}
+	for _, path := range []string{"/metrics", "/ops/river/"} {
+		require.Equal(t, 404, get(public, path).Code, path)
+		require.NotEqual(t, 404, get(ops, path).Code, path)
+	}
+	require.Equal(t, 200, get(public, "/livez").Code)
+	require.Equal(t, 404, get(ops, "/livez").Code)
+	require.Equal(t, 401, get(ops, "/ops/river/").Code)
+	figures := get(ops, "/metrics").Body.String()
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "ostraka_open_jobs"} {
+		require.Contains(t, figures, name)
+	}
+}
+
+func TestPathsWithEmptyPartsAreNotFound(t *testing.T) {
+	r := newRig(t)
+	for _, path := range []string{"/v1/projects//jobs", "//v1/projects", "/v1/projects//", "/v1/../v1/projects", "/v1/./projects"} {
+		request := r.request("GET", "/", ownerKey, nil)
+		request.URL.Path = path
+		a := r.send(request)
+		require.Equal(t, "no_such_route", a.problem(t).Code, path)
+		require.Equal(t, 404, a.StatusCode)
+	}
+}
