@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	}
 	require.Zero(t, p.ends(), out.String())
 	require.Contains(t, out.String(), "22206 numbers pass, and 22206 are known to: RIGHT")
-	require.Contains(t, out.String(), "the plan: at most 0.001 of the accepted results are wrong, with 0.1 of the agents hostile")
+	require.Contains(t, out.String(), "the plan: at most 0.001 of the accepted results are wrong, with 0.1 of the results hostile")
 	require.Contains(t, out.String(), "at most 0.001 of the results are wrong, with up to 0.1 of them from liars")
 	require.Regexp(t, `audits     \d+ drawn, \d+ passed`, out.String())
 	require.Regexp(t, `agent-4-liar was proven wrong on \d+ shards?`, out.String())

@@ -24,7 +24,7 @@ func (o *policyFlags) register(f *pflag.FlagSet) {
 	f.Int64Var(&o.quorum, "quorum", 0, "how many different agents must give the same answer")
 	f.BoolVar(&o.noVerify, "no-verify", false, "believe the first answer")
 	f.Float64Var(&o.targetError, "target-error", 0, "the share of accepted results that may be wrong: results are audited until it holds; left out, with the other ways: what the function says, or else 0.001")
-	f.Float64Var(&o.assumeHostile, "assume-hostile", 0, "beside --target-error: the share of agents that are taken for hostile (default 0.1)")
+	f.Float64Var(&o.assumeHostile, "assume-hostile", 0, "beside --target-error: the share of the results that hostile agents may give together (default 0.1)")
 	f.StringVar(&o.recheck, "recheck", "", "all: the server executes every shard as well")
 }
 
@@ -46,7 +46,7 @@ func (o *policyFlags) request() (*client.PolicyRequest, error) {
 	case o.set.Changed("target-error") && !(o.targetError >= 1e-6 && o.targetError <= 0.5):
 		return nil, usageError("--target-error is %v: the share of wrong results is 0.000001 to 0.5", o.targetError)
 	case o.set.Changed("assume-hostile") && !(o.assumeHostile >= 0.001 && o.assumeHostile <= 0.49):
-		return nil, usageError("--assume-hostile is %v: the share of hostile agents is 0.001 to 0.49", o.assumeHostile)
+		return nil, usageError("--assume-hostile is %v: the share of hostile results is 0.001 to 0.49", o.assumeHostile)
 	case o.set.Changed("recheck") && o.recheck != "all":
 		return nil, usageError("--recheck is %q: there is only --recheck all", o.recheck)
 	case len(ways) == 0 || ways[0] == "--no-verify" && !o.noVerify:
@@ -67,7 +67,7 @@ func policyText(p client.Policy) string {
 	case p.TargetError > 0:
 		text := fmt.Sprintf("at most %g of the accepted results are wrong", p.TargetError)
 		if p.AssumeHostile > 0 {
-			text += fmt.Sprintf(", with %g of the agents hostile", p.AssumeHostile)
+			text += fmt.Sprintf(", with %g of the results hostile", p.AssumeHostile)
 		}
 		return text
 	default:

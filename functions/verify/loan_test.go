@@ -10,11 +10,9 @@ import (
 
 func TestWhatAnOwnerMayHoldFollowsWhatItHasBroughtBack(t *testing.T) {
 	l := Loan{First: FirstLoan, Agents: 1}
-	held := int64(0)
 	for _, want := range []int64{64, 128, 256, 512} {
 		require.Equal(t, want, l.Free())
-		held = l.Free()
-		l.Credit = CreditAfter(l.Credit, held, 0, FirstLoan)
+		l.Credit = CreditAfter(l.Credit, l.Free(), 0, FirstLoan)
 	}
 	l.Held = l.Free() - 1
 	require.Equal(t, int64(1), l.Free())

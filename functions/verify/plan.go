@@ -137,8 +137,11 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		return
 	}
 	extra, replicated := 0.0, 0.0
-	for i, results := range divide(hands, shards) {
-		live, closing, more := b.forecast(hands[i].Evidence, results, m)
+	parts := divide(hands, shards)
+	given := ownersParts(hands, parts)
+	for i, results := range parts {
+		owner := Owner{Results: int64(math.Ceil(given[ownerOf(hands[i])])), All: shards, Shards: shards}
+		live, closing, more := b.forecast(hands[i].Evidence, owner, results, m)
 		extra += live + closing
 		replicated += more
 	}
@@ -192,9 +195,26 @@ func divide(hands []Hand, shards int64) []float64 {
 	return parts
 }
 
+// ownerOf names whoever is behind a hand.
+func ownerOf(h Hand) string {
+	if h.Owner == "" {
+		return "agent " + h.Agent
+	}
+	return "owner " + h.Owner
+}
+
+// ownersParts is how much of the work each owner is expected to do.
+func ownersParts(hands []Hand, parts []float64) map[string]float64 {
+	sums := map[string]float64{}
+	for i, part := range parts {
+		sums[ownerOf(hands[i])] += part
+	}
+	return sums
+}
+
 // forecast is how many executions the results of one agent cost beside the
 // first: live audits, those that close its windows, and replicas.
-func (b Bound) forecast(e Evidence, results float64, m Means) (live, closing, replicas float64) {
+func (b Bound) forecast(e Evidence, owner Owner, results float64, m Means) (live, closing, replicas float64) {
 	probation := max(0, float64(ProbationAudits-e.SinceFailure)) / b.Rate(Evidence{}, m)
 	early := min(results, probation)
 	live = early*b.Rate(Evidence{}, m) + (results-early)*b.Rate(Evidence{SinceFailure: ProbationAudits}, m)
@@ -203,9 +223,9 @@ func (b Bound) forecast(e Evidence, results float64, m Means) (live, closing, re
 		waiting -= live // what the server confirmed is final
 	}
 	windows := math.Floor(waiting / float64(b.Window))
-	closing = windows * float64(b.full(b.Window, m))
+	closing = windows * float64(b.Close(Pool{Results: b.Window, Owner: owner}, m).Audits)
 	rest := int(math.Ceil(waiting - windows*float64(b.Window) - rounding))
-	c := b.Close(Pool{Results: rest}, m)
+	c := b.Close(Pool{Results: rest, Owner: owner}, m)
 	if c.Voices > 0 {
 		return live, closing, float64(rest * (c.Voices - 1))
 	}
