@@ -240,7 +240,7 @@ func (f *oidcFlow) fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (f *oidcFlow) setTrip(w http.ResponseWriter, value string, seconds int) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where the server is reached by TLS; ostraka dev has none
 		Name: oidcCookie, Value: value, Path: oidcPath, MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: strings.HasPrefix(f.options.PublicURL, "https:"),
 	})

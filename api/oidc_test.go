@@ -122,7 +122,7 @@ func walk(t *testing.T, browser *http.Client, start string) *http.Response {
 
 func TestPeopleOfAnOrganisationSignIn(t *testing.T) {
 	r, browser := oidcRig(t, "everybody", "staff")
-	public := browser.Transport.(toRig).public //nolint:errcheck // it is one
+	public := browser.Transport.(toRig).public
 	require.Equal(t, "oidc", r.ask("GET", "/livez", "", "").Header.Get("Ostraka-Sign-In"))
 	back := walk(t, browser, public+"/v1/session/oidc?to=/p/numbers/jobs")
 	require.Equal(t, 200, back.StatusCode)
@@ -142,13 +142,13 @@ func TestPeopleOfAnOrganisationSignIn(t *testing.T) {
 
 func TestTheFirstRoleThatFitsCounts(t *testing.T) {
 	r, browser := oidcRig(t, "staff", "admins")
-	walk(t, browser, browser.Transport.(toRig).public+"/v1/session/oidc?to=https://evil.example/") //nolint:errcheck // it is one
+	walk(t, browser, browser.Transport.(toRig).public+"/v1/session/oidc?to=https://evil.example/")
 	require.Equal(t, functions.RoleOperator, r.fake.opened.Role)
 }
 
 func TestWhoHasNoRoleIsNotLetIn(t *testing.T) {
 	r, browser := oidcRig(t, "guests")
-	back := walk(t, browser, browser.Transport.(toRig).public+"/v1/session/oidc") //nolint:errcheck // it is one
+	back := walk(t, browser, browser.Transport.(toRig).public+"/v1/session/oidc")
 	require.Equal(t, "error=no_role", back.Request.URL.Fragment)
 	require.Zero(t, r.fake.opened)
 }

@@ -42,7 +42,7 @@ func (c *oidcConfig) complete(t *terminal) (*api.OIDC, error) {
 	}
 	for flag, text := range map[string]string{"--oidc-issuer": o.Issuer, "--public-url": o.PublicURL} {
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopbackName(u.Hostname())) {
+		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopbackName(u.Hostname())) {
 			return nil, usageError("%s %q is no https address: what it carries signs people in", flag, text)
 		}
 	}
