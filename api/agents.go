@@ -62,6 +62,14 @@ type ExcludeAgentInput struct {
 	Body *AgentDecision
 }
 
+// PardonAgentInput takes back what a project holds against an agent.
+type PardonAgentInput struct {
+	MemberPath
+	Body struct {
+		Reason string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why: the audit log keeps it." example:"its memory was replaced"`
+	} `nameHint:"Pardon"`
+}
+
 type agentOutput struct {
 	Body functions.Agent
 }
@@ -123,6 +131,11 @@ func (s *server) memberOperations() {
 		about:  "Its leases of the project end, and the project's tokens do not bring it back. What it has posted stays.",
 		access: roles(functions.RoleOwner, functions.RoleOperator), body: body{limit: MaxJSONBody, optional: true},
 	}, s.excludeAgent)
+	register(s, operation{
+		id: "pardonAgent", method: http.MethodPost, path: path + "/{agent}/pardon", tag: "agents", summary: "Take back what the project holds against an agent",
+		about:  "One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.",
+		access: roles(functions.RoleOwner, functions.RoleOperator), body: body{limit: MaxJSONBody},
+	}, s.pardonAgent)
 }
 
 func (s *server) listAgents(ctx context.Context, c *call, in *ListAgentsInput) (*Listed[functions.Agent], error) {
@@ -212,6 +225,14 @@ func (s *server) excludeAgent(ctx context.Context, c *call, in *ExcludeAgentInpu
 		return nil, err
 	}
 	return member(s.service.ExcludeAgent(ctx, c.principal, project, agent, in.Body.text()))
+}
+
+func (s *server) pardonAgent(ctx context.Context, c *call, in *PardonAgentInput) (*memberOutput, error) {
+	project, agent, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	return member(s.service.PardonAgent(ctx, c.principal, project, agent, in.Body.Reason))
 }
 
 func member(a functions.ProjectAgent, err error) (*memberOutput, error) {

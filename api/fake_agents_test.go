@@ -46,6 +46,11 @@ func (f *fake) ExcludeAgent(_ context.Context, _ functions.Principal, _, _ uuid.
 	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}, Excluded: true}, f.begin()
 }
 
+func (f *fake) PardonAgent(_ context.Context, _ functions.Principal, _, _ uuid.UUID, reason string) (functions.ProjectAgent, error) {
+	f.reason = reason
+	return functions.ProjectAgent{Agent: functions.Agent{ID: agentID}}, f.begin()
+}
+
 func (f *fake) AgentTelemetry(_ context.Context, _ uuid.UUID, q functions.TelemetryQuery) ([]functions.TelemetryPoint, functions.TelemetryQuery, error) {
 	return nil, q, f.begin()
 }

@@ -34,7 +34,7 @@ type ResolveFlagInput struct {
 	FlagPath
 	Conditional
 	Body struct {
-		Decision string `json:"decision" enum:"accept,reject,rerun,recheck,dismiss" doc:"One of those that the flag offers, where it says what each one does."`
+		Decision string `json:"decision" enum:"accept,reject,rerun,recheck,pardon,dismiss" doc:"One of those that the flag offers, where it says what each one does."`
 		Digest   string `json:"digest,omitempty" pattern:"^[0-9a-f]{64}$" doc:"With accept: of the group whose output is right."`
 		Reason   string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log."`
 	} `nameHint:"FlagResolution"`

@@ -120,6 +120,7 @@ type Service interface {
 	ListProjectAgents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.ProjectAgent, error)
 	GetProjectAgent(ctx context.Context, project, id uuid.UUID) (functions.ProjectAgent, error)
 	AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (functions.ProjectAgent, error)
+	PardonAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (functions.ProjectAgent, error)
 	ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (functions.ProjectAgent, error)
 	ListAgents(ctx context.Context, state functions.AgentState, page functions.ListPage) ([]functions.Agent, error) // state "": all
 	GetAgent(ctx context.Context, id uuid.UUID) (functions.Agent, error)

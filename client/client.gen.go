@@ -292,6 +292,7 @@ func (e FlagState) Valid() bool {
 const (
 	FlagDecisionDecisionAccept  FlagDecisionDecision = "accept"
 	FlagDecisionDecisionDismiss FlagDecisionDecision = "dismiss"
+	FlagDecisionDecisionPardon  FlagDecisionDecision = "pardon"
 	FlagDecisionDecisionRecheck FlagDecisionDecision = "recheck"
 	FlagDecisionDecisionReject  FlagDecisionDecision = "reject"
 	FlagDecisionDecisionRerun   FlagDecisionDecision = "rerun"
@@ -303,6 +304,8 @@ func (e FlagDecisionDecision) Valid() bool {
 	case FlagDecisionDecisionAccept:
 		return true
 	case FlagDecisionDecisionDismiss:
+		return true
+	case FlagDecisionDecisionPardon:
 		return true
 	case FlagDecisionDecisionRecheck:
 		return true
@@ -337,6 +340,7 @@ func (e FlagDetailState) Valid() bool {
 const (
 	FlagResolutionDecisionAccept  FlagResolutionDecision = "accept"
 	FlagResolutionDecisionDismiss FlagResolutionDecision = "dismiss"
+	FlagResolutionDecisionPardon  FlagResolutionDecision = "pardon"
 	FlagResolutionDecisionRecheck FlagResolutionDecision = "recheck"
 	FlagResolutionDecisionReject  FlagResolutionDecision = "reject"
 	FlagResolutionDecisionRerun   FlagResolutionDecision = "rerun"
@@ -348,6 +352,8 @@ func (e FlagResolutionDecision) Valid() bool {
 	case FlagResolutionDecisionAccept:
 		return true
 	case FlagResolutionDecisionDismiss:
+		return true
+	case FlagResolutionDecisionPardon:
 		return true
 	case FlagResolutionDecisionRecheck:
 		return true
@@ -2388,7 +2394,10 @@ type JobList struct {
 // JobPlan defines model for JobPlan.
 type JobPlan struct {
 	// Agents Approved agents that may work for the project and were not caught.
-	Agents   int64    `json:"agents"`
+	Agents int64 `json:"agents"`
+
+	// Caught Approved agents that were caught, and are lent nothing.
+	Caught   int64    `json:"caught"`
 	Forecast Forecast `json:"forecast"`
 	Function string   `json:"function"`
 	Policy   Policy   `json:"policy"`
@@ -2904,6 +2913,14 @@ type NewSigningKey struct {
 type Object struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
+}
+
+// Pardon defines model for Pardon.
+type Pardon struct {
+	// Reason Why: the audit log keeps it.
+	//
+	// Examples: its memory was replaced
+	Reason string `json:"reason"`
 }
 
 // Partition defines model for Partition.
@@ -4075,6 +4092,12 @@ type ExcludeAgentParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// PardonAgentParams defines parameters for PardonAgent.
+type PardonAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -4728,6 +4751,9 @@ type AdmitAgentJSONRequestBody = Admission
 
 // ExcludeAgentJSONRequestBody defines body for ExcludeAgent for application/json ContentType.
 type ExcludeAgentJSONRequestBody = AgentDecision
+
+// PardonAgentJSONRequestBody defines body for PardonAgent for application/json ContentType.
+type PardonAgentJSONRequestBody = Pardon
 
 // PruneAuditJSONRequestBody defines body for PruneAudit for application/json ContentType.
 type PruneAuditJSONRequestBody = AuditPruning
@@ -5400,6 +5426,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 	ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PardonAgentWithBody Take back what the project holds against an agent
+	//
+	// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+	PardonAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PardonAgent Take back what the project holds against an agent
+	//
+	// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+	PardonAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List records of the audit log
 	//
@@ -7376,6 +7428,52 @@ func (c *Client) ExcludeAgentWithBody(ctx context.Context, project openapi_types
 // Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 func (c *Client) ExcludeAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExcludeAgentRequest(c.Server, project, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PardonAgentWithBody Take back what the project holds against an agent
+//
+// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+func (c *Client) PardonAgentWithBody(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPardonAgentRequestWithBody(c.Server, project, agent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PardonAgent Take back what the project holds against an agent
+//
+// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+func (c *Client) PardonAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPardonAgentRequest(c.Server, project, agent, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11369,6 +11467,75 @@ func NewExcludeAgentRequestWithBody(server string, project openapi_types.UUID, a
 	}
 
 	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s/exclude", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPardonAgentRequest calls the generic PardonAgent builder with application/json body
+func NewPardonAgentRequest(server string, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPardonAgentRequestWithBody(server, project, agent, params, "application/json", bodyReader)
+}
+
+// NewPardonAgentRequestWithBody constructs an http.Request for the PardonAgent method, with any body, and a specified content type
+func NewPardonAgentRequestWithBody(server string, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s/pardon", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -17784,6 +17951,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/exclude (the `ExcludeAgent` operationId).
 	ExcludeAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *ExcludeAgentParams, body ExcludeAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*ExcludeAgentResponse, error)
 
+	// PardonAgentWithBodyWithResponse Take back what the project holds against an agent
+	//
+	// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+	PardonAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error)
+
+	// PardonAgentWithResponse Take back what the project holds against an agent
+	//
+	// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+	PardonAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error)
+
 	// ListAuditWithResponse List records of the audit log
 	//
 	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -20567,6 +20760,54 @@ func (r ExcludeAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExcludeAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PardonAgentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProjectAgent
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PardonAgentResponse) GetJSON200() *ProjectAgent {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PardonAgentResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PardonAgentResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PardonAgentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PardonAgentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PardonAgentResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -25839,6 +26080,44 @@ func (c *ClientWithResponses) ExcludeAgentWithResponse(ctx context.Context, proj
 	return ParseExcludeAgentResponse(rsp)
 }
 
+// PardonAgentWithBodyWithResponse Take back what the project holds against an agent
+//
+// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+func (c *ClientWithResponses) PardonAgentWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error) {
+	rsp, err := c.PardonAgentWithBody(ctx, project, agent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePardonAgentResponse(rsp)
+}
+
+// PardonAgentWithResponse Take back what the project holds against an agent
+//
+// One that was caught is lent work again, on probation. What was taken back from it stays so. Pardoning again is harmless.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
+func (c *ClientWithResponses) PardonAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error) {
+	rsp, err := c.PardonAgent(ctx, project, agent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePardonAgentResponse(rsp)
+}
+
 // ListAuditWithResponse List records of the audit log
 //
 // Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -28768,6 +29047,39 @@ func ParseExcludeAgentResponse(rsp *http.Response) (*ExcludeAgentResponse, error
 	}
 
 	response := &ExcludeAgentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePardonAgentResponse parses an HTTP response from a PardonAgentWithResponse call
+func ParsePardonAgentResponse(rsp *http.Response) (*PardonAgentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PardonAgentResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

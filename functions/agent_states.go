@@ -73,6 +73,9 @@ func (s *Service) DecideAgent(ctx context.Context, by Principal, id uuid.UUID, a
 	if err := checkReason(reason); err != nil {
 		return a, err
 	}
+	if err := s.refuseNothing(ctx, id, action); err != nil {
+		return a, err
+	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
 		state, found, err := store.Value[AgentState](ctx, tx, store.LockAgent, id)
 		if err != nil || !found {

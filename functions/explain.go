@@ -203,6 +203,9 @@ func explainOpen(job Job, agents agentsForJob, leases leasesForJob, tried int64,
 	}
 	if leases.Wanted > 0 {
 		explainUnlent(add, job, agents, leases, tried)
+		if agents.Caught > 0 {
+			add("caught", "ostraka agent list names them; ostraka agent pardon AGENT --reason WHY takes back what speaks against one", "%d of %s caught, and are lent nothing.", agents.Caught, many(agents.Isolated, "agent was", "agents were"))
+		}
 		explainRefusals(add, agents, refusals)
 	}
 	if len(e.Reasons) == 0 && job.Shards.Open == 0 {

@@ -13,12 +13,13 @@ const (
 	FlagReject  = "reject"  // the shard is given up
 	FlagRerun   = "rerun"   // the shard is lent once more
 	FlagRecheck = "recheck" // the server executes the shard
+	FlagPardon  = "pardon"  // what the project holds against the agent is taken back
 	FlagDismiss = "dismiss" // somebody has looked, and nothing is to be done
 )
 
 // FlagDecision is something that can be decided about a flag.
 type FlagDecision struct {
-	Decision string `json:"decision" enum:"accept,reject,rerun,recheck,dismiss"`
+	Decision string `json:"decision" enum:"accept,reject,rerun,recheck,pardon,dismiss"`
 	Digest   string `json:"digest,omitempty" doc:"With accept: the group's."`
 	Effect   string `json:"effect" doc:"What it will do."`
 }
@@ -37,6 +38,9 @@ func decisionsOf(d FlagDetail, job JobState) []FlagDecision {
 	case waitsForDecision(d.Kind) && d.Shard == nil && !job.Ended():
 		add(FlagRerun, "Lends every shard of the job that waits for a person once more, up to %d at a time.", MaxResolveAll)
 		add(FlagReject, "Gives up every shard of the job that waits for a person, up to %d at a time, and the job with them.", MaxResolveAll)
+	}
+	if d.Kind == FlagCaught && d.Agent != nil && d.State == FlagOpen {
+		add(FlagPardon, "Takes back what the project holds against agent %s: it is lent work again, on probation. What was taken back from it stays so.", *d.Agent)
 	}
 	if d.State == FlagOpen {
 		add(FlagDismiss, "Closes the flag; nothing else changes. If it happens again there is a new one.")

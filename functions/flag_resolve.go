@@ -121,6 +121,8 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, project uuid.UUID,
 	switch r.Decision {
 	case FlagDismiss:
 		return done, nil
+	case FlagPardon:
+		return done, pardon(ctx, tx, project, by, *d.Agent, d.ID, r.Reason)
 	case FlagRecheck:
 		steps, err := s.askRecheck(ctx, tx, project, by, d.Flag, r)
 		return carriedOut{shards: 1, steps: steps}, err

@@ -14,6 +14,7 @@ type JobPlan struct {
 	Version  int             `json:"version"`
 	Shards   int64           `json:"shards"`
 	Agents   int             `json:"agents" doc:"Approved agents that may work for the project and were not caught."`
+	Caught   int             `json:"caught" doc:"Approved agents that were caught, and are lent nothing."`
 	Policy   verify.Policy   `json:"policy"`
 	Forecast verify.Forecast `json:"forecast"`
 }
@@ -31,7 +32,11 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if err != nil {
 		return JobPlan{}, err
 	}
-	return JobPlan{Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}, nil
+	caught, err := s.countCaught(ctx, project)
+	if err != nil {
+		return JobPlan{}, err
+	}
+	return JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}, nil
 }
 
 // forecast says what so many shards would take under a policy with the agents and servers at hand.
@@ -45,6 +50,17 @@ func (s *Service) forecast(ctx context.Context, project uuid.UUID, p verify.Poli
 		return verify.Forecast{}, translate(err, uuid.Nil)
 	}
 	return verify.Plan(p, hands, shards, verify.Means{Recheck: servers.Servers > 0})
+}
+
+// countCaught counts agents that could work for the project, were they not caught.
+func (s *Service) countCaught(ctx context.Context, project uuid.UUID) (n int, err error) {
+	hands, err := s.hands(ctx, project)
+	for _, h := range hands {
+		if standing, _ := verify.StandingOf(h.Evidence); standing == verify.Caught {
+			n++
+		}
+	}
+	return n, err
 }
 
 // hands are the agents that a job could be lent to.

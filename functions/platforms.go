@@ -255,7 +255,7 @@ func (e excused) write(ctx context.Context, tx *store.Tx, args ComparePlatformsA
 		return err
 	}
 	for _, agent := range released {
-		if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, agent, e.reasons[agent]); err != nil {
+		if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, agent, e.reasons[agent], "server", uuid.Nil); err != nil {
 			return err
 		}
 	}

@@ -217,7 +217,7 @@ func tellReleased(ctx context.Context, tx *store.Tx, project, job uuid.UUID, rel
 		if !released[agent] {
 			continue
 		}
-		if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, agent, why); err != nil {
+		if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, agent, why, "server", uuid.Nil); err != nil {
 			return err
 		}
 		if err := addEvent(ctx, tx, job, EventAgentReleased, map[string]any{"agent": agent, "reason": why}); err != nil {

@@ -14,7 +14,7 @@ func newAgent(t *terminal, server *serverFlags) *cobra.Command {
 	verbs := []*cobra.Command{
 		newAgentStart(t, server), newAgentDoctor(t), newAgentEULA(t, server), newAgentTrust(t),
 		newAgentPrefs(t), newAgentStatus(t), newAgentPause(t), newAgentResume(t, server), newAgentInstall(t, server), newAgentUninstall(t),
-		newAgentList(t, server), newAgentShow(t, server), newAgentMetrics(t, server), newAgentApprove(t, server), newAgentRemove(t, server),
+		newAgentList(t, server), newAgentShow(t, server), newAgentMetrics(t, server), newAgentApprove(t, server), newAgentRemove(t, server), newAgentPardon(t, server),
 		newAgentKill(t, server), newAgentRevive(t, server),
 	}
 	for _, d := range agentDecisions() {
@@ -77,8 +77,11 @@ func (o *agentListOptions) listOfProject(ctx context.Context) error {
 
 // memberState is what the project may expect of an agent.
 func memberState(a client.ProjectAgent) string {
-	if a.Excluded {
+	switch {
+	case a.Excluded:
 		return "removed"
+	case a.CaughtAt != nil:
+		return "caught"
 	}
 	return string(a.State)
 }

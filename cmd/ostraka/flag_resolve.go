@@ -20,13 +20,14 @@ type flagResolveOptions struct {
 	reject  bool
 	rerun   bool
 	recheck bool
+	pardon  bool
 	dismiss bool
 }
 
 func newFlagResolve(t *terminal, server *serverFlags) *cobra.Command {
 	o := &flagResolveOptions{flagOptions: flagOptions{terminal: t, server: server}}
 	cmd := &cobra.Command{
-		Use:   "resolve FLAG {--accept DIGEST | --reject | --rerun | --recheck | --dismiss} --reason TEXT",
+		Use:   "resolve FLAG {--accept DIGEST | --reject | --rerun | --recheck | --pardon | --dismiss} --reason TEXT",
 		Short: "Decide about a flag; takes an owner's key",
 		Long: `Decide about a flag. "ostraka flag show" says what can be decided and what each decision will do. A shard
 that was accepted wrongly is taken back with --rerun, as long as its job has not ended. The reason
@@ -43,6 +44,7 @@ goes into the audit log.`,
 	f.BoolVar(&o.reject, "reject", false, "give the shard up, and the job with it")
 	f.BoolVar(&o.rerun, "rerun", false, "lend the shard once more")
 	f.BoolVar(&o.recheck, "recheck", false, "have the server execute the shard itself")
+	f.BoolVar(&o.pardon, "pardon", false, "take back what the project holds against the agent")
 	f.BoolVar(&o.dismiss, "dismiss", false, "close a flag that needs no decision")
 	return cmd
 }
@@ -95,8 +97,8 @@ func resolveFlag(ctx context.Context, c *connection, read answer.Document[client
 
 // decision is what the flags say.
 func (o *flagResolveOptions) decision() (client.FlagResolution, error) {
-	decision, err := o.decisionFlags.decision("what shall become of it? give one of --accept DIGEST, --reject, --rerun, --recheck and --dismiss",
-		choice{"reject", o.reject}, choice{"rerun", o.rerun}, choice{"recheck", o.recheck}, choice{"dismiss", o.dismiss})
+	decision, err := o.decisionFlags.decision("what shall become of it? give one of --accept DIGEST, --reject, --rerun, --recheck, --pardon and --dismiss",
+		choice{"reject", o.reject}, choice{"rerun", o.rerun}, choice{"recheck", o.recheck}, choice{"pardon", o.pardon}, choice{"dismiss", o.dismiss})
 	return client.FlagResolution{Decision: client.FlagResolutionDecision(decision), Reason: o.reason}, err
 }
 

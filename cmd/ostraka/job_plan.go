@@ -76,6 +76,9 @@ func planFields(p client.JobPlan) [][2]string {
 		{"error bound", fmt.Sprintf("at most %.2g of the results are wrong, with %g hostile", f.ErrorBound, f.AssumeHostile)},
 		{"how", strings.Join(f.Notes, "; ")},
 	}
+	if p.Caught > 0 {
+		fields = append(fields, [2]string{"caught", fmt.Sprintf("%d of %d agents were caught and are lent nothing: ostraka agent list", p.Caught, int64(p.Caught)+p.Agents)})
+	}
 	if f.Stuck {
 		fields = append(fields, [2]string{"attention", "the agents at hand cannot bring this job to its end"})
 	}
