@@ -443,14 +443,6 @@ func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Re
 	return run, nil
 }
 
-// unkept stands for a result that cannot be kept, whatever it is: the server has no answer.
-func unkept(r harness.Result, why error) Result {
-	return Result{
-		Shard: r.Shard, Status: string(verify.Denied), Exception: &Exception{Type: harness.ExceptionLimit, Message: "the result cannot be kept: " + why.Error()},
-		CPUMicros: max(r.CPUMicros, 0), WallMicros: max(r.WallMicros, 0), PeakRSS: max(r.PeakRSSBytes, 0), InputBytes: max(r.InputBytes, 0),
-	}
-}
-
 // resultOf is a result of the harness in the words of the domain.
 func resultOf(r harness.Result) Result {
 	out := Result{

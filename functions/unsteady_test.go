@@ -54,7 +54,7 @@ func TestAnUnluckyFunctionHarmsNobody(t *testing.T) {
 	for name, f := range unsteadyFunctions {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &chance{dice: rand.New(rand.NewPCG(7, uint64(len(name))))} //nolint:gosec // a simulation
+			c := &chance{dice: rand.New(rand.NewPCG(7, uint64(len(name))))}
 			answer := func(input string) functions.Result { return ok(f(c, input)) }
 			server := &court{}
 			w := newWorld(t, withCourt(server))

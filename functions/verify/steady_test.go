@@ -56,7 +56,7 @@ func TestChance(t *testing.T) {
 	require.False(t, Chance(1, 26), "26 charges and one finding are liars, and one shard that is not steady")
 	require.True(t, Chance(1000, 1000))
 	require.False(t, Chance(10, 1000))
-	dice := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a simulation
+	dice := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var unsteady, charges int64
 		for range 100 {
