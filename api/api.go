@@ -41,6 +41,9 @@ type Options struct {
 	// Metrics are what /metrics shows; nil: figures of the API's own.
 	Metrics *Metrics
 
+	// SecureCookies has browsers send their cookie over TLS alone, where a proxy in front ends TLS and requests come here without.
+	SecureCookies bool
+
 	// Limits are what one client may ask; the zero value: as much as it likes.
 	Limits Limits
 
@@ -62,6 +65,7 @@ type server struct {
 	maps     *mapCache
 	hubs     *hubs
 	oidc     bool // people may sign in at a provider
+	secure   bool // cookies are for TLS alone, however a request comes here
 
 	crossSite *http.CrossOriginProtection // of requests with a cookie
 }
@@ -81,7 +85,7 @@ func newHandlers(o Options, apart bool) (public, ops http.Handler, err error) {
 		s.stopping = o.Stopping
 	}
 	s.hubs = newHubs(s.stopping, o.Log, o.Service)
-	s.doors = newDoors(o.Limits)
+	s.doors, s.secure = newDoors(o.Limits), o.SecureCookies
 	if s.metrics = o.Metrics; s.metrics == nil {
 		if s.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
 			return nil, nil, err

@@ -149,7 +149,7 @@ func (s *server) revokeSession(ctx context.Context, c *call, in *SessionPath) (*
 // has to outlive it.
 func (s *server) cookie(r *http.Request, secret string) string {
 	cookie := http.Cookie{ //nolint:gosec // Secure where the server is reached by TLS; ostraka dev has none
-		Name: sessionCookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		Name: sessionCookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.secure || r.TLS != nil,
 		MaxAge: int(functions.SessionLife / time.Second),
 	}
 	if secret == "" {

@@ -94,3 +94,8 @@ func TestOperatorsOpenTheirPagesWithASession(t *testing.T) {
 	require.Equal(t, 200, a.StatusCode, "%s", a.body)
 	require.Equal(t, 401, r.browse(r.signIn(ownerKey), "GET", "/ops/river/", "").problem(t).Status)
 }
+
+func TestACookieIsForTLSAloneWhereAProxyEndsTLS(t *testing.T) {
+	require.False(t, newRig(t).signIn(ownerKey).Secure)
+	require.True(t, newRig(t, func(o *api.Options) { o.SecureCookies = true }).signIn(ownerKey).Secure)
+}

@@ -91,7 +91,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		return nil, err
 	}
 	options := api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.Doors.limits,
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.Doors.limits, SecureCookies: config.Doors.behindProxy,
 	}
 	if config.Doors.opsListen != "" {
 		p.handler, p.ops, err = api.NewApart(options)

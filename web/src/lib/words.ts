@@ -8,7 +8,7 @@ export function policyWords(p: Schemas["Policy"]): string {
   if (p.none) return "Nothing is checked: what an agent says is taken.";
   const parts: string[] = [];
   if (p.target_error !== undefined) {
-    parts.push(`At most ${share(p.target_error)} of the accepted results may be wrong, with up to ${share(p.assume_hostile ?? 0)} of the agents hostile. A shard is executed once, and a secret sample is executed again.`);
+    parts.push(`At most ${share(p.target_error)} of the accepted results may be wrong, with up to ${share(p.assume_hostile ?? 0)} of them from liars. A shard is executed once, and a secret sample is executed again.`);
   }
   if (p.quorum) parts.push(p.quorum === 1 ? "One agent's answer is enough." : `${p.quorum} agents must give the same bytes.`);
   if (p.recheck === "all") parts.push("The server executes every shard itself.");
