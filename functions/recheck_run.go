@@ -169,10 +169,10 @@ func (s *Service) watchBatch(ctx context.Context, args RecheckArgs, work recheck
 		return r, err
 	}
 	done := make(chan struct{})
-	go func() {
+	go func(watched run) {
 		defer close(done)
-		s.watchRun(r, args.Batch, nudges)
-	}()
+		s.watchRun(watched, args.Batch, nudges)
+	}(r)
 	r.close = func() {
 		r.stop(nil)
 		<-done

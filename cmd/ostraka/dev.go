@@ -67,8 +67,9 @@ func (o *devOptions) run(ctx context.Context) (err error) {
 		return fmt.Errorf("starting: %w", err)
 	}
 	fmt.Fprintf(o.terminal.out, "ready %s\n", d.info.URL)
-	if d.portal, err = d.signInLink(ctx); err != nil {
-		o.terminal.say("making the link to the portal failed: %v", err) // all else runs; ostraka open makes another
+	var linkErr error
+	if d.portal, linkErr = d.signInLink(ctx); linkErr != nil {
+		o.terminal.say("making the link to the portal failed: %v", linkErr) // all else runs; ostraka open makes another
 	}
 	o.terminal.say("%s", d.banner(o.terminal.program))
 	select {
