@@ -92,6 +92,11 @@ var (
 		Kind: KindUnavailable, Code: "object_damaged", Message: "a stored object is damaged",
 		Hint: "nothing but the object store is wrong: an operator restores the object from a backup, after which the same call works",
 	}
+	// ErrServerOutdated says that other servers have migrated the projects' schemas past what this one knows.
+	ErrServerOutdated = &Error{
+		Kind: KindUnavailable, Code: "server_outdated", Message: "newer servers have migrated the database, and this one cannot make a project that they can use",
+		Hint: "ask one of the newer servers, or wait until this one is upgraded",
+	}
 	ErrResultConflict = &Error{
 		Kind: KindConflict, Code: "result_conflict", Message: "another result of this agent for the shard is recorded already",
 		Hint: "the first result counts; drop this one",

@@ -46,6 +46,10 @@ func (s *Service) CreateProject(ctx context.Context, by Principal, name string, 
 	// The schema is made first: a crash in between leaves an empty schema that nobody knows of, never a project without one.
 	id := newID()
 	if err := migrations.CreateProject(ctx, s.store.Pool, id); err != nil {
+		var newer *migrations.TooNewError
+		if errors.As(err, &newer) {
+			return Project{}, "", false, ErrServerOutdated
+		}
 		return Project{}, "", false, translate(fmt.Errorf("creating the project's schema: %w", err), id)
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {

@@ -42,16 +42,21 @@ func ProjectSchema(project uuid.UUID) string {
 type Schema struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
-	Latest  int    `json:"latest"`
+	Latest  int    `json:"latest"` // that this program knows
+	Needs   int    `json:"needs"`  // that a program must know to work on it
 }
 
-// Up migrates everything. It is safe to run on several servers at once and to run again.
+// Newer says whether a newer program has migrated the schema.
+func (s Schema) Newer() bool { return s.Version > s.Latest }
+
+// Up migrates everything. It is safe to run on several servers at once and to run again. A schema that a newer program has migrated is
+// left as it is, where this program may work on it: a server that is started again in the middle of an upgrade must serve.
 func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 	return locked(ctx, pool, func(conn *pgx.Conn) error {
 		if err := mayCreateRoles(ctx, conn); err != nil {
 			return err
 		}
-		if err := upControl(ctx, conn); err != nil {
+		if err := upControl(ctx, conn, log); err != nil {
 			return fmt.Errorf("migrating the control schema: %w", err)
 		}
 		if err := upRiver(ctx, pool, log); err != nil {
@@ -66,13 +71,16 @@ func Up(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
 				return fmt.Errorf("migrating project %s: %w", id, err)
 			}
 		}
-		return nil
+		return reached(ctx, conn)
 	})
 }
 
 // CreateProject makes a project's role and schema and migrates it. It may be run again after a crash.
 func CreateProject(ctx context.Context, pool *pgxpool.Pool, project uuid.UUID) error {
 	return locked(ctx, pool, func(conn *pgx.Conn) error {
+		if err := mayCreate(ctx, conn); err != nil {
+			return err
+		}
 		if err := createRole(ctx, conn, ProjectSchema(project)); err != nil {
 			return err
 		}
@@ -105,7 +113,7 @@ func SharedStatus(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
 }
 
 func shared(ctx context.Context, conn *pgx.Conn) ([]Schema, error) {
-	control, err := status(ctx, conn, ControlSchema, "control")
+	control, err := status(ctx, conn, ControlSchema, control)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +137,7 @@ func Status(ctx context.Context, pool *pgxpool.Pool) ([]Schema, error) {
 		return nil, err
 	}
 	for _, id := range projects {
-		s, err := status(ctx, conn.Conn(), ProjectSchema(id), "project")
+		s, err := status(ctx, conn.Conn(), ProjectSchema(id), project)
 		if err != nil {
 			return nil, err
 		}
@@ -162,11 +170,14 @@ func locked(ctx context.Context, pool *pgxpool.Pool, fn func(*pgx.Conn) error) e
 	return fn(conn)
 }
 
-func upControl(ctx context.Context, conn *pgx.Conn) error {
+func upControl(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	if _, err := conn.Exec(ctx, "create schema if not exists "+ControlSchema); err != nil {
 		return fmt.Errorf("creating the schema: %w", err)
 	}
-	return up(ctx, conn, ControlSchema, "control")
+	if err := mayServe(ctx, conn, log); err != nil {
+		return err
+	}
+	return up(ctx, conn, ControlSchema, control)
 }
 
 func upRiver(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
@@ -185,12 +196,12 @@ func riverMigrator(pool *pgxpool.Pool, log *slog.Logger) (*rivermigrate.Migrator
 	return rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema, Logger: log})
 }
 
-func upProject(ctx context.Context, conn *pgx.Conn, project uuid.UUID) error {
-	name := ProjectSchema(project)
+func upProject(ctx context.Context, conn *pgx.Conn, id uuid.UUID) error {
+	name := ProjectSchema(id)
 	if _, err := conn.Exec(ctx, "set role "+name); err != nil {
 		return fmt.Errorf("taking the project's role: %w", err) // it is kept until the next one or the end of the connection
 	}
-	return up(ctx, conn, name, "project")
+	return up(ctx, conn, name, project)
 }
 
 // createRole makes a role that cannot log in and the schema that it owns. The role gets no right in any other schema.
@@ -214,6 +225,13 @@ func createRole(ctx context.Context, conn *pgx.Conn, name string) error {
 }
 
 func up(ctx context.Context, conn *pgx.Conn, schema, dir string) error {
+	is, err := version(ctx, conn, schema, versionTable)
+	if err != nil {
+		return err
+	}
+	if knows, err := known(dir); err != nil || is > knows {
+		return err
+	}
 	migrator, err := migrate.NewMigrator(ctx, conn, schema+"."+versionTable)
 	if err != nil {
 		return fmt.Errorf("reading the version of schema %s: %w", schema, err)
@@ -234,12 +252,15 @@ func up(ctx context.Context, conn *pgx.Conn, schema, dir string) error {
 }
 
 func status(ctx context.Context, conn *pgx.Conn, schema, dir string) (Schema, error) {
-	entries, err := fs.ReadDir(files, dir)
+	knows, err := known(dir)
 	if err != nil {
 		return Schema{}, err
 	}
-	s := Schema{Name: schema, Latest: len(entries)}
-	s.Version, err = version(ctx, conn, schema, versionTable)
+	s := Schema{Name: schema, Latest: knows}
+	if s.Version, err = version(ctx, conn, schema, versionTable); err != nil {
+		return s, err
+	}
+	s.Needs, _, err = needs(ctx, conn, dir)
 	return s, err
 }
 

@@ -45,7 +45,7 @@ func TestUp(t *testing.T) {
 	pool := connect(t)
 	status, err := migrations.Status(t.Context(), pool)
 	require.NoError(t, err)
-	require.Equal(t, []migrations.Schema{{"ostraka", 0, latest(t, "control")}, {"river", 0, 8}}, status)
+	require.Equal(t, []migrations.Schema{{Name: "ostraka", Latest: latest(t, "control")}, {Name: "river", Latest: 8}}, status)
 	require.True(t, migrations.Pending(status))
 
 	require.NoError(t, migrations.Up(t.Context(), pool, quiet))
@@ -56,9 +56,9 @@ func TestUp(t *testing.T) {
 	status, err = migrations.Status(t.Context(), pool)
 	require.NoError(t, err)
 	require.Equal(t, []migrations.Schema{
-		{"ostraka", latest(t, "control"), latest(t, "control")},
-		{"river", 8, 8},
-		{migrations.ProjectSchema(project), latest(t, "project"), latest(t, "project")},
+		{Name: "ostraka", Version: latest(t, "control"), Latest: latest(t, "control")},
+		{Name: "river", Version: 8, Latest: 8},
+		{Name: migrations.ProjectSchema(project), Version: latest(t, "project"), Latest: latest(t, "project")},
 	}, status)
 	require.False(t, migrations.Pending(status))
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func newMigrate(t *terminal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.up(cmd.Context()) },
 	}
 	status := &cobra.Command{
-		Use: "status", Short: "Show how far each schema is; exit code 1 when some is behind",
+		Use: "status", Short: "Show how far each schema is; exit code 1 when some is behind, or too new for this program",
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.status(cmd.Context()) },
 	}
@@ -50,10 +51,30 @@ func (o *migrateOptions) up(ctx context.Context) error {
 		return err
 	}
 	if err := migrations.Up(ctx, s.Pool, log); err != nil {
-		return fmt.Errorf("migrating: %w", err)
+		return tooNew(fmt.Errorf("migrating: %w", err))
+	}
+	schemas, err := migrations.Status(ctx, s.Pool)
+	if err != nil {
+		return fmt.Errorf("looking at the schemas: %w", err)
+	}
+	if slices.ContainsFunc(schemas, migrations.Schema.Newer) {
+		o.terminal.say("%s", newerSchemas)
+		return nil
 	}
 	o.terminal.say("the database is up to date")
 	return nil
+}
+
+// newerSchemas is what people are told in the middle of an upgrade, or after a program was put back.
+const newerSchemas = "a newer ostraka has migrated some schemas: this program may work on them as they are; upgrade it when the others run"
+
+// tooNew says what to do where this program may not work on the database any more.
+func tooNew(err error) error {
+	var e *migrations.TooNewError
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &exitError{code: exitFailed, err: err, hint: "start the newer program here too, or restore the backup from before the upgrade into a database of its own"}
 }
 
 func (o *migrateOptions) status(ctx context.Context) error {
@@ -75,6 +96,12 @@ func (o *migrateOptions) status(ctx context.Context) error {
 	if migrations.Pending(schemas) {
 		return &exitError{code: exitFailed, err: errors.New("some schemas are behind"), hint: "run ostraka migrate up"}
 	}
+	if err := migrations.Fits(ctx, s.Pool); err != nil {
+		return tooNew(err)
+	}
+	if slices.ContainsFunc(schemas, migrations.Schema.Newer) {
+		o.terminal.say("%s", newerSchemas)
+	}
 	return nil
 }
 
@@ -82,9 +109,21 @@ func (o *migrateOptions) print(schemas []migrations.Schema) error {
 	if o.json() {
 		return writeValue(o.terminal.out, schemas)
 	}
-	table := newTable(o.terminal.out, "SCHEMA", "VERSION", "LATEST")
+	table := newTable(o.terminal.out, "SCHEMA", "VERSION", "LATEST", "STATE")
 	for _, s := range schemas {
-		table.row(s.Name, strconv.Itoa(s.Version), strconv.Itoa(s.Latest))
+		table.row(s.Name, strconv.Itoa(s.Version), strconv.Itoa(s.Latest), schemaState(s))
 	}
 	return table.flush()
+}
+
+func schemaState(s migrations.Schema) string {
+	switch {
+	case s.Version < s.Latest:
+		return "behind"
+	case s.Needs > s.Latest:
+		return "too new for this program"
+	case s.Newer():
+		return "newer"
+	}
+	return "current"
 }

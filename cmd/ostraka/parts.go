@@ -146,7 +146,7 @@ func (p *parts) openDatabase(ctx context.Context, config serverConfig) (*store.S
 		return nil, err
 	}
 	if err := migrations.Up(ctx, db.Pool, config.Log); err != nil {
-		return nil, fmt.Errorf("migrating the database: %w", err)
+		return nil, tooNew(fmt.Errorf("migrating the database: %w", err))
 	}
 	return db, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,7 +53,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"agents": startScriptAgents, "joined": joined, "exits": exits, "eventually": eventually, "keep": keep,
+			"agents": startScriptAgents, "joined": joined, "exits": exits, "eventually": eventually, "keep": keep, "sql": sql,
 		},
 	})
 }
@@ -120,4 +121,15 @@ func keep(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("there is no member %q", args[1])
 	}
 	ts.Setenv(args[0], value)
+}
+
+// sql does something to a database that no program does to it: sql URL STATEMENT
+func sql(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql URL STATEMENT")
+	}
+	conn, err := pgx.Connect(context.Background(), args[0])
+	ts.Check(err)
+	_, err = conn.Exec(context.Background(), args[1])
+	ts.Check(errors.Join(err, conn.Close(context.Background())))
 }
