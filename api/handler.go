@@ -55,11 +55,20 @@ func (s *server) identify(next http.Handler) http.Handler {
 		if r.TLS != nil {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
+		if endsUnclear(r) {
+			h.Set("Connection", "close")
+		}
 		if r.ContentLength == 0 {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a long answer must not look like a client that has gone
 		}
 		next.ServeHTTP(w, r.WithContext(withCall(r.Context(), c)))
 	})
+}
+
+// endsUnclear says whether a proxy in front may think that the request ends elsewhere than we do, so that what follows on the connection
+// must not be taken for a request: net/http takes a Content-Length away that comes with a chunked body, and HTTP/1.0 knows no chunks.
+func endsUnclear(r *http.Request) bool {
+	return r.ProtoMajor == 1 && (r.ProtoMinor == 0 || len(r.TransferEncoding) > 0)
 }
 
 // account logs and counts the request, and turns a panic into a problem.
