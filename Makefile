@@ -13,6 +13,8 @@ PKGS      ?= ./...
 TESTFLAGS ?=
 FUZZTIME  ?= 10s
 ROUNDS    ?= 10
+SHORT     ?=
+ABUSEFLAGS ?=
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # One package's tests start databases, servers and agents: they take minutes with the race
@@ -72,6 +74,12 @@ bench: ## measure the life cycle of shards; the last lines are `name value` pair
 	scripts/setup.sh bench
 	$(MAKE) --no-print-directory build
 	go run ./bench
+
+.PHONY: abuse
+abuse: ## attack a server as one hostile participant could; fails where others are harmed (SHORT=1: about a minute)
+	scripts/setup.sh demo
+	$(MAKE) --no-print-directory build
+	go run ./bench/abuse $(if $(SHORT),-short) $(ABUSEFLAGS)
 
 # Needs Go alone. Takes some minutes: 10^6 shards to each cell.
 .PHONY: bench-trust

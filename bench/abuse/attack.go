@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ostraka/ostraka/bench/rig"
+)
+
+// attackLimit bounds one attack with all that belongs to it: none takes nearly as long.
+const attackLimit = 8 * time.Minute
+
+// options say which attacks are made, and of what size.
+type options struct {
+	binary, only  string
+	short, strict bool
+	seed          uint64
+}
+
+// attack is something that one participant does, and a look at what it does to another.
+type attack struct {
+	name string
+	run  func(context.Context, *scene) ([]figure, error)
+	long bool // it needs minutes, and is left out where time is short
+	// known says which point is open when the attack is known to do harm.
+	known string
+}
+
+// figure is one line of the result.
+type figure struct {
+	name  string
+	value float64
+}
+
+// errHarm is what an attack returns when one participant has harmed another. Any other error means that nothing was found out.
+var errHarm = errors.New("harm")
+
+func harm(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errHarm, fmt.Sprintf(format, args...))
+}
+
+// attacks are all that there are.
+func attacks() []attack {
+	return []attack{
+		{name: "two_lengths", run: twoLengths},
+		{name: "malformed_requests", run: malformedRequests},
+		{name: "corrupt_gzip", run: corruptGzip},
+		{name: "gzip_bomb", run: gzipBomb, known: "the lines of a text are counted within the request"},
+		{name: "objects_without_lease", run: objectsWithoutLease, known: "objects are taken under leases that have ended"},
+		{name: "enrolment_replayed", run: enrolmentReplayed, known: "what an agent signs has no nonce"},
+		{name: "enrolment_flood", run: enrolmentFlood, known: "strangers are kept until somebody approves them"},
+		{name: "rates_exceeded", run: ratesExceeded},
+		{name: "anonymous_bodies", run: anonymousBodies},
+		{name: "bodies_that_never_come", run: bodiesThatNeverCome},
+		{name: "waiting_polls", run: waitingPolls},
+		{name: "large_job_before_small", run: largeJobBeforeSmall, known: "the oldest job is served first"},
+		{name: "idle_agent", run: idleAgent},
+		{name: "control_flooded", run: controlFlooded},
+		{name: "noisy_neighbour", run: noisyNeighbour, known: "tenants take no turns, and have no quotas"},
+		{name: "rechecks_held", run: rechecksHeld, long: true},
+	}
+}
+
+// verdict is what came of an attack.
+type verdict struct {
+	attack
+	figures []figure
+	err     error
+	took    time.Duration
+}
+
+// attack makes the attacks, one after the other, each on a server of its own.
+func (o options) attack(ctx context.Context) (verdicts []verdict, err error) {
+	r, err := rig.Open(ctx, o.binary)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for _, a := range attacks() {
+		if !strings.Contains(a.name, o.only) || (a.long && o.short && o.only != a.name) {
+			continue
+		}
+		say("attacking: %s", a.name)
+		begin := time.Now()
+		figures, err := o.one(ctx, r, a)
+		verdicts = append(verdicts, verdict{a, figures, err, time.Since(begin)})
+		if ctx.Err() != nil {
+			return verdicts, ctx.Err()
+		}
+	}
+	if len(verdicts) == 0 {
+		return nil, fmt.Errorf("no attack has %q in its name", o.only)
+	}
+	return verdicts, nil
+}
+
+func (o options) one(ctx context.Context, r *rig.Rig, a attack) ([]figure, error) {
+	ctx, cancel := context.WithTimeout(ctx, attackLimit)
+	defer cancel()
+	s, err := o.open(ctx, r, a.name)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := a.run(ctx, s)
+	if err == nil {
+		err = s.crowd.err()
+	}
+	if err != nil && !errors.Is(err, errHarm) {
+		err = fmt.Errorf("%w; the server says: %s", err, s.server.Said())
+	}
+	return figures, errors.Join(err, s.close())
+}
+
+// print writes the figures of an attack, and whether it did no harm.
+func (v verdict) print(w io.Writer) {
+	for _, f := range v.figures {
+		fmt.Fprintf(w, "%s %.4g\n", f.name, f.value)
+	}
+	held := 1
+	if v.err != nil {
+		held = 0
+	}
+	fmt.Fprintf(w, "abuse_%s_held %d\n", v.name, held)
+	say("%s: %s, %.1f s", v.name, v.words(), v.took.Seconds())
+}
+
+func (v verdict) words() string {
+	switch {
+	case v.err == nil && v.known != "":
+		return "held, though it is known to do harm (" + v.known + "): take that back"
+	case v.err == nil:
+		return "held"
+	case v.known != "":
+		return fmt.Sprintf("FAILING as is known (%s): %v", v.known, v.err)
+	default:
+		return fmt.Sprintf("FAILED: %v", v.err)
+	}
+}
+
+// judge is an error where an attack did harm that was not known to.
+func judge(verdicts []verdict, strict bool) error {
+	failed := slices.DeleteFunc(slices.Clone(verdicts), func(v verdict) bool {
+		return v.err == nil || (v.known != "" && errors.Is(v.err, errHarm) && !strict)
+	})
+	all := make([]error, len(failed))
+	for i, v := range failed {
+		all[i] = fmt.Errorf("%s: %w", v.name, v.err)
+	}
+	return errors.Join(all...)
+}
+
+// say tells a person how far it is. Standard output is for figures.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
