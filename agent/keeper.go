@@ -37,8 +37,9 @@ type keeper struct {
 	cores   cores
 
 	mu       sync.Mutex
-	content  []byte // of the file, as it was read last
-	read     bool
+	settling settling
+	judged   *prefs.File // the file that was read last of those that stood; nil: none, or it could not be read since
+	inForce  prefs.File  // that which the preferences are from
 	prefs    prefs.Preferences
 	problem  string // why the file's content is not in force
 	sample   host.Sample
@@ -61,16 +62,43 @@ func newKeeper(o *Options, dir string, sandbox Sandbox) *keeper {
 	return k
 }
 
-// start reads the preferences for the first time. A mistake in them is an error then: there are no earlier ones to keep.
+// start reads the preferences for the first time, as soon as nobody writes them. A mistake in them is an error then: there are no earlier
+// ones to keep.
 func (k *keeper) start(ctx context.Context) error {
-	p, err := prefs.Load(k.file())
+	f, err := k.firstLook(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the preferences: %w; mend the file (ostraka agent prefs check)", err)
+		return err
 	}
+	p, err := prefs.Parse(f.Content)
+	if err != nil {
+		return fmt.Errorf("reading the preferences: %s: %w; mend the file (ostraka agent prefs check)", k.file(), err)
+	}
+	k.judged, k.inForce = &f, f
 	k.use(p)
 	k.measureNow(ctx)
 	k.look()
 	return nil
+}
+
+func (k *keeper) firstLook(ctx context.Context) (prefs.File, error) {
+	f, err := prefs.Look(k.file())
+	if err != nil {
+		return f, err
+	}
+	k.settling.began(f, time.Now())
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for !k.settling.stands(f, time.Now()) {
+		select {
+		case <-ctx.Done():
+			return f, ctx.Err()
+		case <-tick.C:
+		}
+		if f, err = prefs.Look(k.file()); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
 }
 
 func (k *keeper) file() string { return filepath.Join(k.dir, prefs.FileName) }
@@ -147,31 +175,41 @@ func (k *keeper) look() {
 	k.owner, k.places = owner, n
 }
 
-// reload puts the preferences into force when the file has changed. One with a mistake leaves the earlier ones in force.
+// reload puts the preferences into force when the file has changed and nobody writes it any more. One with a mistake leaves the earlier
+// ones in force, and so does one that was emptied.
 func (k *keeper) reload() {
-	content, err := prefs.Read(k.file())
-	var p prefs.Preferences
-	if err == nil {
-		k.mu.Lock()
-		same := k.read && bytes.Equal(content, k.content)
-		k.mu.Unlock()
-		if same {
-			return
-		}
-		p, err = prefs.Parse(content)
-	}
+	f, err := prefs.Look(k.file())
 	k.mu.Lock()
-	first, before := !k.read, k.problem
-	k.content, k.read = content, true
+	stands := err == nil && k.settling.stands(f, time.Now())
+	same := k.judged != nil && k.judged.There == f.There && bytes.Equal(k.judged.Content, f.Content)
+	earlier, before := k.inForce, k.problem
+	if stands {
+		k.judged = &f
+	}
+	if err != nil {
+		k.judged = nil
+	}
 	k.mu.Unlock()
 	if err != nil {
 		k.complain(err, before)
 		return
 	}
-	k.use(p)
-	if !first {
-		k.log.Info("the preferences have changed and are in force", "file", k.file())
+	if !stands || same {
+		return
 	}
+	p, err := prefs.Parse(f.Content)
+	if err == nil && f.There && len(f.Content) == 0 && len(earlier.Content) > 0 {
+		err = errEmptied
+	}
+	if err != nil {
+		k.complain(err, before)
+		return
+	}
+	k.mu.Lock()
+	k.inForce = f
+	k.mu.Unlock()
+	k.use(p)
+	k.log.Info("the preferences have changed and are in force", "file", k.file())
 }
 
 func (k *keeper) complain(err error, before string) {

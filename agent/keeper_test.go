@@ -22,6 +22,7 @@ import (
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 // setPrefs writes the owner's file of an agent.
@@ -198,7 +199,7 @@ func TestPreferencesAreReadAgain(t *testing.T) {
 	project := uuid.New()
 	sandbox := &fakeSandbox{}
 	o.Sandbox = sandbox
-	setPrefs(t, o, "cores = "+strconv.Itoa(runtime.NumCPU()+1)+"\n"+`projects = ["`+project.String()+`"]`)
+	setPrefs(t, o, "cores = "+strconv.Itoa(runtime.NumCPU()+1)+"\n"+`projects = ["`+project.String()+`"]`+"\n")
 	stop := start(t, o)
 	f.until("sandboxes are held to the processors", func() bool { return sandbox.processors.Load() == int64(runtime.NumCPU()+1) })
 	wishes := func(holds func(w *client.AgentWishes) bool) func() bool {
@@ -221,6 +222,86 @@ func TestPreferencesAreReadAgain(t *testing.T) {
 	require.ErrorContains(t, Run(t.Context(), o), "reading the preferences", "there is nothing to keep at a start")
 }
 
+// TestPreferencesAreNeverHalfRead writes the file as editors do, in every half state.
+func TestPreferencesAreNeverHalfRead(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	file := func(content string, modified time.Duration) prefs.File {
+		return prefs.File{Content: []byte(content), There: true, Modified: now.Add(modified)}
+	}
+	for name, c := range map[string]struct {
+		file prefs.File
+		need time.Duration
+	}{
+		"whole":                {file("cores = 16\n", 0), settledFor},
+		"cut in a value":       {file("cores = 1", 0), unfinishedFor},
+		"cut behind a comment": {file("# mine", 0), unfinishedFor},
+		"truncated":            {file("", 0), unfinishedFor},
+		"moved away":           {prefs.File{}, unfinishedFor},
+	} {
+		var s settling
+		require.False(t, s.stands(file("cores = 2\n", -time.Hour), now), name)
+		require.True(t, s.stands(file("cores = 2\n", -time.Hour), now.Add(settledFor)), name)
+		now := now.Add(settledFor)
+		require.False(t, s.stands(c.file, now), name)
+		require.False(t, s.stands(c.file, now.Add(c.need-1)), name)
+		require.True(t, s.stands(c.file, now.Add(c.need)), name)
+		again := c.file
+		again.There, again.Modified = true, again.Modified.Add(time.Nanosecond)
+		require.False(t, s.stands(again, now.Add(c.need)), "%s: somebody has written it again", name)
+	}
+	// At a start the file's own time counts, where it has passed.
+	for _, c := range []struct {
+		file   prefs.File
+		stands bool
+	}{
+		{prefs.File{}, true},
+		{file("cores = 1\n", -settledFor), true},
+		{file("cores = 1\n", 1-settledFor), false},
+		{file("", -unfinishedFor), true},
+		{file("", 1-unfinishedFor), false},
+		{file("cores = 1\n", time.Hour), false},
+	} {
+		var s settling
+		s.began(c.file, now)
+		require.Equal(t, c.stands, s.stands(c.file, now), "%+v", c.file)
+	}
+}
+
+// TestAnEmptiedFileLimitsAsBefore has an editor lose the file, and an owner who removes it.
+func TestAnEmptiedFileLimitsAsBefore(t *testing.T) {
+	t.Parallel()
+	o := Options{Now: time.Now, DataDir: t.TempDir(), Measure: func(context.Context) (host.Sample, error) { return host.Sample{}, nil }}
+	words := listen(t, &o)
+	setPrefs(t, o, "sandboxes = 3\n")
+	k := newKeeper(&o, o.DataDir, &fakeSandbox{})
+	require.NoError(t, k.start(t.Context()))
+	require.Equal(t, 3, k.current().Sandboxes)
+	until := func(what string, holds func() bool) {
+		testenv.Eventually(t, func() bool {
+			k.look()
+			return holds()
+		}, "%s", what)
+	}
+	setPrefs(t, o, "")
+	until("it is said", func() bool { return strings.Contains(words.String(), "the file is empty, which may be an accident") })
+	require.Equal(t, 3, k.current().Sandboxes)
+	_, problem := k.last()
+	require.Equal(t, errEmptied.Error(), problem)
+	setPrefs(t, o, "sandboxes = 2\n")
+	until("what is whole counts", func() bool { return k.current().Sandboxes == 2 })
+	_, problem = k.last()
+	require.Empty(t, problem)
+	require.NoError(t, os.Remove(filepath.Join(o.DataDir, prefs.FileName)))
+	k.look()
+	require.Equal(t, 2, k.current().Sandboxes, "an editor may have moved it away")
+	until("removed on purpose", func() bool { return k.current().Sandboxes == 0 })
+	require.NoError(t, prefs.Save(k.file(), nil))
+	content, err := prefs.Read(k.file())
+	require.NoError(t, err)
+	require.NotEmpty(t, content, "what our own program leaves is no accident")
+}
+
 func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
 	for content, want := range map[string]string{
 		`projects_denied = ["00000000-0000-0000-0000-000000000000"]`: refusedProject,
@@ -233,7 +314,7 @@ func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
 		t.Run(content, func(t *testing.T) {
 			f, s := newFakeServer(t, 1)
 			o := testOptions(t, s)
-			setPrefs(t, o, content)
+			setPrefs(t, o, content+"\n")
 			var why client.Refusal
 			f.onReturn = func(r client.Refusal) { why = r }
 			o.Sandbox = &fakeSandbox{run: func(context.Context, int64) (string, error) {
@@ -258,7 +339,7 @@ func TestADiskThatIsFullPausesAndLosesNothing(t *testing.T) {
 	o.Measure = func(context.Context) (host.Sample, error) {
 		return host.Sample{DiskKnown: true, DiskFree: free.Load(), DiskTotal: 1 << 40}, nil
 	}
-	setPrefs(t, o, `keep_free = "1Gi"`)
+	setPrefs(t, o, "keep_free = \"1Gi\"\n")
 	words := listen(t, &o)
 	stop := start(t, o)
 	f.until("it says that the disk is full", f.idle(IdleDisk))

@@ -10,23 +10,36 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/ostraka/ostraka/agent/wholefile"
 )
 
-// Load reads the file; one that is not there says nothing.
-func Load(path string) (Preferences, error) {
+// File is the file as it was at one look.
+type File struct {
+	Content  []byte
+	There    bool
+	Modified time.Time
+}
+
+// Same says whether nobody has written the file between two looks.
+func (f File) Same(g File) bool {
+	return f.There == g.There && f.Modified.Equal(g.Modified) && string(f.Content) == string(g.Content)
+}
+
+// Look reads the file together with its time.
+func Look(path string) (File, error) {
+	info, err := os.Stat(path) // before it is read: what is written in between changes the time for the next look
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, nil
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("reading the preferences: %w", err)
+	}
 	content, err := Read(path)
-	if err != nil {
-		return Preferences{}, err
-	}
-	p, err := Parse(content)
-	if err != nil {
-		return Preferences{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
+	return File{Content: content, There: true, Modified: info.ModTime()}, err
 }
 
 // Read reads the bytes of the file; none where there is no file.
@@ -157,6 +170,9 @@ func quote(s string) string { return strconv.Quote(s) }
 func Save(path string, content []byte) error {
 	if _, err := Parse(content); err != nil {
 		return fmt.Errorf("writing the preferences: %w", err)
+	}
+	if len(content) == 0 {
+		content = []byte("# nothing is limited\n") // an agent takes an empty file for an accident
 	}
 	if err := wholefile.Write(path, content, 0o644); err != nil {
 		return fmt.Errorf("writing the preferences: %w", err)

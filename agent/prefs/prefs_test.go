@@ -109,17 +109,30 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	require.ErrorContains(t, err, "line 2: sandboxes", "all mistakes are named")
 }
 
-func TestLoad(t *testing.T) {
+func TestLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
-	p, err := Load(path)
+	f, err := Look(path)
 	require.NoError(t, err, "a file that is not there says nothing")
-	require.Equal(t, Default(), p)
-	require.NoError(t, os.WriteFile(path, []byte("cores = 0\n"), 0o600))
-	_, err = Load(path)
-	require.ErrorContains(t, err, path)
+	require.Equal(t, File{}, f)
+	require.True(t, f.Same(File{}))
+	require.NoError(t, os.WriteFile(path, []byte("cores = 1\n"), 0o600))
+	g, err := Look(path)
+	require.NoError(t, err)
+	require.True(t, g.There)
+	require.Equal(t, "cores = 1\n", string(g.Content))
+	require.False(t, f.Same(g))
+	h, err := Look(path)
+	require.NoError(t, err)
+	require.True(t, g.Same(h))
+	h.Modified = h.Modified.Add(1)
+	require.False(t, g.Same(h), "the same text, written again")
 	require.NoError(t, os.WriteFile(path, make([]byte, MaxBytes+1), 0o600))
-	_, err = Load(path)
+	f, err = Look(path)
+	require.NoError(t, err)
+	_, err = Parse(f.Content)
 	require.ErrorContains(t, err, "more than 65536 bytes")
+	_, err = Look(filepath.Join(path, "below"))
+	require.Error(t, err)
 }
 
 func TestSetKeepsEverythingElse(t *testing.T) {

@@ -28,7 +28,7 @@ func newAgentPrefs(t *terminal) *cobra.Command {
 		Short: "Say what the agent on this machine may do",
 		Long: prefsHelp() + `
 
-They stand in prefs.toml in the agent's folder. An agent that runs takes a change within two seconds,
+They stand in prefs.toml in the agent's folder. An agent that runs takes a change within three seconds,
 and no lease is lost by it; the server cannot go beyond them. A file with a mistake changes nothing:
 the agent keeps what was in force and says so. "set" changes one line and keeps your comments; "edit"
 opens $VISUAL or $EDITOR and keeps the result only when it has no mistake.
@@ -156,7 +156,7 @@ func (o *agentPrefsOptions) save(path string, content []byte) error {
 	if err := prefs.Save(path, content); err != nil {
 		return err
 	}
-	o.terminal.say("written to %s; an agent that runs takes it within two seconds", path)
+	o.terminal.say("written to %s; an agent that runs takes it within three seconds", path)
 	return nil
 }
 
