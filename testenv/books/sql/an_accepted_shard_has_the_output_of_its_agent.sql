@@ -1,0 +1,2 @@
+select s.number from shards s where s.job_id = $1 and s.state = 'accepted' and not coalesce((
+	select a.status = 'ok' from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = s.agent_id), false)

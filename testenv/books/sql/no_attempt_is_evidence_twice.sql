@@ -1,0 +1,3 @@
+select t.* from trust t where $1::uuid is not null and t.passed + t.failed > (
+	select count(*) from attempts a join submissions b on b.id = a.submission_id
+	where a.agent_id = t.agent_id and a.status in ('ok', 'error') and b.verified_at is not null)

@@ -1,0 +1,2 @@
+select l.id, l.reported, count(a.*) from leases l left join attempts a on a.lease_id = l.id
+where l.job_id = $1 group by l.id, l.reported having l.reported <> count(a.*)
