@@ -41,6 +41,11 @@ func codeError(code string) error { return answer.Code(code) }
 // final says whether the server wants nothing to do with this agent any more, so that it is no use to go on.
 func final(err error) bool { return errors.Is(err, errRevoked) || errors.Is(err, errDuplicate) }
 
+// outOfPlace says whether it is final for this process: one that another keeps from speaking waits for its turn, where it had none yet.
+func (a *agent) outOfPlace(err error) bool {
+	return final(err) && (!errors.Is(err, errDuplicate) || a.server.admitted.Load())
+}
+
 // agent is one running agent.
 type agent struct {
 	options Options

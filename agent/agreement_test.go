@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,16 +185,18 @@ func TestARestoredServerIsJoinedAgain(t *testing.T) {
 func TestTwoProcessesWithOneKey(t *testing.T) {
 	f, s := newFakeServer(t, 0)
 	instances := map[string]bool{}
+	var asked atomic.Int64
+	f.shards = []client.LeasedShard{{Shard: 8, Input: "{}"}}
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		f.set(func() { instances[r.Header.Get("Ostraka-Instance")] = true })
-		if r.URL.Path != "/v1/agent/leases" {
+		if r.URL.Path != "/v1/agent/leases" || asked.Add(1) == 1 {
 			return false
 		}
 		problem(w, 409, "duplicate_instance")
 		return true
 	}
 	o := testOptions(t, s)
-	require.ErrorIs(t, Run(t.Context(), o), errDuplicate, "the one that is refused ends, and says why")
+	require.ErrorIs(t, Run(t.Context(), o), errDuplicate, "the one that was taken over from ends, and says why")
 	require.Len(t, instances, 1, "one process is one instance")
 	f.set(func() {
 		f.intercept = nil
@@ -202,4 +206,21 @@ func TestTwoProcessesWithOneKey(t *testing.T) {
 	stop := start(t, o)
 	f.untilResults(1)
 	require.NoError(t, stop(), "the other one works on")
+}
+
+// TestAProcessThatWasNeverLetInWaits is started again while the server still takes the dead one for alive.
+func TestAProcessThatWasNeverLetInWaits(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 1)
+	var refused atomic.Int64
+	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/v1/agent/") || r.URL.Path == "/v1/agent/enrol" || refused.Add(1) > 4 {
+			return false
+		}
+		problem(w, 409, "duplicate_instance")
+		return true
+	}
+	stop := start(t, testOptions(t, s))
+	f.untilResults(1)
+	require.NoError(t, stop())
 }

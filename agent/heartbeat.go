@@ -48,7 +48,7 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 		}
 		last, soon = time.Now(), false
 		if err := a.beatOnce(ctx, stop); err != nil && ctx.Err() == nil {
-			if final(err) {
+			if a.outOfPlace(err) {
 				stop(err)
 				return
 			}

@@ -12,7 +12,8 @@ import (
 )
 
 // persist makes a call until it works, its error is final, or the context ends. A server that is away, busy or broken is asked
-// again with growing, random waits; one that does not know this agent's key any more is enrolled with anew.
+// again with growing, random waits; one that does not know this agent's key any more is enrolled with anew. One that takes another process
+// for the agent is asked again by a process that it has never let in: that which was let in before was taken over from, and ends.
 func (a *agent) persist(ctx context.Context, doing string, call func(context.Context) error) error {
 	var waits backoff
 	enrolled := false
@@ -30,6 +31,8 @@ func (a *agent) persist(ctx context.Context, doing string, call func(context.Con
 				return err
 			}
 			continue
+		case errors.Is(err, errDuplicate) && !a.server.admitted.Load():
+			// Another process has this agent's key, and the server cannot know which of us is who: it may be dead, and then our turn comes.
 		case !answer.Temporary(err):
 			return err
 		}

@@ -33,6 +33,7 @@ type remote struct {
 	connections client.HttpRequestDoer
 	instance    string                 // tells this process from another one with the same key
 	key         atomic.Pointer[string] // what the server gave this agent
+	admitted    atomic.Bool            // it has let this process speak for the agent
 }
 
 func newRemote(url, version string) (*remote, error) {
@@ -100,6 +101,9 @@ func (r *remote) lease(ctx context.Context, most int, idempotencyKey string) (*c
 	doc, err := answer.Read[client.Lease](r.client.LeaseShards(ctx, &client.LeaseShardsParams{
 		Wait: new(pollWait.String()), Max: new(int64(most)), IdempotencyKey: &idempotencyKey,
 	}))
+	if err == nil {
+		r.admitted.Store(true)
+	}
 	if err != nil || doc.Status == http.StatusNoContent {
 		return nil, err
 	}
@@ -212,5 +216,8 @@ func (r *remote) heartbeat(ctx context.Context, t client.Heartbeat) (client.Dire
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	doc, err := answer.Read[client.Directives](r.client.Heartbeat(ctx, nil, t))
+	if err == nil {
+		r.admitted.Store(true)
+	}
 	return doc.Value, err
 }

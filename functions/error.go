@@ -125,6 +125,11 @@ var (
 		Kind: KindConflict, Code: "duplicate_instance", Message: "another process works with this agent's key",
 		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew; where the other process has ended, start this one a minute later",
 	}
+	// ErrInstanceLate is for what may come from a process that is dead: nobody reads it then.
+	ErrInstanceLate = &Error{
+		Kind: KindUnavailable, Code: "instance_late", Message: "another process of this agent has spoken since this one did",
+		Hint: "ask again in some seconds: who still speaks then is refused with duplicate_instance",
+	}
 	ErrRevision = &Error{
 		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",
 		Hint: "read it again, apply the change to what you read and send its new ETag in If-Match",

@@ -18,6 +18,9 @@ const (
 	instanceGrace = time.Minute
 	// duplicateMarked is how long a mark is fresh: one that tries again and again does not write it each time.
 	duplicateMarked = time.Minute
+	// instanceProof is how long after its first word a process that was taken over from must speak once more before it counts as alive:
+	// what a dead one had sent is worked off together, when a server that stood still goes on.
+	instanceProof = 5 * time.Second
 	// instanceTTL is for how long an earlier process is known as such.
 	instanceTTL = 30 * 24 * time.Hour
 )
@@ -27,7 +30,8 @@ type instanceRow struct {
 	Instance    *uuid.UUID // that it heard last
 	LastSeenAt  *time.Time
 	DuplicateAt *time.Time
-	Known       bool // the one that speaks has spoken before
+	Known       bool       // the one that speaks has spoken before
+	LateAt      *time.Time // when it spoke first after it was taken over from
 }
 
 type instanceVerdict int
@@ -36,16 +40,19 @@ const (
 	instanceSame      instanceVerdict = iota // somebody else let it in meanwhile
 	instanceTakesOver                        // the agent was started again
 	instanceRefused                          // another one works
+	instanceLate                             // it was taken over from, and what it sent may have been under way since before
 	instanceBetrayed                         // it was taken over from and speaks again: the key is on two machines
 )
 
 // judge decides about a process that speaks with an agent's key. An agent that is started again takes over at once. When the one from
-// before speaks again, it is no restart: two machines have the key, and the one that came first is refused from then on. Once that is
+// before speaks again and again, it is no restart: two machines have the key, and the one that came first is refused from then on. Once that is
 // known, who is there stays: machines that a supervisor starts again and again would else push each other out for ever.
 func (r instanceRow) judge(speaks uuid.UUID, now time.Time) instanceVerdict {
 	switch {
 	case r.Instance != nil && *r.Instance == speaks:
 		return instanceSame
+	case r.Known && (r.LateAt == nil || now.Sub(*r.LateAt) < instanceProof):
+		return instanceLate
 	case r.Known:
 		return instanceBetrayed
 	case r.Instance == nil:
@@ -61,7 +68,7 @@ func (r instanceRow) judge(speaks uuid.UUID, now time.Time) instanceVerdict {
 
 // SpeakFor lets a process speak for an agent, or says why another one does. Each start of an agent has an instance of its own.
 func (s *Service) SpeakFor(ctx context.Context, agent, instance uuid.UUID, address string) error {
-	refused := false
+	var refused error // after the commit: the marks must stay
 	err := s.control(ctx, func(tx pgx.Tx) error {
 		row, found, err := store.One[instanceRow](ctx, tx, store.LockInstance, agent, instance)
 		if err != nil || !found {
@@ -73,14 +80,21 @@ func (s *Service) SpeakFor(ctx context.Context, agent, instance uuid.UUID, addre
 		case instanceTakesOver:
 			_, err := store.Exec(ctx, tx, store.TakeInstance, agent, instance, address)
 			return err
+		case instanceLate:
+			refused = ErrInstanceLate
+			if row.LateAt != nil {
+				return nil
+			}
+			_, err := store.Exec(ctx, tx, store.MarkLateInstance, agent, instance)
+			return err
 		case instanceBetrayed, instanceRefused:
-			refused = true // after the commit: the mark must stay
+			refused = ErrDuplicateInstance
 			return s.markDuplicate(ctx, tx, agent, row, address)
 		}
 		return nil
 	})
-	if err == nil && refused {
-		return ErrDuplicateInstance
+	if err == nil {
+		err = refused
 	}
 	return err
 }

@@ -40,6 +40,8 @@ func TestACopiedKeyIsFound(t *testing.T) {
 	require.NoError(t, w.SpeakFor(ctx, a.id, first, "192.0.2.1:1"))
 	old := a.lease(2)
 	require.NoError(t, w.SpeakFor(ctx, a.id, second, "192.0.2.2:1"), "it could be a restart")
+	require.ErrorIs(t, w.SpeakFor(ctx, a.id, first, "192.0.2.1:2"), functions.ErrInstanceLate, "its last words may come late")
+	w.sql("update ostraka.agent_instances set late_at = late_at - interval '5 seconds'")
 	require.ErrorIs(t, w.SpeakFor(ctx, a.id, first, "192.0.2.1:2"), functions.ErrDuplicateInstance, "it was none")
 	got, err := w.GetAgent(ctx, a.id)
 	require.NoError(t, err)
@@ -73,4 +75,25 @@ func TestACopiedKeyIsFound(t *testing.T) {
 	w.sql("update ostraka.agent_instances set started_at = now() - interval '31 days'")
 	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
 	require.Equal(t, int64(1), w.controlCount("select count(*) from agent_instances"), "that which speaks now is kept")
+}
+
+// TestWhatADeadProcessSentAccusesNobody has a server stand still while an agent is killed and started again: then it works off what the
+// dead process had sent on several connections.
+func TestWhatADeadProcessSentAccusesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	a := w.agent(honest)
+	dead, alive := uuid.New(), uuid.New()
+	require.NoError(t, w.SpeakFor(ctx, a.id, dead, "192.0.2.1:1"))
+	require.NoError(t, w.SpeakFor(ctx, a.id, alive, "192.0.2.1:2"))
+	for range 3 {
+		require.ErrorIs(t, w.SpeakFor(ctx, a.id, dead, "192.0.2.1:1"), functions.ErrInstanceLate)
+	}
+	require.NoError(t, w.SpeakFor(ctx, a.id, alive, "192.0.2.1:2"))
+	got, err := w.GetAgent(ctx, a.id)
+	require.NoError(t, err)
+	require.Nil(t, got.Duplicate)
+	require.Zero(t, w.controlCount("select count(*) from server_audit where action = 'agent.duplicate'"))
+	require.NoError(t, w.SpeakFor(ctx, a.id, uuid.New(), "192.0.2.1:3"), "and when it is started once more, it goes on at once")
 }

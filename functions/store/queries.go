@@ -252,6 +252,7 @@ var (
 	MapDurations         = load("map_durations")
 	MapPages             = load("map_pages")
 	MapShards            = load("map_shards")
+	MarkLateInstance     = load("mark_late_instance")
 	MembersOfJob         = load("members_of_job")
 	ModuleByDigest       = load("module_by_digest")
 	MoveLastCall         = load("move_last_call")
