@@ -15,6 +15,9 @@ FUZZTIME  ?= 10s
 ROUNDS    ?= 10
 SHORT     ?=
 ABUSEFLAGS ?=
+KILLS     ?= 200
+SEED      ?= 1
+CHAOSFLAGS ?=
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 # One package's tests start databases, servers and agents: they take minutes with the race
@@ -80,6 +83,12 @@ abuse: ## attack a server as one hostile participant could; fails where others a
 	scripts/setup.sh demo
 	$(MAKE) --no-print-directory build
 	go run ./bench/abuse $(if $(SHORT),-short) $(ABUSEFLAGS)
+
+.PHONY: chaos
+chaos: ## kill parts of an installation 200 times (KILLS=20 for some), and check answers and books; SEED=1 says which and when
+	scripts/setup.sh bench
+	$(MAKE) --no-print-directory build
+	go run ./bench/chaos -kills $(KILLS) -seed $(SEED) $(CHAOSFLAGS)
 
 # Needs Go alone. Takes some minutes: 10^6 shards to each cell.
 .PHONY: bench-trust

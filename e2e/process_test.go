@@ -94,11 +94,6 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-func kill(t *testing.T, pid int) {
-	t.Helper()
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-}
-
 // freeAddress is an address that was free a moment ago; servers that are killed come back to it. Other tests listen on 127.0.0.1, so it
 // is on a loopback address of its own: nobody takes it while it is not in use.
 func freeAddress(t *testing.T) string {

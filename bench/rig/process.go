@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,8 +17,9 @@ const saidBytes = 8 << 10
 
 // Process is one process of the program.
 type Process struct {
-	cmd *exec.Cmd
-	log string // path of its output
+	cmd  *exec.Cmd
+	log  string // path of its output
+	done chan struct{}
 }
 
 // Start starts the program. It ends with this one, or with the rig.
@@ -26,12 +29,16 @@ func (r *Rig) Start(env []string, args ...string) (*Process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	p := &Process{cmd: exec.Command(r.Binary, args...), log: log.Name()}
+	p := &Process{cmd: exec.Command(r.Binary, args...), log: log.Name(), done: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = env, log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting ostraka %s: %w", args[0], err)
 	}
+	go func() {
+		defer close(p.done)
+		_ = p.cmd.Wait()
+	}()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.processes = append(r.processes, p)
@@ -44,7 +51,41 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Kill kills the process at once and reaps it. It may be called again.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait()
+	<-p.done
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Descendants are the processes below this one, at this moment.
+func (p *Process) Descendants() ([]int, error) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return nil, err
+	}
+	children := map[int][]int{}
+	for _, path := range stats {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		var parent int
+		var state rune
+		if _, err := fmt.Sscanf(string(text[bytes.LastIndexByte(text, ')')+1:]), " %c %d", &state, &parent); err != nil {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var below []int
+	for next := children[p.PID()]; len(next) > 0; {
+		pid := next[0]
+		below = append(below, pid)
+		next = append(next[1:], children[pid]...)
+	}
+	slices.Sort(below)
+	return below, nil
 }
 
 // Signal sends the process a signal.

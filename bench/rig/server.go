@@ -50,8 +50,20 @@ func (s *Server) Restart(ctx context.Context) (err error) {
 	if s.Process, err = s.rig.Start([]string{"OSTRAKA_DATABASE_URL=" + s.DatabaseURL, "HOME=" + s.rig.Dir}, s.args...); err != nil {
 		return err
 	}
-	answers := Until(ctx, startLimit, func() bool { return s.Alive(ctx) })
-	if !answers {
+	ended := func() bool {
+		select {
+		case <-s.Done():
+			return true
+		default:
+			return false
+		}
+	}
+	alive := false
+	Until(ctx, startLimit, func() bool {
+		alive = s.Alive(ctx)
+		return alive || ended()
+	})
+	if !alive {
 		return fmt.Errorf("the server does not answer; it says: %s", s.Said())
 	}
 	return nil

@@ -122,3 +122,14 @@ func (t *Tenant) Ended(ctx context.Context, id uuid.UUID) bool {
 
 // Table is the name of a table of the project in the database.
 func (t *Tenant) Table(name string) string { return migrations.ProjectSchema(t.ID) + "." + name }
+
+// At is the tenant at another server of the installation.
+func (t *Tenant) At(s *Server) *Tenant {
+	at := *t
+	at.server = s
+	owner, err := Connect(s.URL, t.OwnerKey)
+	if err == nil { // a URL that has served is one
+		at.Owner = owner
+	}
+	return &at
+}
