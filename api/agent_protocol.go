@@ -57,6 +57,9 @@ func (s *server) agentProtocol() {
 
 // knowsToken refuses an enrolment whose token is not valid before anything of it is read.
 func (s *server) knowsToken(ctx context.Context, c *call) error {
+	if err := s.mayEnrol(c.request); err != nil {
+		return err
+	}
 	if c.token == "" {
 		return nil
 	}

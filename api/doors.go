@@ -17,12 +17,13 @@ import (
 type Limits struct {
 	PerAddress limit.Rate    // of requests that come from one address
 	PerKey     limit.Rate    // of requests with one key
+	Enrolments limit.Rate    // of agents that enrol from one address
 	Proxies    limit.Proxies // whose word about addresses is believed
 }
 
 // DefaultLimits are far above what people and agents do, and below what keeps others from their turn.
 func DefaultLimits() Limits {
-	return Limits{PerAddress: limit.Rate{PerSecond: 200, Burst: 2000}, PerKey: limit.Rate{PerSecond: 500, Burst: 5000}}
+	return Limits{PerAddress: limit.Rate{PerSecond: 200, Burst: 2000}, PerKey: limit.Rate{PerSecond: 500, Burst: 5000}, Enrolments: limit.Rate{PerSecond: 2, Burst: 500}}
 }
 
 // refusedFor is for how long it is remembered that a key is not valid.
@@ -32,6 +33,7 @@ const refusedFor = 30 * time.Second
 type doors struct {
 	proxies   limit.Proxies
 	addresses *limit.Buckets
+	enrolling *limit.Buckets
 	keys      *limit.Buckets
 	refused   *limit.Refused
 	bodies    *limit.Bytes
@@ -39,7 +41,7 @@ type doors struct {
 
 func newDoors(l Limits) *doors {
 	return &doors{
-		proxies: l.Proxies, addresses: limit.NewBuckets(l.PerAddress, nil), keys: limit.NewBuckets(l.PerKey, nil),
+		proxies: l.Proxies, addresses: limit.NewBuckets(l.PerAddress, nil), enrolling: limit.NewBuckets(l.Enrolments, nil), keys: limit.NewBuckets(l.PerKey, nil),
 		refused: limit.NewRefused(refusedFor, nil), bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait),
 	}
 }
@@ -65,6 +67,20 @@ func (s *server) enter(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// mayEnrol lets agents of each address in as often as they may come: a laboratory's that start together behind one router, and no flood.
+func (s *server) mayEnrol(r *http.Request) error {
+	name, counted := limit.Of(s.doors.address(r))
+	if !counted {
+		return nil
+	}
+	wait, ok := s.doors.enrolling.Take(name)
+	if ok {
+		return nil
+	}
+	s.metrics.refuse("address")
+	return tooManyRequests("address", s.doors.enrolling.Rate(), wait)
 }
 
 // byKey finds out whose key it is, without the database where it was refused a moment ago.

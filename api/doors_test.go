@@ -97,3 +97,18 @@ func TestPathsWithEmptyPartsAreNotFound(t *testing.T) {
 		require.Equal(t, 404, a.StatusCode)
 	}
 }
+
+func TestAnAddressThatEnrolsTooMuchIsRefusedAlone(t *testing.T) {
+	r := newRig(t, func(o *api.Options) {
+		o.Limits = api.Limits{Enrolments: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+	})
+	enrol := func(address string) answer {
+		return r.ask("POST", "/v1/agent/enrol", joinToken, "{}", "X-Forwarded-For", address)
+	}
+	for range 2 {
+		require.Equal(t, 422, enrol("203.0.113.1").StatusCode)
+	}
+	require.Equal(t, "too_many_requests", enrol("203.0.113.1").problem(t).Code)
+	require.Equal(t, 422, enrol("203.0.113.2").StatusCode)
+	require.Equal(t, 401, r.ask("GET", in("/jobs"), "nonsense", "", "X-Forwarded-For", "203.0.113.1").StatusCode, "it is about enrolments")
+}

@@ -14,7 +14,8 @@ type CreateEnrolmentTokenInput struct {
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the token is for, for people." example:"the lab's workstations"`
 		Owner     string     `json:"owner,omitempty" maxLength:"200" doc:"Whose machines join with it. Left out: all that do are taken for one owner's." example:"chemistry department"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the token stops working; never when left out."`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the token stops working; in 90 days when left out."`
+		MaxUses   int64      `json:"max_uses,omitempty" minimum:"1" maximum:"1000000" doc:"How many agents may join with it; 1,000 when left out. One that enrols again does not count again."`
 	} `nameHint:"NewEnrolmentToken"`
 }
 
@@ -57,7 +58,9 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 	if err != nil {
 		return nil, err
 	}
-	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, in.Body.Name, in.Body.Owner, in.Body.ExpiresAt, c.idem)
+	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, functions.NewEnrolmentToken{
+		Name: in.Body.Name, Owner: in.Body.Owner, ExpiresAt: in.Body.ExpiresAt, MaxUses: in.Body.MaxUses,
+	}, c.idem)
 	if err != nil {
 		return nil, err
 	}

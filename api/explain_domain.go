@@ -40,6 +40,8 @@ func domainProblems() []explanation {
 		{"link_used", http.StatusUnauthorized, "The sign-in link does not work: it works once, and for ten minutes.", "Make another with ostraka open, or sign in with your key."},
 		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
 		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},
+		{"token_used_up", http.StatusUnauthorized, "As many agents have joined with the enrolment token as may.", "Ask the project's owner for a new one."},
+		{"bad_uses", http.StatusUnprocessableEntity, "An enrolment token cannot be for that many agents.", correct},
 		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},
 		{"name_taken", http.StatusConflict, "There is something of this name already.", "Choose another name."},
 		{"bad_role", http.StatusUnprocessableEntity, "A project's keys cannot have this role.", "Choose owner, submitter or viewer."},

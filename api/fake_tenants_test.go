@@ -50,9 +50,9 @@ func (f *fake) RevokeKey(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.begin()
 }
 
-func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, name, _ string, expires *time.Time, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
+func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, n functions.NewEnrolmentToken, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
 	f.idem = idem
-	return functions.EnrolmentToken{ID: thingID, Name: name, ExpiresAt: expires, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+	return functions.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.ExpiresAt, CreatedAt: when}, "the-secret", f.replayed, f.begin()
 }
 
 func (f *fake) ListEnrolmentTokens(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error) {

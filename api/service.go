@@ -39,7 +39,7 @@ type Service interface {
 	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
 	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
-	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, name, owner string, expires *time.Time, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
+	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, n functions.NewEnrolmentToken, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
 	ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error)
 	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
 

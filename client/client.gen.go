@@ -1764,11 +1764,17 @@ type EnrolmentToken struct {
 	CreatedAt time.Time          `json:"created_at"`
 	ExpiresAt *time.Time         `json:"expires_at,omitempty"`
 	ID        openapi_types.UUID `json:"id"`
-	Name      string             `json:"name"`
+
+	// MaxUses How many agents may join with it. Tokens that an earlier version made have no limit.
+	MaxUses *int64 `json:"max_uses,omitempty"`
+	Name    string `json:"name"`
 
 	// Owner Whose machines join with it. Left out: all that do are taken for one owner's.
 	Owner     string     `json:"owner,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+
+	// Uses How many agents have joined with it. One that enrols again does not count again.
+	Uses int64 `json:"uses"`
 }
 
 // EnrolmentTokenList defines model for EnrolmentTokenList.
@@ -2811,8 +2817,11 @@ type NamedFileList struct {
 
 // NewEnrolmentToken defines model for NewEnrolmentToken.
 type NewEnrolmentToken struct {
-	// ExpiresAt When the token stops working; never when left out.
+	// ExpiresAt When the token stops working; in 90 days when left out.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// MaxUses How many agents may join with it; 1,000 when left out. One that enrols again does not count again.
+	MaxUses int64 `json:"max_uses,omitempty"`
 
 	// Name What the token is for, for people.
 	//

@@ -5,17 +5,22 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// MaxPendingAgents is how many agents may wait for approval. Anybody can ask, so that there must be an end to it.
-const MaxPendingAgents = 1000
+// How many agents may wait for approval: anybody can ask, so that there must be an end to it.
+const (
+	MaxPendingAgents = 1000 // in all
+	MaxPendingEach   = 16   // of one block of addresses; the server's own network has no blocks
+)
 
 // Enrol makes an agent. With a token it is active, and a member of the token's project; without one it waits for somebody to approve
 // it. The same public key enrolling again is the same agent in the state that it has, with a new API key; the old ones end. So an agent
@@ -29,11 +34,11 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		return a, "", err
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
-		by, err := s.invitation(ctx, tx, token, e.PublicKey)
+		by, err := s.invitation(ctx, tx, token, e.PublicKey, blockOf(address))
 		if err != nil {
 			return err
 		}
-		id, _, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform, by.state)
+		id, _, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from)
 		if err != nil {
 			return err
 		}
@@ -49,11 +54,14 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		if err := keepAcceptance(ctx, tx, a.ID, e.EULA, address); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.RevokeAgentKeys, a.ID); err != nil {
+		if _, err := store.Exec(ctx, tx, store.DropAgentKeys, a.ID); err != nil {
 			return err
 		}
 		if _, agentKey, err = addKey(ctx, tx, newKey{role: RoleAgent, agent: &a.ID, name: e.Name}); err != nil {
 			return err
+		}
+		if a.State == AgentPending {
+			return nil // a stranger leaves nothing that stays: who approves the agent is in the log
 		}
 		return auditServer(ctx, tx, "agent:"+a.ID.String(), "agent.enrol", a.ID.String(), map[string]any{
 			"project": by.project, "state": a.State, "name": e.Name, "isolation": e.Isolation, "address": address,
@@ -65,19 +73,21 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 // invitation is what an agent enrols by.
 type invitation struct {
 	project *uuid.UUID // nil: it has no token
+	token   []byte     // its digest
 	owner   string     // whose machine it is, as the project says
 	state   AgentState // of an agent that is not known yet
+	from    string     // the block of addresses of one without a token
 }
 
-func (s *Service) invitation(ctx context.Context, tx pgx.Tx, token string, publicKey []byte) (by invitation, err error) {
+func (s *Service) invitation(ctx context.Context, tx pgx.Tx, token string, publicKey []byte, from string) (by invitation, err error) {
 	if token == "" {
-		return invitation{state: AgentPending}, s.mayWait(ctx, tx, publicKey)
+		return invitation{state: AgentPending, from: from}, s.mayWait(ctx, tx, publicKey, from)
 	}
 	of, err := projectOfToken(ctx, tx, token)
 	if err != nil {
 		return by, err
 	}
-	return invitation{project: &of.ProjectID, owner: of.Owner, state: AgentActive}, nil
+	return invitation{project: &of.ProjectID, token: secretDigest(token), owner: of.Owner, state: AgentActive}, nil
 }
 
 // tokenProject is what an enrolment token says of its agents.
@@ -103,24 +113,37 @@ func (s *Service) CheckEnrolmentToken(ctx context.Context, token string) error {
 }
 
 // mayWait says whether an agent without a token may enrol: one that is known may always, a new one where there is room to wait.
-func (s *Service) mayWait(ctx context.Context, tx pgx.Tx, publicKey []byte) error {
+func (s *Service) mayWait(ctx context.Context, tx pgx.Tx, publicKey []byte, from string) error {
 	type row struct {
-		Known   bool
-		Pending int64
+		Known     bool
+		Pending   int64
+		FromThere int64
 	}
-	now, _, err := store.One[row](ctx, tx, store.CountPending, publicKey)
+	now, _, err := store.One[row](ctx, tx, store.CountPending, publicKey, from)
 	switch {
 	case err != nil || now.Known:
 		return err
 	case s.tokensOnly:
 		return &Error{Kind: KindForbidden, Code: "token_required", Message: "this server takes no agents without an enrolment token", Hint: "ask a project's owner for one: ostraka enrolment-token create"}
+	case now.FromThere >= MaxPendingEach:
+		return tooManyPending(fmt.Sprintf("%d agents of these addresses (%s) wait for approval already, and no more may", now.FromThere, from))
 	case now.Pending >= MaxPendingAgents:
-		return &Error{
-			Kind: KindConflict, Code: "too_many_pending", Message: fmt.Sprintf("%d agents wait for approval already, and no more may", now.Pending),
-			Hint: "enrol with a project's token, or ask the operator to approve or revoke those that wait",
-		}
+		return tooManyPending(fmt.Sprintf("%d agents wait for approval already, and no more may", now.Pending))
 	}
 	return nil
+}
+
+func tooManyPending(message string) *Error {
+	return &Error{Kind: KindConflict, Code: "too_many_pending", Message: message, Hint: "enrol with a project's token, or ask the operator to approve or revoke those that wait"}
+}
+
+// blockOf is the block of an address with its port.
+func blockOf(address string) string {
+	from, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ""
+	}
+	return verify.Block(from.Addr())
 }
 
 // join makes the agent a member of the project that invited it. One that the project has excluded stays so. A token approves an agent
@@ -129,11 +152,24 @@ func (by invitation) join(ctx context.Context, tx pgx.Tx, agent uuid.UUID) error
 	if by.project == nil {
 		return nil
 	}
-	if _, err := store.Exec(ctx, tx, store.JoinProject, agent, *by.project, by.owner); err != nil {
+	joined, err := store.Exec(ctx, tx, store.JoinProject, agent, *by.project, by.owner)
+	if err != nil {
 		return err
 	}
-	_, err := store.Exec(ctx, tx, store.ApproveByToken, agent)
+	if joined > 0 {
+		if used, err := store.Exec(ctx, tx, store.UseEnrolmentToken, by.token); err != nil || used == 0 {
+			return orUsedUp(err)
+		}
+	}
+	_, err = store.Exec(ctx, tx, store.ApproveByToken, agent)
 	return err
+}
+
+func orUsedUp(err error) error {
+	if err != nil {
+		return err
+	}
+	return &Error{Kind: KindUnauthorized, Code: "token_used_up", Message: "as many agents have joined with the enrolment token as may", Hint: "ask the project's owner for a new one: ostraka enrolment-token create --uses N"}
 }
 
 func checkEnrolment(token string, e Enrolment, proof []byte) (platform []byte, err error) {

@@ -111,7 +111,7 @@ func (w *world) newProject(name string) (uuid.UUID, functions.Principal) {
 }
 
 func (w *world) newToken(project uuid.UUID) string {
-	_, token, _, err := w.CreateEnrolmentToken(w.t.Context(), w.by, project, "agents", "", nil, functions.Idempotency{})
+	_, token, _, err := w.CreateEnrolmentToken(w.t.Context(), w.by, project, functions.NewEnrolmentToken{Name: "agents"}, functions.Idempotency{})
 	require.NoError(w.t, err)
 	return token
 }

@@ -20,8 +20,11 @@ func (RetentionArgs) Kind() string { return "retention" }
 // endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
 const endedLeaseTTL = 24 * time.Hour
 
-// pendingTTL is how long an agent that nobody approves is remembered after it was heard of last.
-const pendingTTL = 7 * 24 * time.Hour
+// How long an agent is remembered that nobody approves: it may ask again.
+const (
+	pendingTTL = 7 * 24 * time.Hour // since it asked
+	silentTTL  = time.Hour          // the same, where it was never heard of again
+)
 
 // Retain drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, makes old samples coarser, and lets evidence about agents fade.
@@ -34,6 +37,7 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 			{store.ForgetIdempotency, IdempotencyTTL},
 			{store.ForgetLeases, endedLeaseTTL},
 			{store.ForgetPending, pendingTTL},
+			{store.ForgetSilentPending, silentTTL},
 			{store.ForgetInstances, instanceTTL},
 			{store.CoarsenSamples, FineSamples},
 			{store.ForgetSandboxes, SandboxTTL},

@@ -88,6 +88,8 @@ type EnrolmentToken struct {
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	MaxUses   *int64     `json:"max_uses,omitempty" doc:"How many agents may join with it. Tokens that an earlier version made have no limit."`
+	Uses      int64      `json:"uses" doc:"How many agents have joined with it. One that enrols again does not count again."`
 }
 
 // FunctionVersion is one immutable version of a function.

@@ -206,7 +206,7 @@ func (d *dev) makeProject(ctx context.Context, service *functions.Service, opera
 			return err
 		}
 	}
-	_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev", "", nil, functions.Idempotency{})
+	_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, devToken("ostraka dev", ""), functions.Idempotency{})
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (d *dev) ensureAgentTokens(ctx context.Context) error {
 		if d.info.AgentTokens[a.name] != "" {
 			continue
 		}
-		_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, "ostraka dev "+a.name, a.name, nil, functions.Idempotency{})
+		_, token, _, err := service.CreateEnrolmentToken(ctx, operator, project, devToken("ostraka dev "+a.name, a.name), functions.Idempotency{})
 		if err != nil {
 			return err
 		}
@@ -306,4 +306,9 @@ func ignoreClosed(err error) error {
 		return nil
 	}
 	return err
+}
+
+// devToken is as good as without an end: it stays on this machine, in a folder that may lie there for years.
+func devToken(name, owner string) functions.NewEnrolmentToken {
+	return functions.NewEnrolmentToken{Name: name, Owner: owner, ExpiresAt: new(time.Now().AddDate(100, 0, 0)), MaxUses: functions.MaxTokenUses}
 }

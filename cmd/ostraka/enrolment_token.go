@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -23,6 +25,7 @@ func newEnrolmentTokenCreate(t *terminal, server *serverFlags) *cobra.Command {
 	var expiry expiryFlag
 	var key signingFlag
 	var owner string
+	var uses int64
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a token and print it, once", Args: arguments(1),
 		Long: `Create a token with which agents join the project, and print it, once.
@@ -43,7 +46,7 @@ that of the key on this machine, or, where there is none here, of the one that t
 				return err
 			}
 			doc, err := answer.Read[client.CreatedEnrolmentToken](c.CreateEnrolmentToken(cmd.Context(), c.project,
-				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], Owner: owner, ExpiresAt: expires}))
+				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], Owner: owner, ExpiresAt: expires, MaxUses: uses}))
 			if err != nil {
 				return explain("creating the token", err)
 			}
@@ -54,7 +57,8 @@ that of the key on this machine, or, where there is none here, of the one that t
 		},
 	}
 	output.register(cmd.Flags())
-	expiry.register(cmd.Flags())
+	expiry.register(cmd.Flags(), "90 days")
+	cmd.Flags().Int64Var(&uses, "uses", 0, "how many agents may join with it; left out: 1000")
 	key.register(cmd.Flags(), "signing-key")
 	cmd.Flags().StringVar(&owner, "owner", "", "whose machines join with it; left out: all that do are taken for one owner's")
 	return cmd
@@ -84,9 +88,9 @@ func tokenWithKey(ctx context.Context, t *terminal, c *connection, flag *signing
 
 func newEnrolmentTokenList(t *terminal, server *serverFlags) *cobra.Command {
 	return newList(server, "List the project's enrolment tokens", func(ctx context.Context, c *connection, l *listFlags) error {
-		return show(t, l, "listing enrolment tokens", []string{"TOKEN", "NAME", "CREATED", "EXPIRES", "REVOKED"},
+		return show(t, l, "listing enrolment tokens", []string{"TOKEN", "NAME", "CREATED", "EXPIRES", "USES", "REVOKED"},
 			func(k client.EnrolmentToken) []string {
-				return []string{k.ID.String(), k.Name, shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+				return []string{k.ID.String(), k.Name, shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), usesOf(k), shortTimePtr(k.RevokedAt)}
 			},
 			func(cursor *string, size *int64) (*http.Response, error) {
 				return c.ListEnrolmentTokens(ctx, c.project, &client.ListEnrolmentTokensParams{Cursor: cursor, Limit: size})
@@ -100,4 +104,11 @@ func newEnrolmentTokenRevoke(t *terminal, server *serverFlags) *cobra.Command {
 	})
 	cmd.Use, cmd.Short, cmd.ValidArgsFunction = "revoke TOKEN", "Revoke a token; agents that joined with it stay", server.complete(tokenIDs)
 	return cmd
+}
+
+func usesOf(k client.EnrolmentToken) string {
+	if k.MaxUses == nil {
+		return strconv.FormatInt(k.Uses, 10)
+	}
+	return fmt.Sprintf("%d of %d", k.Uses, *k.MaxUses)
 }

@@ -22,8 +22,8 @@ func newKey(t *terminal, server *serverFlags) *cobra.Command {
 // expiryFlag says when a key or a token stops working.
 type expiryFlag struct{ in time.Duration }
 
-func (e *expiryFlag) register(f *pflag.FlagSet) {
-	f.DurationVar(&e.in, "expires-in", 0, "how long it works, for example 720h; left out: until it is revoked")
+func (e *expiryFlag) register(f *pflag.FlagSet, usual string) {
+	f.DurationVar(&e.in, "expires-in", 0, "how long it works, for example 720h; left out: "+usual)
 }
 
 func (e *expiryFlag) at() (*time.Time, error) {
@@ -66,7 +66,7 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	output.register(cmd.Flags())
-	expiry.register(cmd.Flags())
+	expiry.register(cmd.Flags(), "until it is revoked")
 	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter, viewer or auditor")
 	return cmd
 }

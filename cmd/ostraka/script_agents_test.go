@@ -44,7 +44,7 @@ func newScriptProject(ctx context.Context, d *dev, name string) (*scriptProject,
 
 // token makes an enrolment token of the project, for the machines of an owner where there is one.
 func (p *scriptProject) token(ctx context.Context, name, owner string) (string, error) {
-	_, token, _, err := p.dev.server.service.CreateEnrolmentToken(ctx, p.by, p.id, name, owner, nil, functions.Idempotency{})
+	_, token, _, err := p.dev.server.service.CreateEnrolmentToken(ctx, p.by, p.id, functions.NewEnrolmentToken{Name: name, Owner: owner}, functions.Idempotency{})
 	if err != nil {
 		return "", fmt.Errorf("making a token of the project: %w", err)
 	}

@@ -58,7 +58,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
-	f.BoolVar(&o.config.TokensOnly, "tokens-only", false, "take no agents without an enrolment token; otherwise they wait for approval")
+	f.BoolVar(&o.config.TokensOnly, "tokens-only", true, "take no agents without an enrolment token; with --tokens-only=false they wait for approval")
 	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
 	return cmd
 }

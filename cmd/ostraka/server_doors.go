@@ -74,6 +74,7 @@ func (c *doorConfig) complete(listen string) error {
 		return usageError("--requests-per-address and --requests-per-key count from 0, which is no limit")
 	}
 	c.limits.PerAddress = limit.Rate{PerSecond: c.perAddress, Burst: max(1, c.perAddress*burstSeconds)}
+	c.limits.Enrolments = api.DefaultLimits().Enrolments
 	c.limits.PerKey = limit.Rate{PerSecond: c.perKey, Burst: max(1, c.perKey*burstSeconds)}
 	for _, text := range c.trusted {
 		network, err := parseNetwork(text)
