@@ -224,3 +224,13 @@ func TestAProcessThatWasNeverLetInWaits(t *testing.T) {
 	f.untilResults(1)
 	require.NoError(t, stop())
 }
+
+// TestAServerOfBeforeHasNoChallenges joins one that knows the old statement only.
+func TestAServerOfBeforeHasNoChallenges(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 1)
+	f.noChallenges = true
+	stop := start(t, testOptions(t, s))
+	f.untilResults(1)
+	require.NoError(t, stop())
+}

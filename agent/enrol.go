@@ -90,15 +90,17 @@ func (a *agent) enrolWith(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	public := signing.Public(a.key)
-	enrolled, err := a.server.enrol(ctx, token, client.Enrolment{
-		PublicKey: public,
+	e := client.Enrolment{
+		PublicKey: signing.Public(a.key),
 		Name:      a.options.Name,
 		Isolation: client.EnrolmentIsolation(a.sandbox.Level()),
 		Platform:  platform,
-		Proof:     ed25519.Sign(a.key, statement.Enrolment(public, token)),
 		Eula:      agreed.stated(),
-	})
+	}
+	if err := a.prove(ctx, &e, token); err != nil {
+		return err
+	}
+	enrolled, err := a.server.enrol(ctx, token, e)
 	if isStatus(err, http.StatusUnauthorized) {
 		return refusedToken{err}
 	}
@@ -106,6 +108,22 @@ func (a *agent) enrolWith(ctx context.Context, token string) error {
 		return err
 	}
 	return a.keepEnrolment(enrolled)
+}
+
+// prove signs the enrolment, with what the server says once only, so that nobody who hears it can say it again. A server of before has no
+// challenges.
+func (a *agent) prove(ctx context.Context, e *client.Enrolment, token string) error {
+	c, err := a.server.challenge(ctx)
+	if isStatus(err, http.StatusNotFound) {
+		e.Proof = ed25519.Sign(a.key, statement.Enrolment(e.PublicKey, token))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	e.Server, e.Nonce = statement.Origin(a.options.URL), c.Nonce
+	e.Proof = ed25519.Sign(a.key, statement.EnrolmentAnew(e.PublicKey, token, e.Server, c.Nonce, c.At))
+	return nil
 }
 
 // refusedToken keeps persist from enrolling again because enrolling was refused.

@@ -33,41 +33,45 @@ type fakeServer struct {
 	t      *testing.T
 	bundle *bundle.Bundle
 
-	mu        sync.Mutex
-	key       string // that agents authenticate with; a change makes the old one unknown
-	public    ed25519.PublicKey
-	enrolled  int
-	agreement eula.Document
-	accepted  string // digest
-	state     client.DirectivesState
-	duplicate *client.Duplicate
-	shards    []client.LeasedShard // to lend
-	perLease  int                  // shards in a lease at most; 0: what is asked for
-	lendAll   bool                 // however few were asked for
-	ttl       int64
-	leases    map[uuid.UUID][]client.LeasedShard
-	byKey     map[string]uuid.UUID // idempotency keys
-	asked     []int                // sizes that were asked for
-	results   map[int64]client.ShardResult
-	posts     int
-	outputs   map[string]string
-	files     map[string]string // inputs of shards by digest, where they have some
-	fetched   []string          // "SHARD DIGEST" of each request for one
-	returned  []uuid.UUID
-	onReturn  func(client.Refusal)
-	ended     []uuid.UUID // told with the next heartbeat
-	stop      bool
-	orders    client.Directives // of revision "": the server has none
-	confirmed []string
-	project   uuid.UUID
-	keys      []client.SigningKey  // of the project
-	signing   *client.LeaseSigning // of its leases
-	refusals  []client.Refusal
-	beats     []client.Heartbeat
-	changed   chan struct{}
-	intercept func(w http.ResponseWriter, r *http.Request) bool // answers instead, when it returns true
-	after     func(r *http.Request)                             // runs when a request was carried out but its answer is not yet sent
+	mu           sync.Mutex
+	key          string // that agents authenticate with; a change makes the old one unknown
+	public       ed25519.PublicKey
+	enrolled     int
+	agreement    eula.Document
+	accepted     string // digest
+	state        client.DirectivesState
+	duplicate    *client.Duplicate
+	shards       []client.LeasedShard // to lend
+	perLease     int                  // shards in a lease at most; 0: what is asked for
+	lendAll      bool                 // however few were asked for
+	ttl          int64
+	leases       map[uuid.UUID][]client.LeasedShard
+	byKey        map[string]uuid.UUID // idempotency keys
+	asked        []int                // sizes that were asked for
+	results      map[int64]client.ShardResult
+	posts        int
+	outputs      map[string]string
+	files        map[string]string // inputs of shards by digest, where they have some
+	fetched      []string          // "SHARD DIGEST" of each request for one
+	returned     []uuid.UUID
+	onReturn     func(client.Refusal)
+	ended        []uuid.UUID // told with the next heartbeat
+	stop         bool
+	noChallenges bool              // as servers of before
+	orders       client.Directives // of revision "": the server has none
+	confirmed    []string
+	project      uuid.UUID
+	keys         []client.SigningKey  // of the project
+	signing      *client.LeaseSigning // of its leases
+	refusals     []client.Refusal
+	beats        []client.Heartbeat
+	changed      chan struct{}
+	intercept    func(w http.ResponseWriter, r *http.Request) bool // answers instead, when it returns true
+	after        func(r *http.Request)                             // runs when a request was carried out but its answer is not yet sent
 }
+
+// challengedAt is when the fake server gave its nonce.
+var challengedAt = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func newFakeServer(t *testing.T, shards int) (*fakeServer, *httptest.Server) {
 	t.Helper()
@@ -112,13 +116,17 @@ func (f *fakeServer) route(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	path, bearer := r.URL.Path, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	open := path == "/v1/eula" || path == "/v1/agent/enrol"
+	open := path == "/v1/eula" || path == "/v1/agent/enrol" || path == "/v1/enrolment-challenge"
 	switch {
 	case !open && bearer != f.key:
 		problem(w, 401, "unauthorized")
 	case path == "/v1/eula":
 		d := f.agreement
 		answerJSON(w, 200, client.Document{Version: d.Version, Digest: d.Digest, Text: d.Text})
+	case path == "/v1/enrolment-challenge" && f.noChallenges:
+		problem(w, 404, "no_such_route")
+	case path == "/v1/enrolment-challenge":
+		answerJSON(w, 200, client.Challenge{Nonce: "once", At: challengedAt})
 	case path == "/v1/agent/enrol":
 		f.enrol(w, r, bearer)
 	case path == "/v1/agent/projects":
@@ -193,7 +201,11 @@ func (f *fakeServer) enrol(w http.ResponseWriter, r *http.Request, token string)
 		problem(w, 403, "eula_required")
 		return
 	}
-	if !ed25519.Verify(e.PublicKey, statement.Enrolment(e.PublicKey, token), e.Proof) {
+	stated := statement.Enrolment(e.PublicKey, token)
+	if e.Nonce != "" {
+		stated = statement.EnrolmentAnew(e.PublicKey, token, e.Server, e.Nonce, challengedAt)
+	}
+	if (e.Nonce == "") != f.noChallenges || e.Server == "" != f.noChallenges || !ed25519.Verify(e.PublicKey, stated, e.Proof) {
 		problem(w, 403, "bad_signature")
 		return
 	}

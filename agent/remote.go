@@ -75,6 +75,17 @@ func (r *remote) enrol(ctx context.Context, token string, e client.Enrolment) (c
 	return doc.Value, err
 }
 
+// challenge asks for what makes an enrolment good once only.
+func (r *remote) challenge(ctx context.Context) (client.Challenge, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	doc, err := answer.Read[client.Challenge](r.client.GetEnrolmentChallenge(ctx, func(_ context.Context, req *http.Request) error {
+		req.Header.Del("Authorization") // of an earlier enrolment
+		return nil
+	}))
+	return doc.Value, err
+}
+
 // eula reads the agreement that the server asks for.
 func (r *remote) eula(ctx context.Context) (d eula.Document, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)

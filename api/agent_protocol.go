@@ -14,7 +14,9 @@ type EnrolInput struct {
 		Name      string                `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
 		Platform  functions.Platform    `json:"platform"`
 		Isolation string                `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
-		Proof     []byte                `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, each ended by a line feed."`
+		Proof     []byte                `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/2, the public key in hexadecimal, the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, server, nonce, and the challenge's time in RFC 3339, whole seconds and UTC, each ended by a line feed. Without a nonce: the first three, beginning with ostraka-enrolment/1, which works for agents that are not known yet."`
+		Server    string                `json:"server,omitempty" maxLength:"300" doc:"By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case." example:"https://ostraka.example"`
+		Nonce     string                `json:"nonce,omitempty" maxLength:"100" doc:"From getEnrolmentChallenge."`
 		EULA      *functions.Acceptance `json:"eula,omitempty" doc:"The owner's acceptance of the agreement in force, see getEULA. Without it the answer is 403 eula_required."`
 	} `nameHint:"Enrolment"`
 }
@@ -49,6 +51,11 @@ func (s *server) agentProtocol() {
 		access: byEnrolmentToken(), status: http.StatusCreated, body: body{limit: MaxEnrolmentBody}, early: s.knowsToken,
 	}, s.enrolAgent)
 	register(s, operation{
+		id: "getEnrolmentChallenge", method: http.MethodGet, path: "/v1/enrolment-challenge", tag: "agent protocol", summary: "Get a nonce to enrol with",
+		about:  "The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.",
+		access: anyone, early: func(_ context.Context, c *call) error { return s.mayEnrol(c.request) },
+	}, s.enrolmentChallenge)
+	register(s, operation{
 		id: "heartbeat", method: http.MethodPost, path: "/v1/agent/heartbeat", tag: "agent protocol", summary: "Say that the agent lives",
 		about:  "Moves the deadlines of the leases that are named, keeps what is said of the machine, and answers what the server wants of the agent.",
 		access: roles(functions.RoleAgent), body: body{limit: MaxJSONBody},
@@ -69,6 +76,7 @@ func (s *server) knowsToken(ctx context.Context, c *call) error {
 func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {
 	a, key, err := s.service.Enrol(ctx, c.token, functions.Enrolment{
 		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Platform: in.Body.Platform, EULA: in.Body.EULA,
+		Server: in.Body.Server, Nonce: in.Body.Nonce,
 	}, in.Body.Proof, c.request.RemoteAddr)
 	if err != nil {
 		return nil, err
@@ -82,4 +90,16 @@ func (s *server) heartbeat(ctx context.Context, c *call, in *HeartbeatInput) (*d
 		return nil, err
 	}
 	return directivesAnswer(d), nil
+}
+
+type challengeOutput struct {
+	Body functions.Challenge
+}
+
+func (s *server) enrolmentChallenge(ctx context.Context, _ *call, _ *struct{}) (*challengeOutput, error) {
+	c, err := s.service.Challenge(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &challengeOutput{Body: c}, nil
 }

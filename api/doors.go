@@ -17,13 +17,13 @@ import (
 type Limits struct {
 	PerAddress limit.Rate    // of requests that come from one address
 	PerKey     limit.Rate    // of requests with one key
-	Enrolments limit.Rate    // of agents that enrol from one address
+	Enrolments limit.Rate    // of agents that enrol from one address: two for each
 	Proxies    limit.Proxies // whose word about addresses is believed
 }
 
 // DefaultLimits are far above what people and agents do, and below what keeps others from their turn.
 func DefaultLimits() Limits {
-	return Limits{PerAddress: limit.Rate{PerSecond: 200, Burst: 2000}, PerKey: limit.Rate{PerSecond: 500, Burst: 5000}, Enrolments: limit.Rate{PerSecond: 2, Burst: 500}}
+	return Limits{PerAddress: limit.Rate{PerSecond: 200, Burst: 2000}, PerKey: limit.Rate{PerSecond: 500, Burst: 5000}, Enrolments: limit.Rate{PerSecond: 4, Burst: 1000}}
 }
 
 // refusedFor is for how long it is remembered that a key is not valid.

@@ -17,7 +17,7 @@ func namedProblems() []explanation {
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 		functions.ErrDirectivesChanged, functions.ErrFileChanged,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState, functions.ErrCaught,
-		functions.ErrObjectDamaged, functions.ErrServerOutdated, functions.ErrDuplicateInstance, functions.ErrInstanceLate, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+		functions.ErrObjectDamaged, functions.ErrServerOutdated, functions.ErrDuplicateInstance, functions.ErrInstanceLate, functions.ErrBadNonce, functions.ErrEnrolmentReplayed, functions.ErrAgentOutdated, functions.ErrOtherServer, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}

@@ -69,6 +69,10 @@ func (f *fake) HoldsLease(_ context.Context, _, lease uuid.UUID) error {
 	return f.begin()
 }
 
+func (f *fake) Challenge(context.Context) (functions.Challenge, error) {
+	return functions.Challenge{Nonce: "once", At: when}, f.begin()
+}
+
 func (f *fake) EULA() eula.Document { return eula.Embedded() }
 
 func (f *fake) AcceptEULA(_ context.Context, _ uuid.UUID, a functions.Acceptance, _ string) error {

@@ -131,13 +131,15 @@ type Service interface {
 	AgentTelemetry(ctx context.Context, id uuid.UUID, q functions.TelemetryQuery) ([]functions.TelemetryPoint, functions.TelemetryQuery, error)
 
 	// EULA is the agreement in force.
+	// Challenge gives a nonce to enrol with.
+	Challenge(ctx context.Context) (functions.Challenge, error)
 	EULA() eula.Document
 	AcceptEULA(ctx context.Context, agent uuid.UUID, a functions.Acceptance, address string) error
 	// SpeakFor lets another process than Principal.Instance speak for an agent, or says why not.
 	SpeakFor(ctx context.Context, agent, instance uuid.UUID, address string) error
 
 	// Enrol makes an agent: of the project that the token belongs to, or, without one, one that waits for approval. The same public key enrolling again is the same agent with a
-	// new key; proof is an Ed25519 signature by the agent's key over statement.Enrolment.
+	// new key; proof is an Ed25519 signature by the agent's key over statement.EnrolmentAnew, or over statement.Enrolment.
 	CheckEnrolmentToken(ctx context.Context, token string) error
 	HoldsLease(ctx context.Context, agent, lease uuid.UUID) error
 	Enrol(ctx context.Context, token string, e functions.Enrolment, proof []byte, address string) (a functions.Agent, agentKey string, err error)

@@ -1590,6 +1590,15 @@ type BundleSignature struct {
 	Signature []byte `json:"signature"`
 }
 
+// Challenge defines model for Challenge.
+type Challenge struct {
+	// At When it was given. The statement holds it in whole seconds, in RFC 3339 and UTC.
+	At time.Time `json:"at"`
+
+	// Nonce Goes into the enrolment and its statement as it is. It works once for an agent, and for a minute.
+	Nonce string `json:"nonce"`
+}
+
 // CodeDecision defines model for CodeDecision.
 type CodeDecision struct {
 	// Decision allow: its jobs are dispatched. refuse: no new job is taken, and those that wait go on waiting.
@@ -1746,14 +1755,22 @@ type Enrolment struct {
 	Isolation EnrolmentIsolation `json:"isolation"`
 
 	// Name What the agent's owner calls it.
-	Name     string   `json:"name"`
+	Name string `json:"name"`
+
+	// Nonce From getEnrolmentChallenge.
+	Nonce    string   `json:"nonce,omitempty"`
 	Platform Platform `json:"platform"`
 
-	// Proof Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/1, the public key in hexadecimal, and the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, each ended by a line feed.
+	// Proof Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/2, the public key in hexadecimal, the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, server, nonce, and the challenge's time in RFC 3339, whole seconds and UTC, each ended by a line feed. Without a nonce: the first three, beginning with ostraka-enrolment/1, which works for agents that are not known yet.
 	Proof []byte `json:"proof"`
 
 	// PublicKey The agent's Ed25519 public key, 32 bytes.
 	PublicKey []byte `json:"public_key"`
+
+	// Server By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case.
+	//
+	// Examples: https://ostraka.example
+	Server string `json:"server,omitempty"`
 }
 
 // EnrolmentIsolation The isolation level that the agent can give, as its canary proved it.
@@ -5257,6 +5274,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
 	GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEnrolmentChallenge Get a nonce to enrol with
+	//
+	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
+	//
+	// Corresponds with GET /v1/enrolment-challenge (the `GetEnrolmentChallenge` operationId).
+	GetEnrolmentChallenge(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetEULA Read the agreement in force
 	//
 	// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
@@ -7068,6 +7092,23 @@ func (c *Client) RevokeAgent(ctx context.Context, agent openapi_types.UUID, para
 // Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
 func (c *Client) GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAgentTelemetryRequest(c.Server, agent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEnrolmentChallenge Get a nonce to enrol with
+//
+// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
+//
+// Corresponds with GET /v1/enrolment-challenge (the `GetEnrolmentChallenge` operationId).
+func (c *Client) GetEnrolmentChallenge(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEnrolmentChallengeRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -10806,6 +10847,33 @@ func NewGetAgentTelemetryRequest(server string, agent openapi_types.UUID, params
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEnrolmentChallengeRequest constructs an http.Request for the GetEnrolmentChallenge method
+func NewGetEnrolmentChallengeRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/enrolment-challenge")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -17767,6 +17835,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
 	GetAgentTelemetryWithResponse(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetAgentTelemetryResponse, error)
 
+	// GetEnrolmentChallengeWithResponse Get a nonce to enrol with
+	//
+	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/enrolment-challenge (the `GetEnrolmentChallenge` operationId).
+	GetEnrolmentChallengeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEnrolmentChallengeResponse, error)
+
 	// GetEULAWithResponse Read the agreement in force
 	//
 	// What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
@@ -20108,6 +20185,54 @@ func (r GetAgentTelemetryResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetAgentTelemetryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetEnrolmentChallengeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Challenge
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetEnrolmentChallengeResponse) GetJSON200() *Challenge {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetEnrolmentChallengeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetEnrolmentChallengeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetEnrolmentChallengeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetEnrolmentChallengeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetEnrolmentChallengeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -25782,6 +25907,21 @@ func (c *ClientWithResponses) GetAgentTelemetryWithResponse(ctx context.Context,
 	return ParseGetAgentTelemetryResponse(rsp)
 }
 
+// GetEnrolmentChallengeWithResponse Get a nonce to enrol with
+//
+// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/enrolment-challenge (the `GetEnrolmentChallenge` operationId).
+func (c *ClientWithResponses) GetEnrolmentChallengeWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEnrolmentChallengeResponse, error) {
+	rsp, err := c.GetEnrolmentChallenge(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetEnrolmentChallengeResponse(rsp)
+}
+
 // GetEULAWithResponse Read the agreement in force
 //
 // What the owner of an agent must accept before it enrols, and again when the text changes. It takes no key: it is read before there is one.
@@ -28552,6 +28692,39 @@ func ParseGetAgentTelemetryResponse(rsp *http.Response) (*GetAgentTelemetryRespo
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AgentTelemetry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetEnrolmentChallengeResponse parses an HTTP response from a GetEnrolmentChallengeWithResponse call
+func ParseGetEnrolmentChallengeResponse(rsp *http.Response) (*GetEnrolmentChallengeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetEnrolmentChallengeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Challenge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -117,6 +117,8 @@ type Enrolment struct {
 	Isolation string
 	Platform  Platform
 	EULA      *Acceptance
+	Server    string // the origin by which the agent knows the server; "" from agents of before
+	Nonce     string // of a Challenge; "" from agents of before
 }
 
 // Limits of a heartbeat.

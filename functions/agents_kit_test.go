@@ -53,7 +53,7 @@ func (w *world) enrol(token, name string, answer func(input string) functions.Re
 	_, private, err := ed25519.GenerateKey(nil)
 	require.NoError(w.t, err)
 	a := &agent{w: w, key: private, answer: answer}
-	enrolled, secret, err := w.Enrol(w.t.Context(), token, enrolment(private, name), prove(private, token), "")
+	enrolled, secret, err := w.join(private, token, name, "")
 	require.NoError(w.t, err)
 	want := functions.AgentActive
 	if token == "" {
@@ -64,7 +64,24 @@ func (w *world) enrol(token, name string, answer func(input string) functions.Re
 	return a
 }
 
-// prove shows that an agent holds its key.
+// join enrols as agents do.
+func (w *world) join(key ed25519.PrivateKey, token, name, address string) (functions.Agent, string, error) {
+	w.t.Helper()
+	e, proof := w.anew(key, token, name)
+	return w.Enrol(w.t.Context(), token, e, proof, address)
+}
+
+// anew is an enrolment with a new nonce.
+func (w *world) anew(key ed25519.PrivateKey, token, name string) (functions.Enrolment, []byte) {
+	w.t.Helper()
+	c, err := w.Challenge(w.t.Context())
+	require.NoError(w.t, err)
+	e := enrolment(key, name)
+	e.Server, e.Nonce = "https://ostraka.example", c.Nonce
+	return e, ed25519.Sign(key, statement.EnrolmentAnew(publicKey(key), token, e.Server, c.Nonce, c.At))
+}
+
+// prove shows that an agent holds its key, as agents of before did.
 func prove(key ed25519.PrivateKey, token string) []byte {
 	return ed25519.Sign(key, statement.Enrolment(publicKey(key), token))
 }

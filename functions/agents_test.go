@@ -102,7 +102,7 @@ func TestAgentsWaitForApproval(t *testing.T) {
 	_, err = byToken.Lease(ctx, 1, 0)
 	require.ErrorIs(t, err, functions.ErrNotEnrolled, "it is not approved")
 
-	_, _, err = w.Enrol(ctx, w.token, enrolment(byToken.key, "three"), prove(byToken.key, w.token), "")
+	_, _, err = w.join(byToken.key, w.token, "three", "")
 	require.NoError(t, err)
 	require.Equal(t, 1, byToken.do(1))
 	seen, err := w.GetProjectAgent(ctx, w.project, byToken.id)
@@ -121,11 +121,11 @@ func TestTheQueueForApprovalHasAnEnd(t *testing.T) {
 	last := w.enrol("", "the last one", honest)
 	_, key, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	_, _, err = w.Enrol(t.Context(), "", enrolment(key, "one too many"), prove(key, ""), "")
+	_, _, err = w.join(key, "", "one too many", "")
 	requireCode(t, err, "too_many_pending")
-	_, _, err = w.Enrol(t.Context(), w.token, enrolment(key, "with a token"), prove(key, w.token), "")
+	_, _, err = w.join(key, w.token, "with a token", "")
 	require.NoError(t, err)
-	_, _, err = w.Enrol(t.Context(), "", enrolment(a.key, "known"), prove(a.key, ""), "")
+	_, _, err = w.join(a.key, "", "known", "")
 	require.NoError(t, err, "one that waits already may come again")
 	w.sql("update ostraka.agents set created_at = now() - interval '8 days', last_seen_at = null where state = 'pending' and id <> $1", last.id)
 	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
@@ -135,7 +135,7 @@ func TestTheQueueForApprovalHasAnEnd(t *testing.T) {
 	w.Service = functions.New(w.options)
 	_, key, err = ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	_, _, err = w.Enrol(t.Context(), "", enrolment(key, "no token"), prove(key, ""), "")
+	_, _, err = w.join(key, "", "no token", "")
 	requireCode(t, err, "token_required")
 }
 
@@ -204,7 +204,7 @@ func TestARevokedKeyIsRefusedEverywhere(t *testing.T) {
 	_, err = w.PutOutput(ctx, a.id, lease.ID, strings.Repeat("0", 64), strings.NewReader("1"))
 	require.ErrorIs(t, err, functions.ErrAgentRevoked)
 	require.ErrorIs(t, w.ReturnLease(ctx, a.id, lease.ID), functions.ErrAgentRevoked)
-	_, _, err = w.Enrol(ctx, "", enrolment(a.key, "back"), prove(a.key, ""), "")
+	_, _, err = w.join(a.key, "", "back", "")
 	require.ErrorIs(t, err, functions.ErrAgentRevoked)
 }
 
@@ -224,7 +224,7 @@ func TestProjectsChooseAgentsAndAgentsProjects(t *testing.T) {
 	require.Nil(t, a.lease(1))
 	_, err = a.post(lease.ID, a.results(lease.Shards)...)
 	require.ErrorIs(t, err, functions.ErrLeaseRevoked)
-	_, _, err = w.Enrol(ctx, w.token, enrolment(a.key, "back"), prove(a.key, w.token), "")
+	_, _, err = w.join(a.key, w.token, "back", "")
 	require.NoError(t, err)
 	require.Nil(t, a.lease(1), "a token does not bring it back")
 	_, err = w.UpdateProject(ctx, w.by, w.project, functions.ProjectChange{AgentsOpen: new(true)}, 1)

@@ -13,7 +13,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/statement"
 )
 
 // How many agents may wait for approval: anybody can ask, so that there must be an end to it.
@@ -24,9 +23,10 @@ const (
 
 // Enrol makes an agent. With a token it is active, and a member of the token's project; without one it waits for somebody to approve
 // it. The same public key enrolling again is the same agent in the state that it has, with a new API key; the old ones end. So an agent
-// that a restored server has forgotten the key of goes on. proof is the agent's signature over statement.Enrolment.
+// that a restored server has forgotten the key of goes on. proof is the agent's signature over statement.EnrolmentAnew; of an agent that is
+// not known yet it may be over statement.Enrolment, which programs of before sign: said again, that gets nobody anything.
 func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []byte, address string) (a Agent, agentKey string, err error) {
-	platform, err := checkEnrolment(token, e, proof)
+	platform, err := checkEnrolment(e)
 	if err != nil {
 		return a, "", err
 	}
@@ -34,13 +34,23 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		return a, "", err
 	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
+		nonceAt, err := s.checkProof(ctx, tx, token, e, proof)
+		if err != nil {
+			return err
+		}
 		by, err := s.invitation(ctx, tx, token, e.PublicKey, blockOf(address))
 		if err != nil {
 			return err
 		}
-		id, _, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from)
+		if err := s.mayReplaceKey(ctx, tx, e, address); err != nil {
+			return err
+		}
+		id, found, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, newID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt)
 		if err != nil {
 			return err
+		}
+		if !found {
+			return ErrEnrolmentReplayed
 		}
 		if a, err = getAgent(ctx, tx, id); err != nil {
 			return err
@@ -172,7 +182,7 @@ func orUsedUp(err error) error {
 	return &Error{Kind: KindUnauthorized, Code: "token_used_up", Message: "as many agents have joined with the enrolment token as may", Hint: "ask the project's owner for a new one: ostraka enrolment-token create --uses N"}
 }
 
-func checkEnrolment(token string, e Enrolment, proof []byte) (platform []byte, err error) {
+func checkEnrolment(e Enrolment) (platform []byte, err error) {
 	if err := checkLabel("agent", e.Name); err != nil {
 		return nil, err
 	}
@@ -181,9 +191,6 @@ func checkEnrolment(token string, e Enrolment, proof []byte) (platform []byte, e
 	}
 	if len(e.PublicKey) != ed25519.PublicKeySize {
 		return nil, Invalid("bad_public_key", fmt.Sprintf("an Ed25519 public key has %d bytes, this one has %d", ed25519.PublicKeySize, len(e.PublicKey)), "send the key's 32 bytes in base64")
-	}
-	if !ed25519.Verify(e.PublicKey, statement.Enrolment(e.PublicKey, token), proof) {
-		return nil, ErrBadSignature.with("the proof is not a signature by the public key over the enrolment statement")
 	}
 	if platform, err = json.Marshal(e.Platform); err != nil {
 		return nil, fmt.Errorf("encoding the platform: %w", err)

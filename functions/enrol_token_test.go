@@ -43,10 +43,10 @@ func TestATokenIsForSoManyAgents(t *testing.T) {
 	w.enrol(secret, "second", honest)
 	_, key, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	_, _, err = w.Enrol(ctx, secret, enrolment(key, "third"), prove(key, secret), "")
+	_, _, err = w.join(key, secret, "third", "")
 	requireCode(t, err, "token_used_up")
 	require.Zero(t, w.controlCount("select count(*) from agents where name = 'third'"))
-	_, _, err = w.Enrol(ctx, secret, enrolment(first.key, "first"), prove(first.key, secret), "")
+	_, _, err = w.join(first.key, secret, "first", "")
 	require.NoError(t, err, "one that has joined does not count again")
 	list, err := w.ListEnrolmentTokens(ctx, w.project, functions.ListPage{Limit: 10})
 	require.NoError(t, err)
@@ -70,14 +70,14 @@ func TestStrangersLeaveNothing(t *testing.T) {
 	require.NoError(t, err)
 	const there = "203.0.113.7:1"
 	for range 5 {
-		_, _, err = w.Enrol(ctx, "", enrolment(key, "stranger"), prove(key, ""), there)
+		_, _, err = w.join(key, "", "stranger", there)
 		require.NoError(t, err)
 	}
 	require.Equal(t, before+2, rows(), "one agent and its one key, however often it asks")
 	try := func(from string) error {
 		_, key, err := ed25519.GenerateKey(nil)
 		require.NoError(t, err)
-		_, _, err = w.Enrol(ctx, "", enrolment(key, "stranger"), prove(key, ""), from)
+		_, _, err = w.join(key, "", "stranger", from)
 		return err
 	}
 	for range functions.MaxPendingEach - 1 {

@@ -130,6 +130,23 @@ var (
 		Kind: KindUnavailable, Code: "instance_late", Message: "another process of this agent has spoken since this one did",
 		Hint: "ask again in some seconds: who still speaks then is refused with duplicate_instance",
 	}
+	// ErrBadNonce is for an enrolment whose nonce is not one, or not one any more. The agent asks for another.
+	ErrBadNonce = &Error{
+		Kind: KindUnavailable, Code: "bad_nonce", Message: "the nonce was not given by this server",
+		Hint: "ask for another with GET /v1/enrolment-challenge and enrol within a minute",
+	}
+	ErrEnrolmentReplayed = &Error{
+		Kind: KindUnavailable, Code: "enrolment_replayed", Message: "the agent has enrolled with this nonce, or with a later one",
+		Hint: "ask for another with GET /v1/enrolment-challenge; who sends an enrolment again that was heard on the way gets nothing by it",
+	}
+	ErrAgentOutdated = &Error{
+		Kind: KindForbidden, Code: "agent_outdated", Message: "an agent with this key has enrolled already, and this program is too old to do it again safely",
+		Hint: "install the version of ostraka that the server has, and start the agent again: it goes on as the same agent",
+	}
+	ErrOtherServer = &Error{
+		Kind: KindForbidden, Code: "other_server", Message: "the enrolment is for another server",
+		Hint: "give the agent a URL of this server, or have the operator name the one that it uses: ostraka server --agent-url",
+	}
 	ErrRevision = &Error{
 		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",
 		Hint: "read it again, apply the change to what you read and send its new ETag in If-Match",

@@ -115,8 +115,9 @@ func TestEnrolment(t *testing.T) {
 
 	first, oldKey, err := w.Enrol(ctx, w.token, good, proof, "")
 	require.NoError(t, err)
-	good.Name = "renamed"
-	second, newKey, err := w.Enrol(ctx, w.token, good, proof, "")
+	_, _, err = w.Enrol(ctx, w.token, good, proof, "")
+	requireCode(t, err, "agent_outdated")
+	second, newKey, err := w.join(private, w.token, "renamed", "")
 	require.NoError(t, err)
 	require.Equal(t, first.ID, second.ID)
 	require.Equal(t, "renamed", second.Name)
@@ -155,7 +156,7 @@ func TestARevokedAgentIsOutAtOnce(t *testing.T) {
 	w.check(job.ID)
 	b := w.agent(honest)
 	require.Equal(t, 10, b.do(10)+b.do(10), "its shards are lent again, after those that nobody had yet")
-	_, _, err = w.Enrol(ctx, w.token, enrolment(a.key, "back"), prove(a.key, w.token), "")
+	_, _, err = w.join(a.key, w.token, "back", "")
 	require.ErrorIs(t, err, functions.ErrAgentRevoked, "the same key does not come back")
 	_, err = w.DecideAgent(ctx, w.server, uuid.New(), functions.RevokeAgent, "")
 	requireCode(t, err, "not_found")

@@ -38,7 +38,7 @@ func TestAServerThatIsRestoredFromABackup(t *testing.T) {
 
 	// Today: an agent joins, another gets a new key, both work, one holds a lease.
 	fresh := w.agent(honest)
-	_, secret, err := w.Enrol(ctx, w.token, enrolment(known.key, "known"), prove(known.key, w.token), "")
+	_, secret, err := w.join(known.key, w.token, "known", "")
 	require.NoError(t, err)
 	require.Equal(t, 3, fresh.do(3))
 	held := known.lease(2)
@@ -54,11 +54,11 @@ func TestAServerThatIsRestoredFromABackup(t *testing.T) {
 	requireCode(t, err, "bad_key")
 
 	// The agent that yesterday's server knew goes on; the other one waits for approval.
-	again, _, err := w.Enrol(ctx, "", enrolment(known.key, "known"), prove(known.key, ""), "")
+	again, _, err := w.join(known.key, "", "known", "")
 	require.NoError(t, err)
 	require.Equal(t, known.id, again.ID)
 	require.Equal(t, functions.AgentActive, again.State)
-	waiting, _, err := w.Enrol(ctx, "", enrolment(fresh.key, "fresh"), prove(fresh.key, ""), "")
+	waiting, _, err := w.join(fresh.key, "", "fresh", "")
 	require.NoError(t, err)
 	require.Equal(t, functions.AgentPending, waiting.State)
 	fresh.id = waiting.ID

@@ -64,6 +64,8 @@ type Options struct {
 	EULA eula.Document
 	// TokensOnly refuses agents that have no enrolment token; otherwise they wait for approval.
 	TokensOnly bool
+	// Names are the URLs by which agents may know this server. None: any.
+	Names []string
 	// Heuristics are those of projects that say nothing.
 	Heuristics HeuristicsPolicy
 	// Model is the external model, for projects whose policy asks it; the zero value: there is none.
@@ -105,6 +107,7 @@ type Service struct {
 	followupsOff bool
 	eula         eula.Document
 	tokensOnly   bool
+	names        []string
 	observe      Observer
 	heuristics   HeuristicsPolicy
 	model        ModelUse
@@ -141,7 +144,7 @@ func New(o Options) *Service {
 	}
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
-		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, observe: o.Observe,
+		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
+	"github.com/ostraka/ostraka/runtime/statement"
 )
 
 // The connections that a server holds: each costs some tens of KiB and a descriptor.
@@ -34,6 +35,7 @@ type doorConfig struct {
 	connections limit.Connections
 	limits      api.Limits
 	opsListen   string
+	names       []string // URLs that agents know the server by
 	perAddress  float64
 	perKey      float64
 }
@@ -51,6 +53,7 @@ func (c *doorConfig) register(f *pflag.FlagSet) {
 	f.IntVar(&c.connections.Each, "connections-per-address", defaultConnectionsEach, "how many of them from one address")
 	f.Float64Var(&c.perAddress, "requests-per-address", usual.PerAddress.PerSecond, "requests a second from one address, ten times as many at once; 0: no limit. This machine's own addresses have none")
 	f.Float64Var(&c.perKey, "requests-per-key", usual.PerKey.PerSecond, "requests a second with one key, ten times as many at once; 0: no limit")
+	f.StringSliceVar(&c.names, "agent-url", nil, "URL by which agents know this server (may be repeated): enrolments that were made for another one are refused; left out: any")
 	f.StringVar(&c.opsListen, "metrics-listen", "", "address of its own for /metrics and /ops, which are then nowhere else; plain HTTP")
 }
 
@@ -76,6 +79,11 @@ func (c *doorConfig) complete(listen string) error {
 	c.limits.PerAddress = limit.Rate{PerSecond: c.perAddress, Burst: max(1, c.perAddress*burstSeconds)}
 	c.limits.Enrolments = api.DefaultLimits().Enrolments
 	c.limits.PerKey = limit.Rate{PerSecond: c.perKey, Burst: max(1, c.perKey*burstSeconds)}
+	for _, name := range c.names {
+		if statement.Origin(name) == "" {
+			return usageError("--agent-url %q is no URL: write for example https://ostraka.example", name)
+		}
+	}
 	for _, text := range c.trusted {
 		network, err := parseNetwork(text)
 		if err != nil {

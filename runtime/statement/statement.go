@@ -5,6 +5,7 @@ package statement
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,29 @@ func Results(lease uuid.UUID, lines []Line) []byte {
 // proof cannot be shown to another server. Without a token (it is empty then) the agent only gets to wait for approval, or is known.
 func Enrolment(publicKey []byte, token string) []byte {
 	return []byte("ostraka-enrolment/1\n" + hex.EncodeToString(publicKey) + "\n" + digest(token) + "\n")
+}
+
+// EnrolmentAnew is what an agent signs to show that it holds the private key, here and now: server is the origin of the URL by which it knows
+// the server, nonce and at are the challenge that the server gave it. Enrolment is what agents of before signed.
+func EnrolmentAnew(publicKey []byte, token, server, nonce string, at time.Time) []byte {
+	return []byte("ostraka-enrolment/2\n" + hex.EncodeToString(publicKey) + "\n" + digest(token) + "\n" + server + "\n" + nonce + "\n" + at.UTC().Format(time.RFC3339) + "\n")
+}
+
+// Origin is the part of a URL by which agents and servers name a server: scheme, host and, where it is not the scheme's own, port, in lower
+// case; "" where there is none.
+func Origin(of string) string {
+	u, err := url.Parse(of)
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" && (scheme != "https" || port != "443") && (scheme != "http" || port != "80") {
+		host += ":" + port
+	}
+	return scheme + "://" + host
 }
 
 // Bundle is what a project's owner signs to say that this bundle is a function of the project.

@@ -15,10 +15,21 @@ func TestBytesAreFrozen(t *testing.T) {
 		string(Results(lease, []Line{{3, "ok", "aa"}, {12, "timeout", "bb"}})))
 	require.Equal(t, "ostraka-enrolment/1\n0102\n9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\n",
 		string(Enrolment([]byte{1, 2}, "test")))
+	require.Equal(t, "ostraka-enrolment/2\n0102\n9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\nhttps://ostraka.example\nabc\n2026-05-04T03:02:01Z\n",
+		string(EnrolmentAnew([]byte{1, 2}, "test", "https://ostraka.example", "abc", time.Date(2026, 5, 4, 5, 2, 1, 999, time.FixedZone("", 7200)))))
 	require.Equal(t, "ostraka-bundle/1\n01890a5d-ac96-774b-bcce-b302099a8057\nbpsw\nabcd\n", string(Bundle(lease, "bpsw", "abcd")))
 	require.Equal(t, "ostraka-signing-key/1\n01890a5d-ac96-774b-bcce-b302099a8057\n2\n0102\n", string(SigningKey(lease, 2, []byte{1, 2})))
 	require.Equal(t, "ostraka-eula/1\n0102\n2026-11\nabcd\n2026-05-04T03:02:01Z\n",
 		string(Acceptance([]byte{1, 2}, "2026-11", "abcd", time.Date(2026, 5, 4, 5, 2, 1, 999, time.FixedZone("", 7200)))))
+}
+
+func TestOrigin(t *testing.T) {
+	for of, want := range map[string]string{
+		"https://Ostraka.Example/": "https://ostraka.example", "HTTPS://x:443": "https://x", "https://x:80/a/b?c": "https://x:80", "http://x:80": "http://x",
+		"http://127.0.0.1:8470": "http://127.0.0.1:8470", "https://[2001:DB8::1]:443": "https://[2001:db8::1]", "": "", "x:1": "", "://": "", "https://": "",
+	} {
+		require.Equal(t, want, Origin(of), of)
+	}
 }
 
 func TestOutcome(t *testing.T) {
