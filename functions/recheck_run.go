@@ -15,12 +15,12 @@ import (
 // How the server's own executions share it.
 const (
 	// RecheckSlice is how long a batch keeps its slot while other projects wait for one: the shard that is being executed may end, the next one
-	// does not begin.
-	RecheckSlice = time.Minute
+	// does not begin. It is far above what it costs to take a batch up again, and as short as people wait for a small job.
+	RecheckSlice = 2 * time.Second
 	// LongWallSeconds is the wall limit above which a function's shards wait in a lane of their own: a slot of the others is free again after
 	// RecheckSlice and as long.
 	LongWallSeconds = 300
-	// DefaultRecheckSlots is how many batches run at a time where nobody has said it.
+	// DefaultRecheckSlots is how many batches of a project run at a time where nobody has said it.
 	DefaultRecheckSlots = 1
 	// recheckPatience is how long a step waits for its turn before it makes room for those of further projects, or for another server.
 	recheckPatience = 30 * time.Second

@@ -78,7 +78,7 @@ type Options struct {
 	LogKey auditlog.Key
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker Rechecker
-	// RecheckSlots is how many batches it executes at a time, recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
+	// RecheckSlots is how many batches of a project it executes at a time, and one more of others; recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
 	RecheckSlots int
 	// RecheckSlice is how long a batch keeps its slot while others wait. 0 means RecheckSlice.
 	RecheckSlice time.Duration

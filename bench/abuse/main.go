@@ -37,7 +37,7 @@ func run() error {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/ostraka", "the program to attack")
 	flag.StringVar(&o.only, "only", "", "make only the attacks that have this in their names")
-	flag.BoolVar(&o.short, "short", false, "make the attacks small, and leave out those that need minutes")
+	flag.BoolVar(&o.short, "short", false, "make the attacks small")
 	flag.BoolVar(&o.strict, "strict", false, "fail for attacks too that are known to do harm")
 	flag.Uint64Var(&o.seed, "seed", 1, "what malformed requests are made from")
 	flag.Parse()

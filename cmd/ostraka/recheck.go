@@ -50,7 +50,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.StringVar(&c.Image, "recheck-image", "", "image for rechecks in Docker, by its digest (sha256:…); left out: one that is made from this program")
 	f.StringVar(&c.DockerHost, "docker-host", "", "Docker daemon, such as unix:///var/run/docker.sock (or DOCKER_HOST)")
 	f.IntVar(&c.Warm, "recheck-warm", 1, fmt.Sprintf("how many containers wait, started: 0 to %d", docker.MaxWarm))
-	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks run at a time: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
+	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks of a project run at a time, and one more of others: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
@@ -75,10 +75,9 @@ func (c *recheckConfig) complete(t *terminal) error {
 	return nil
 }
 
-// room is how many sandboxes there may be at a time: those of functions that may take long run beside the others.
-func (c recheckConfig) room() int {
-	return min(c.Concurrent+recheck.LongSlots(c.Concurrent), docker.MaxConcurrent)
-}
+// room is how many sandboxes there may be at a time: those of functions that may take long run beside the others, and there is always one
+// that no single project can take.
+func (c recheckConfig) room() int { return min(recheck.Room(c.Concurrent), docker.MaxConcurrent) }
 
 // rechecks says whether this process works the queue of rechecks.
 func (c serverConfig) rechecks() bool {

@@ -9,15 +9,20 @@ import (
 )
 
 // Turns hands a server's slots for batches out, so that nobody keeps others waiting: a free slot goes to the project that holds fewest of
-// them, and round robin between those that hold as many. While others wait, no project that holds half of them gets one more.
+// them, and round robin between those that hold as many. There is one slot more than a project may hold: one that has taken all it may,
+// for shards that do nothing for minutes, leaves this one to another.
 // Functions whose shards may take long have a lane of slots of their own: nobody waits for one of them who is through in a moment.
 type Turns struct {
 	mu    sync.Mutex
 	lanes [2]lane
 }
 
+// spare is how many slots of a lane there are besides those that one project may hold.
+const spare = 1
+
 type lane struct {
 	free    int
+	most    int // that one project may hold
 	held    map[uuid.UUID]int
 	waiting map[uuid.UUID][]chan struct{} // first come first served
 	round   []uuid.UUID                   // projects that wait, in the order of their turns
@@ -26,11 +31,14 @@ type lane struct {
 // LongSlots is how many slots long functions have beside so many others.
 func LongSlots(slots int) int { return max(1, slots/2) }
 
-// NewTurns makes turns of so many slots, and LongSlots of them besides.
+// Room is how many batches may run at a time where one project may have so many slots.
+func Room(slots int) int { return slots + LongSlots(slots) + 2*spare }
+
+// NewTurns makes turns of so many slots for a project, and LongSlots of them besides.
 func NewTurns(slots int) *Turns {
 	t := &Turns{}
 	for i, n := range []int{slots, LongSlots(slots)} {
-		t.lanes[i] = lane{free: n, held: map[uuid.UUID]int{}, waiting: map[uuid.UUID][]chan struct{}{}}
+		t.lanes[i] = lane{free: n + spare, most: n, held: map[uuid.UUID]int{}, waiting: map[uuid.UUID][]chan struct{}{}}
 	}
 	return t
 }
@@ -99,6 +107,9 @@ func (l *lane) give(project uuid.UUID) {
 func (l *lane) hand() {
 	for l.free > 0 && len(l.round) > 0 {
 		project := slices.MinFunc(l.round, func(a, b uuid.UUID) int { return l.held[a] - l.held[b] })
+		if l.held[project] >= l.most {
+			return // what is free is for others
+		}
 		turn := l.waiting[project][0]
 		l.withdraw(project, turn)
 		if i := slices.Index(l.round, project); i >= 0 { // more of it wait: the others come first now
