@@ -41,6 +41,7 @@ func domainProblems() []explanation {
 		{"bad_key", http.StatusUnauthorized, "The key is not valid: unknown, revoked or expired.", "Use a key that works."},
 		{"bad_token", http.StatusUnauthorized, "The enrolment token is not valid: unknown, revoked or expired.", "Ask the project's owner for a new one."},
 		{"token_used_up", http.StatusUnauthorized, "As many agents have joined with the enrolment token as may.", "Ask the project's owner for a new one."},
+		{"too_many_outputs", http.StatusRequestEntityTooLarge, "More was stored under the lease than its shards may leave.", "Store each output and each artifact once."},
 		{"bad_uses", http.StatusUnprocessableEntity, "An enrolment token cannot be for that many agents.", correct},
 		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},
 		{"name_taken", http.StatusConflict, "There is something of this name already.", "Choose another name."},

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
 // MaxArtifactPath is the length of the path of an artifact, in bytes, as agents have it.
@@ -42,7 +43,7 @@ func checkFiles(r Result) error {
 	for _, f := range r.Files {
 		switch {
 		case !isArtifactPath(f.Path):
-			return ErrBadResult.with("shard %d: %.60q is not the path of an artifact: relative, clean, printable UTF-8 of at most %d bytes", r.Shard, f.Path, MaxArtifactPath)
+			return ErrBadResult.with("shard %d: %.60q is not the path of an artifact: relative, clean, of at most %d bytes, and one that every system reads alike", r.Shard, f.Path, MaxArtifactPath)
 		case seen[f.Path]:
 			return ErrBadResult.with("shard %d: the file %.60q is listed twice", r.Shard, f.Path)
 		case f.Size < 0 || !digestPattern.MatchString(f.Digest):
@@ -55,7 +56,7 @@ func checkFiles(r Result) error {
 
 func isArtifactPath(p string) bool {
 	return p != "" && p != "." && len(p) <= MaxArtifactPath && utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) &&
-		path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../")
+		path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && inputfile.CheckName(p) == nil
 }
 
 func checkArtifactLimits(limits bundle.Limits, r Result) error {

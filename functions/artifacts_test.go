@@ -68,7 +68,7 @@ func TestWhatIsNoArtifact(t *testing.T) {
 	lease := a.lease(1)
 	a.store(lease, "12345")
 	five := canonical.Digest([]byte("12345"))
-	long := strings.Repeat("x", functions.MaxArtifactPath)
+	long := strings.Repeat("x", 120) + "/" + strings.Repeat("x", functions.MaxArtifactPath-121)
 	many := make([]functions.File, functions.MaxFilesListed+1)
 	for i := range many {
 		many[i] = functions.File{Path: strings.Repeat("x", i+1), Digest: five}

@@ -102,18 +102,6 @@ func (s *Service) LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.R
 	return s.openChecked(ctx, holder.ProjectID, digest.Digest, bundle.MaxArchiveBytes)
 }
 
-// PutOutput stores an output that is too large to travel with its result, or an artifact.
-func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (Object, error) {
-	holder, function, err := s.leasedFunction(ctx, agent, lease)
-	if err != nil {
-		return Object{}, err
-	}
-	if err := checkDigest(digest); err != nil {
-		return Object{}, err
-	}
-	return s.putObject(ctx, holder.ProjectID, digest, r, max(function.Manifest.Limits.OutputBytes, function.Manifest.Limits.ArtifactBytes))
-}
-
 // afterNumber reads the cursor of a list that is ordered by a number. It is -1 at the start.
 func afterNumber(page ListPage) (int64, error) {
 	if page.After == "" {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
 // errTooMuch marks what breaks a limit rather than a rule.
@@ -37,6 +38,8 @@ func artifacts(root *os.Root, limits bundle.Limits) ([]File, error) {
 			return fmt.Errorf("%w: the path %.60q… has %d bytes, at most %d are allowed under $OSTRAKA_OUTPUT", errTooMuch, name, len(name), MaxArtifactPathBytes)
 		case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 			return fmt.Errorf("the file name %.60q is not UTF-8 or holds control characters", name)
+		case inputfile.CheckName(name) != nil:
+			return fmt.Errorf("the file name %.60q under $OSTRAKA_OUTPUT: %w: choose one that every system reads alike", name, inputfile.CheckName(name))
 		case int64(len(files)) == limits.Files:
 			return fmt.Errorf("%w: more than %d files under $OSTRAKA_OUTPUT: pack them into fewer, or raise limits.files (at most %d)",
 				errTooMuch, limits.Files, bundle.MaxLimits().Files)

@@ -1,0 +1,74 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// UploadTries is how often an agent may store what each shard of a lease leaves: answers get lost, and agents start again.
+const UploadTries = 3
+
+// uploadRoom is what may be stored for one shard of a lease.
+func uploadRoom(l bundle.Limits) (objects, bytes int64) {
+	return UploadTries * (1 + l.Files), UploadTries * (l.OutputBytes + l.ArtifactBytes)
+}
+
+// PutOutput stores an output that is too large to travel with its result, or an artifact, under a lease that is open. All of a lease's are
+// bounded by what its shards may leave.
+func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (o Object, err error) {
+	holder, function, err := s.leasedFunction(ctx, agent, lease)
+	if err != nil {
+		return o, err
+	}
+	if err := checkDigest(digest); err != nil {
+		return o, err
+	}
+	limits := function.Manifest.Limits
+	objects, bytes := uploadRoom(limits)
+	left, err := s.beginUpload(ctx, holder, agent, lease, objects, bytes)
+	if err != nil {
+		return o, err
+	}
+	if o, err = s.putObject(ctx, holder.ProjectID, digest, r, min(max(limits.OutputBytes, limits.ArtifactBytes), left)); err != nil {
+		return o, err
+	}
+	return o, s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
+		kept, err := store.Exec(ctx, tx, store.EndUpload, lease, agent, o.Size, bytes)
+		if err == nil && kept == 0 {
+			err = tooManyUploads(objects, bytes)
+		}
+		return err
+	})
+}
+
+// beginUpload says how many bytes may still be stored under the lease.
+func (s *Service) beginUpload(ctx context.Context, holder leaseHolder, agent, lease uuid.UUID, objects, bytes int64) (left int64, err error) {
+	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
+		gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
+		if err != nil || !found {
+			return orNotFound(err, "lease", lease)
+		}
+		if err := gate.open(); err != nil {
+			return err
+		}
+		left, found, err = store.Value[int64](ctx, tx, store.BeginUpload, lease, agent, objects, bytes)
+		if err == nil && !found {
+			err = tooManyUploads(objects, bytes)
+		}
+		return err
+	})
+	return left, err
+}
+
+func tooManyUploads(objects, bytes int64) *Error {
+	return &Error{
+		Kind: KindTooLarge, Code: "too_many_outputs", Message: fmt.Sprintf("more was stored under the lease than its shards may leave: %d objects and %d bytes for each, repetitions included", objects, bytes),
+		Hint: "store each output and each artifact once, and report what is above the function's limits with the status of the limit",
+	}
+}
