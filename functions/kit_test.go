@@ -89,7 +89,7 @@ func (w *world) connect(url string) {
 	config.ConnConfig.Tracer = w.faults
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	require.NoError(w.t, err)
-	w.store = &store.Store{Pool: pool}
+	w.store = store.New(pool)
 	w.t.Cleanup(pool.Close)
 }
 

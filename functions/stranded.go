@@ -35,6 +35,7 @@ const (
 func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 	var last uuid.UUID
 	var failed []error // one job that cannot be looked after must not keep the others
+	mended := map[uuid.UUID]bool{}
 	for {
 		type openJobRow struct {
 			ProjectID uuid.UUID
@@ -50,7 +51,11 @@ func (s *Service) Stranded(ctx context.Context, _ StrandedArgs) error {
 		}
 		for _, r := range rows {
 			last = r.JobID
-			err := errors.Join(s.mendSplit(ctx, r.ProjectID), s.mendRechecks(ctx, r.ProjectID), s.freeStranded(ctx, r.ProjectID, r.JobID), s.askAgentsInstead(ctx, r.ProjectID, r.JobID))
+			err := errors.Join(s.freeStranded(ctx, r.ProjectID, r.JobID), s.askAgentsInstead(ctx, r.ProjectID, r.JobID))
+			if !mended[r.ProjectID] { // once, however many jobs it has
+				mended[r.ProjectID] = true
+				err = errors.Join(err, s.mendSplit(ctx, r.ProjectID), s.mendRechecks(ctx, r.ProjectID))
+			}
 			if err != nil {
 				failed = append(failed, fmt.Errorf("looking after stranded shards of job %s: %w", r.JobID, err))
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ostraka/ostraka/migrations"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // MaxConns is the size of a server's connection pool.
@@ -28,6 +30,8 @@ const tries = 4
 // Store is a pool of connections.
 type Store struct {
 	Pool *pgxpool.Pool
+
+	turns *recheck.Turns // of projects' transactions
 }
 
 // Connect opens a pool. The search path of its connections is empty, so that a query which forgets its schema fails.
@@ -53,7 +57,20 @@ func Connect(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the connection pool: %w", err)
 	}
-	return &Store{Pool: pool}, nil
+	return New(pool), nil
+}
+
+// leastEach is how many transactions a project may have under way at a time on the smallest machine.
+const leastEach = 4
+
+// EachProject is how many transactions a project may have under way at a time: two for each processor, and half of the connections at most.
+// More of them would not be quicker, and would take the processors from others.
+func EachProject() int { return min(max(leastEach, 2*runtime.NumCPU()), MaxConns/2) }
+
+// New makes a store of a pool. One project may have EachProject transactions under way at a time, and one more is left to others. What the
+// server does for itself is not counted.
+func New(pool *pgxpool.Pool) *Store {
+	return &Store{Pool: pool, turns: recheck.NewTurns(EachProject())}
 }
 
 // Close closes the pool.
@@ -85,6 +102,10 @@ func (s *Store) Repeatable(ctx context.Context, project uuid.UUID, fn func(tx *T
 func (s *Store) project(ctx context.Context, project uuid.UUID, settings string, fn func(tx *Tx) error) error {
 	name := migrations.ProjectSchema(project)
 	begin := "begin; set local role " + name + "; set local search_path = " + name + settings
+	if err := s.turns.Take(ctx, project, false); err != nil {
+		return err
+	}
+	defer s.turns.Give(project, false)
 	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, schema: name}) })
 }
 
