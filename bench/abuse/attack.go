@@ -61,7 +61,7 @@ func attacks() []attack {
 		{name: "large_job_before_small", run: largeJobBeforeSmall, known: "the oldest job is served first"},
 		{name: "idle_agent", run: idleAgent},
 		{name: "control_flooded", run: controlFlooded},
-		{name: "noisy_neighbour", run: noisyNeighbour, known: "tenants take no turns, and have no quotas"},
+		{name: "noisy_neighbour", run: noisyNeighbour, known: "about half as quick, and less on a busy machine: tenants have no quotas"},
 		{name: "rechecks_held", run: rechecksHeld},
 	}
 }
@@ -88,7 +88,9 @@ func (o options) attack(ctx context.Context) (verdicts []verdict, err error) {
 		say("attacking: %s", a.name)
 		begin := time.Now()
 		figures, err := o.one(ctx, r, a)
-		verdicts = append(verdicts, verdict{a, figures, err, time.Since(begin)})
+		v := verdict{a, figures, err, time.Since(begin)}
+		v.print(os.Stdout) // at once: the run may be interrupted
+		verdicts = append(verdicts, v)
 		if ctx.Err() != nil {
 			return verdicts, ctx.Err()
 		}

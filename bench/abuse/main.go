@@ -44,8 +44,5 @@ func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	verdicts, err := o.attack(ctx)
-	for _, v := range verdicts {
-		v.print(os.Stdout)
-	}
 	return errors.Join(err, judge(verdicts, o.strict))
 }
