@@ -204,6 +204,15 @@ func TestMeasure(t *testing.T) {
 	got, err = measure(dir, limits, true)
 	require.NoError(t, err)
 	require.Equal(t, stopInodes, got.over(limits))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "output", "locked")))
+	for _, name := range []string{"b", "c"} {
+		require.NoError(t, os.Link(filepath.Join(dir, "home", "a"), filepath.Join(dir, "home", name)))
+	}
+	got, err = measure(dir, bundle.DefaultLimits(), true)
+	require.NoError(t, err)
+	require.Equal(t, int64(60+len("/etc")), got.bytes, "a file's bytes count once")
+	require.Equal(t, int64(4), got.inodes, "each of its names counts")
+	require.Equal(t, stopInodes, got.over(limits))
 	got, err = measure(filepath.Join(dir, "absent"), limits, true)
 	require.NoError(t, err, "a function may move its own workspace away")
 	require.Zero(t, got)

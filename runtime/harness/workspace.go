@@ -92,7 +92,8 @@ func (w *walker) entry(parent int, e os.DirEntry, depth int) error {
 	return err
 }
 
-// file counts one file, under however many names it stands.
+// file counts the bytes of one file once, and each of its names as a file: a name
+// takes room in its folder, and tmpfs counts it as an inode too.
 func (w *walker) file(parent int, name string) error {
 	var stat unix.Stat_t
 	if err := unix.Fstatat(parent, name, &stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -101,6 +102,7 @@ func (w *walker) file(parent int, name string) error {
 		}
 		return err
 	}
+	w.inodes++
 	if stat.Nlink > 1 {
 		if w.seen == nil {
 			w.seen = map[inode]bool{}
@@ -111,7 +113,6 @@ func (w *walker) file(parent int, name string) error {
 		}
 		w.seen[id] = true
 	}
-	w.inodes++
 	w.bytes += stat.Size
 	return nil
 }

@@ -16,11 +16,10 @@ import (
 type ballast struct {
 	release []chan struct{} // one for each thread
 	gone    sync.WaitGroup
-	warm    bool
 }
 
 const (
-	// idleThreads are those that this process makes for itself beforehand: Go
+	// idleThreads are those that this process keeps for itself beside the ballast: Go
 	// ends a program that cannot start one, and a function may have taken the room.
 	idleThreads = 16
 	// ballastTries is how often the number of tasks is read until it is right;
@@ -28,15 +27,19 @@ const (
 	ballastTries = 10_000
 )
 
-// fill adds threads until this process has so many in all.
+// fill adds threads until this process has so many in all, idleThreads of them idle.
 func (b *ballast) fill(want int64) error {
-	b.warmUp()
+	n, err := ownThreads()
+	if err != nil || n == want {
+		return err
+	}
+	letGo := holdThreads(idleThreads) // or the ballast would be made of them
+	defer letGo()
 	for range ballastTries {
-		tasks, err := os.ReadDir("/proc/self/task")
-		n := int64(len(tasks))
+		n, err := ownThreads()
 		switch {
 		case err != nil:
-			return fmt.Errorf("counting the threads of this process: %w", err)
+			return err
 		case n == want:
 			return nil
 		case n < want:
@@ -49,6 +52,15 @@ func (b *ballast) fill(want int64) error {
 		}
 	}
 	return fmt.Errorf("this process never came to have %d threads", want)
+}
+
+// ownThreads is how many this process has.
+func ownThreads() (int64, error) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return 0, fmt.Errorf("counting the threads of this process: %w", err)
+	}
+	return int64(len(tasks)), nil
 }
 
 func (b *ballast) add() {
@@ -76,25 +88,23 @@ func (b *ballast) drop() {
 	b.gone.Wait()
 }
 
-// warmUp makes Go start threads that it keeps.
-func (b *ballast) warmUp() {
-	if b.warm {
-		return
-	}
-	b.warm = true
-	var all sync.WaitGroup
+// holdThreads occupies n threads until what it returns is called. From then on they
+// are idle: Go keeps them, and starts no other while one of them is.
+func holdThreads(n int) (letGo func()) {
+	var all, here sync.WaitGroup
 	together := make(chan struct{})
-	var here sync.WaitGroup
-	here.Add(idleThreads)
-	for range idleThreads {
+	here.Add(n)
+	for range n {
 		all.Go(func() {
 			runtime.LockOSThread() // each on a thread of its own, all at a time
 			here.Done()
 			<-together
-			runtime.UnlockOSThread() // and Go keeps the thread
+			runtime.UnlockOSThread()
 		})
 	}
 	here.Wait()
-	close(together)
-	all.Wait()
+	return func() {
+		close(together)
+		all.Wait()
+	}
 }

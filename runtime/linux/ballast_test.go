@@ -1,0 +1,26 @@
+//go:build linux
+
+package linux
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBallastLeavesIdleThreads takes threads that Go may want when the container has no room for another.
+func TestBallastLeavesIdleThreads(t *testing.T) {
+	var b ballast
+	t.Cleanup(b.drop)
+	began, err := ownThreads()
+	require.NoError(t, err)
+	for _, more := range []int64{2 * idleThreads, 4 * idleThreads, 3 * idleThreads} {
+		want := began + more
+		require.NoError(t, b.fill(want))
+		letGo := holdThreads(idleThreads / 2)
+		n, err := ownThreads()
+		letGo()
+		require.NoError(t, err)
+		require.Equal(t, want, n, "Go started threads although there were idle ones")
+	}
+}
