@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/api/limit"
 	"github.com/ostraka/ostraka/functions"
 )
@@ -19,11 +21,16 @@ type Limits struct {
 	PerKey     limit.Rate    // of requests with one key
 	Enrolments limit.Rate    // of agents that enrol from one address: two for each
 	Proxies    limit.Proxies // whose word about addresses is believed
+	Polls      int64         // requests of one project, or of one agent, that wait at a time; 0: as many as come
+	Streams    int64         // event streams of one project that are open at a time; 0: as many as come
 }
 
 // DefaultLimits are far above what people and agents do, and below what keeps others from their turn.
 func DefaultLimits() Limits {
-	return Limits{PerAddress: limit.Rate{PerSecond: 200, Burst: 2000}, PerKey: limit.Rate{PerSecond: 500, Burst: 5000}, Enrolments: limit.Rate{PerSecond: 4, Burst: 1000}}
+	return Limits{
+		PerAddress: limit.PerSecond(200), PerKey: limit.PerSecond(functions.DefaultRequests), Enrolments: limit.Rate{PerSecond: 4, Burst: 1000},
+		Polls: functions.DefaultPolls, Streams: functions.DefaultStreams,
+	}
 }
 
 // refusedFor is for how long it is remembered that a key is not valid.
@@ -37,12 +44,15 @@ type doors struct {
 	keys      *limit.Buckets
 	refused   *limit.Refused
 	bodies    *limit.Bytes
+	places    *limit.Places
+	usual     map[functions.QuotaName]int64 // of projects that have no values of their own
 }
 
 func newDoors(l Limits) *doors {
 	return &doors{
 		proxies: l.Proxies, addresses: limit.NewBuckets(l.PerAddress, nil), enrolling: limit.NewBuckets(l.Enrolments, nil), keys: limit.NewBuckets(l.PerKey, nil),
-		refused: limit.NewRefused(refusedFor, nil), bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait),
+		refused: limit.NewRefused(refusedFor, nil), bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), places: limit.NewPlaces(),
+		usual: map[functions.QuotaName]int64{functions.QuotaPolls: l.Polls, functions.QuotaStreams: l.Streams},
 	}
 }
 
@@ -97,12 +107,61 @@ func (s *server) byKey(ctx context.Context, key string) (functions.Principal, er
 
 // mayAsk lets each key ask as often as it may. A browser's session counts as the key that it was opened with.
 func (s *server) mayAsk(p functions.Principal) error {
-	wait, ok := s.doors.keys.Take(p.KeyID.String() + p.Subject)
+	rate := s.doors.keys.Rate()
+	if own, set := p.Quotas[functions.QuotaRequests]; set {
+		rate = limit.PerSecond(float64(own))
+	}
+	wait, ok := s.doors.keys.TakeAt(p.KeyID.String()+p.Subject, rate)
 	if ok {
 		return nil
 	}
 	s.metrics.refuse("key")
-	return tooManyRequests("key", s.doors.keys.Rate(), wait)
+	return tooManyRequests("key", rate, wait)
+}
+
+// mayWait gives a request that waits, or that is a stream, one of its project's places on this server. Agents are counted for themselves.
+func (s *server) mayWait(op operation, c *call) (release func(), err error) {
+	name := functions.QuotaPolls
+	switch {
+	case op.stream:
+		name = functions.QuotaStreams
+	case c.request.URL.Query().Get("wait") == "":
+		return func() {}, nil
+	}
+	most, own := c.principal.Quotas[name]
+	if !own {
+		most = s.doors.usual[name]
+	}
+	if most == 0 {
+		return func() {}, nil
+	}
+	release, ok := s.doors.places.Take(placeOf(name, c.principal), most)
+	if !ok {
+		s.metrics.refuse(string(name))
+		return nil, functions.QuotaReached(name, most)
+	}
+	return release, nil
+}
+
+func placeOf(name functions.QuotaName, p functions.Principal) string {
+	switch {
+	case p.Project != uuid.Nil:
+		return string(name) + " of " + p.Project.String()
+	case p.Agent != uuid.Nil:
+		return string(name) + " of " + p.Agent.String()
+	default:
+		return string(name) + " of " + p.KeyID.String() + p.Subject
+	}
+}
+
+// quotaHeaders say which limit was reached, and when it is worth asking again.
+func quotaHeaders(q *functions.QuotaExceeded) http.Header {
+	seconds := strconv.Itoa(int(math.Ceil(q.Again.Seconds())))
+	return http.Header{
+		"Retry-After":      {seconds},
+		"Ratelimit":        {fmt.Sprintf(`"%s";r=%d;t=%s`, q.Name, max(0, q.Limit-q.Used), seconds)},
+		"Ratelimit-Policy": {fmt.Sprintf(`"%s";q=%d`, q.Name, q.Limit)},
+	}
 }
 
 func tooManyRequests(whose string, rate limit.Rate, wait time.Duration) *Problem {

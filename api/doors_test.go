@@ -1,17 +1,20 @@
 package api_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
+	"github.com/ostraka/ostraka/functions"
 )
 
 func TestAnAddressThatAsksTooMuchIsRefusedAlone(t *testing.T) {
@@ -111,4 +114,88 @@ func TestAnAddressThatEnrolsTooMuchIsRefusedAlone(t *testing.T) {
 	require.Equal(t, "too_many_requests", enrol("203.0.113.1").problem(t).Code)
 	require.Equal(t, 422, enrol("203.0.113.2").StatusCode)
 	require.Equal(t, 401, r.ask("GET", in("/jobs"), "nonsense", "", "X-Forwarded-For", "203.0.113.1").StatusCode, "it is about enrolments")
+}
+
+func TestAProjectsOwnRate(t *testing.T) {
+	r := newRig(t, func(o *api.Options) { o.Limits.PerKey = limit.Rate{PerSecond: 0.001, Burst: 1} })
+	r.fake.own = map[functions.QuotaName]int64{functions.QuotaRequests: 0}
+	for range 3 {
+		require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode, "0 is no limit")
+	}
+	r.fake.own = nil
+	require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode)
+	a := r.ask("GET", in("/jobs"), ownerKey, "")
+	require.Equal(t, "too_many_requests", a.problem(t).Code, "the server's default")
+	require.NotEmpty(t, a.Header.Get("Retry-After"))
+}
+
+// TestPlacesToWait holds as many requests as may wait, and refuses one more; others, and requests that do not wait, are not concerned.
+func TestPlacesToWait(t *testing.T) {
+	r := newRig(t, func(o *api.Options) { o.Limits.Polls, o.Limits.Streams = 5, 1 })
+	r.fake.own = map[functions.QuotaName]int64{functions.QuotaPolls: 1}
+	r.fake.job.State = functions.JobRunning
+	r.fake.changed = make(chan struct{})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	request := r.request("GET", in("/jobs/"+jobID.String()+"/events"), ownerKey, nil).WithContext(ctx)
+	stream, err := new(http.Client).Do(request)
+	require.NoError(t, err)
+	require.Equal(t, 200, stream.StatusCode)
+	a := r.ask("GET", in("/jobs/"+jobID.String()+"/events"), ownerKey, "")
+	p := a.problem(t)
+	require.Equal(t, "quota_streams", p.Code)
+	require.Equal(t, 429, a.StatusCode)
+	require.Equal(t, `"streams";q=1`, a.Header.Get("RateLimit-Policy"))
+	require.Equal(t, `"streams";r=0;t=5`, a.Header.Get("RateLimit"))
+	require.Equal(t, "5", a.Header.Get("Retry-After"))
+	require.Equal(t, 200, r.ask("GET", in("/jobs/"+jobID.String()), ownerKey, "").StatusCode)
+
+	r.fake.block = true
+	answers := make(chan string, 2)
+	waiting, end := context.WithCancel(t.Context())
+	for range 2 {
+		go func() {
+			answer, err := new(http.Client).Do(r.request("GET", in("/jobs/"+jobID.String()+"?wait=60s"), ownerKey, nil).WithContext(waiting))
+			if err != nil {
+				answers <- "ended"
+				return
+			}
+			defer answer.Body.Close()
+			answers <- answer.Header.Get("RateLimit-Policy")
+		}()
+	}
+	require.Equal(t, `"polls";q=1`, <-answers, "one waits, and the other is refused")
+	end()
+	require.Equal(t, "ended", <-answers)
+
+	cancel()
+	stream.Body.Close()
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		again, err := new(http.Client).Do(r.request("GET", in("/jobs/"+jobID.String()+"/events"), ownerKey, nil).WithContext(ctx))
+		if err != nil {
+			return false
+		}
+		defer again.Body.Close()
+		return again.StatusCode == http.StatusOK
+	}, time.Minute, 10*time.Millisecond, "the place is free again")
+}
+
+func TestQuotasOfAProject(t *testing.T) {
+	r := newRig(t)
+	var shown api.Quotas
+	r.ask("GET", in("/quotas"), viewerKey, "").decode(t, 200, &shown)
+	require.Equal(t, int64(3), *shown.Quotas[0].Used)
+	require.Equal(t, 403, r.ask("PATCH", in("/quotas"), ownerKey, `{"limits":{"open_jobs":7}}`).StatusCode, "operators set them")
+	require.Equal(t, 200, r.ask("PATCH", in("/quotas"), operatorKey, `{"limits":{"open_jobs":7,"polls":null}}`).StatusCode)
+	require.Equal(t, int64(7), *r.fake.quotas[functions.QuotaOpenJobs])
+	value, named := r.fake.quotas[functions.QuotaPolls]
+	require.True(t, named)
+	require.Nil(t, value)
+	r.fake.err = functions.QuotaReached(functions.QuotaOpenUploads, 9)
+	a := r.ask("GET", in("/quotas"), viewerKey, "")
+	require.Equal(t, 429, a.StatusCode)
+	require.Equal(t, "quota_open_uploads", a.problem(t).Code)
+	require.Equal(t, `"open_uploads";q=9`, a.Header.Get("RateLimit-Policy"))
 }

@@ -39,7 +39,7 @@ func (s *server) eventOperations() {
 		id: "watchJob", method: http.MethodGet, path: jobsPath + "/{job}/events", tag: "jobs", summary: "Watch a job",
 		about: "Server-sent events. Each event of the job has its seq as `id`, its type as `event` and an Event as `data`. In between come events " +
 			"of type `progress` without an id, whose `data` is a JobProgress. The stream ends after the job's last event.",
-		access: readers(), answers: eventStream(s),
+		access: readers(), answers: eventStream(s), stream: true,
 	}, s.watchJob)
 	register(s, operation{
 		id: "listEvents", method: http.MethodGet, path: jobsPath + "/{job}/event-log", tag: "jobs", summary: "List the events of a job",

@@ -16,7 +16,7 @@ type explanation struct {
 
 // explained are all codes that are known here, in the order of the alphabet.
 func explained() []explanation {
-	all := slices.Concat(apiProblems(), namedProblems(), domainProblems(), partitionProblems(), moduleProblems())
+	all := slices.Concat(apiProblems(), namedProblems(), domainProblems(), partitionProblems(), moduleProblems(), quotaProblems())
 	slices.SortFunc(all, func(a, b explanation) int { return cmp.Compare(a.Code, b.Code) })
 	return slices.CompactFunc(all, func(a, b explanation) bool { return a.Code == b.Code })
 }

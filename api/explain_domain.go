@@ -58,6 +58,7 @@ func domainProblems() []explanation {
 		{"bad_policy", http.StatusUnprocessableEntity, "The verification policy cannot be carried out.", correct},
 		{"bad_rule", http.StatusUnprocessableEntity, "A follow-up rule is not one: an expression has an error, or a limit is passed.", correct},
 		{"bad_heuristics", http.StatusUnprocessableEntity, "The policy of what looks at the project's code and results makes no sense.", "Mend what the message names; docs/modules.md shows what a policy looks like."},
+		{"bad_quota", http.StatusUnprocessableEntity, "There is no such limit of a project, or it cannot have this value.", correct},
 		{"too_many_rules", http.StatusConflict, "The project has as many rules as it may have.", "Delete one that is not used."},
 		{"bad_max", http.StatusUnprocessableEntity, "A lease cannot have that many shards.", correct},
 		{"bad_refusal", http.StatusUnprocessableEntity, "The reason for which a lease is given back is not one: its code or its length.", correct},
@@ -152,4 +153,17 @@ func sentence(text string) string {
 		return ""
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// quotaProblems are the limits of projects, each with a code of its own.
+func quotaProblems() []explanation {
+	var all []explanation
+	for _, name := range functions.QuotaNames() {
+		about, hint := functions.AboutQuota(name)
+		all = append(all, explanation{
+			functions.QuotaCode(name), http.StatusTooManyRequests, "The project, key or agent has as many as it may: " + about + ".",
+			"Ask again after Retry-After: " + hint + ".",
+		})
+	}
+	return all
 }

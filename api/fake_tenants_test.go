@@ -75,3 +75,12 @@ func (f *fake) signing(generation int) functions.SigningKey {
 func (f *fake) ListSigningKeys(context.Context, uuid.UUID) ([]functions.SigningKey, error) {
 	return []functions.SigningKey{f.signing(1), f.signing(2)}, f.begin()
 }
+
+func (f *fake) ProjectQuotas(context.Context, uuid.UUID) ([]functions.Quota, error) {
+	return []functions.Quota{{Name: functions.QuotaOpenJobs, Limit: 10, Default: 1000, Own: true, Used: new(int64(3))}}, f.begin()
+}
+
+func (f *fake) SetQuotas(ctx context.Context, _ functions.Principal, project uuid.UUID, values map[functions.QuotaName]*int64) ([]functions.Quota, error) {
+	f.quotas = values
+	return f.ProjectQuotas(ctx, project)
+}

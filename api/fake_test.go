@@ -54,6 +54,8 @@ type fake struct {
 	lease     *functions.Lease
 	items     int // how many items a list has
 	block     bool
+	quotas    map[functions.QuotaName]*int64
+	own       map[functions.QuotaName]int64 // limits of the project of keys
 
 	// What was asked for last.
 	page           functions.ListPage
@@ -119,7 +121,7 @@ func list[T any](f *fake, page functions.ListPage, make func(i int) T) ([]T, err
 
 func (f *fake) Authenticate(_ context.Context, secret string) (functions.Principal, error) {
 	f.asked.Add(1)
-	p := functions.Principal{KeyID: thingID, Project: projectID}
+	p := functions.Principal{KeyID: thingID, Project: projectID, Quotas: f.own}
 	switch secret {
 	case ownerKey:
 		p.Role = functions.RoleOwner

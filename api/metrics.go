@@ -45,7 +45,7 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 			Name: "ostraka_verdicts_total", Help: "Verdicts about shards that were reached by this process, by decision.",
 		}, []string{"decision"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ostraka_http_too_many_requests_total", Help: "Requests that this process refused because their key or address had sent too many.",
+			Name: "ostraka_http_too_many_requests_total", Help: "Requests that this process refused for a rate or a limit of a project, by which.",
 		}, []string{"whose"}),
 	}
 	for _, c := range []prometheus.Collector{
@@ -102,6 +102,7 @@ var (
 	openJobs    = prometheus.NewDesc("ostraka_open_jobs", "Jobs that have, or may have, shards to lend.", nil, nil)
 	sandboxesUp = prometheus.NewDesc("ostraka_sandboxes", "Sandboxes that a heartbeat has named in the last minute.", nil, nil)
 	switchesOn  = prometheus.NewDesc("ostraka_killswitches_on", "Switches that are on, by whether they hold everything everywhere.", []string{"everything"}, nil)
+	quotaUsed   = prometheus.NewDesc("ostraka_quota_used_ratio_max", "The largest share of a limit that any project uses, by limit.", []string{"limit"}, nil)
 	statsUp     = prometheus.NewDesc("ostraka_stats_up", "Whether the figures of the installation could be read: 1 or 0.", nil, nil)
 )
 
@@ -114,7 +115,7 @@ type statsCollector struct {
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, sandboxesUp, switchesOn, statsUp} {
+	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, sandboxesUp, switchesOn, quotaUsed, statsUp} {
 		out <- d
 	}
 }
@@ -136,6 +137,9 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(sandboxesUp, float64(stats.Sandboxes.Running))
 	gauge(switchesOn, float64(stats.Sandboxes.Everything), "true")
 	gauge(switchesOn, float64(stats.Sandboxes.Switches-stats.Sandboxes.Everything), "false")
+	for name, share := range stats.Quotas {
+		gauge(quotaUsed, share, string(name))
+	}
 	for state, n := range stats.Agents {
 		gauge(agentsState, float64(n), state)
 	}

@@ -27,6 +27,7 @@ type operation struct {
 	status  int // of success; 0: 200, or 204 without a body
 	body    body
 	retry   retry
+	stream  bool                      // of events: it may be open for long
 	answers map[string]*huma.Response // beyond those that follow from the output type
 
 	// early refuses, before the body is read, what needs no body to be refused; nil: nothing.

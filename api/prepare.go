@@ -35,6 +35,12 @@ func (s *server) prepare(op operation, of *shape) func(huma.Context, func(huma.C
 				return
 			}
 		}
+		leave, err := s.mayWait(op, c)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		defer leave()
 		release, err := s.readBody(op.body, *of, c)
 		if err != nil {
 			s.refuse(w, r, err)

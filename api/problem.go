@@ -62,6 +62,8 @@ func statusOf(kind functions.Kind) int {
 		return http.StatusPreconditionFailed
 	case functions.KindTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case functions.KindExhausted:
+		return http.StatusTooManyRequests
 	case functions.KindUnavailable:
 		return http.StatusServiceUnavailable
 	default:
@@ -79,7 +81,11 @@ func problemOf(err error) (p *Problem, known bool) {
 	}
 	var domain *functions.Error
 	if errors.As(err, &domain) && statusOf(domain.Kind) != http.StatusInternalServerError {
-		return newProblem(statusOf(domain.Kind), domain.Code, domain.Message, domain.Hint), true
+		p := newProblem(statusOf(domain.Kind), domain.Code, domain.Message, domain.Hint)
+		if domain.Quota != nil {
+			p.headers = quotaHeaders(domain.Quota)
+		}
+		return p, true
 	}
 	var refused *partition.Error
 	if errors.As(err, &refused) {

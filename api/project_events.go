@@ -43,7 +43,7 @@ func (s *server) projectEventOperations() {
 			"`flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. " +
 			"A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. " +
 			"It ends after 15 minutes; connect again. However many watch, the server looks once for all.",
-		access: readers(), answers: answer,
+		access: readers(), answers: answer, stream: true,
 	}, s.watchProject)
 }
 

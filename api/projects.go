@@ -110,6 +110,7 @@ func (s *server) projectOperations() {
 		about:  "Fields that are left out stay as they are.",
 		access: roles(functions.RoleOwner, functions.RoleOperator), body: body{limit: MaxJSONBody},
 	}, s.updateProject)
+	s.quotaOperations()
 }
 
 func (s *server) createProject(ctx context.Context, c *call, in *CreateProjectInput) (*createProjectOutput, error) {

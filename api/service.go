@@ -36,6 +36,9 @@ type Service interface {
 	ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error)
 	UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, change functions.ProjectChange, revision int64) (functions.Project, error)
 
+	ProjectQuotas(ctx context.Context, project uuid.UUID) ([]functions.Quota, error)
+	SetQuotas(ctx context.Context, by functions.Principal, project uuid.UUID, values map[functions.QuotaName]*int64) ([]functions.Quota, error)
+
 	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
 	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error

@@ -3279,6 +3279,35 @@ type ProjectList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// Quota defines model for Quota.
+type Quota struct {
+	About string `json:"about"`
+
+	// Default What holds where the operator sets nothing for this project.
+	Default int64 `json:"default"`
+
+	// Limit 0: there is none.
+	Limit int64  `json:"limit"`
+	Name  string `json:"name"`
+
+	// Own Whether the operator has set a value for this project.
+	Own bool `json:"own"`
+
+	// Used Left out for rates, and for what each server counts for itself.
+	Used *int64 `json:"used,omitempty"`
+}
+
+// QuotaChange defines model for QuotaChange.
+type QuotaChange struct {
+	// Limits By name; null gives a limit back to the server's default, 0 is no limit. What is not named stays as it is.
+	Limits map[string]*int64 `json:"limits"`
+}
+
+// Quotas defines model for Quotas.
+type Quotas struct {
+	Quotas []Quota `json:"quotas"`
+}
+
 // Reason defines model for Reason.
 type Reason struct {
 	Code string `json:"code"`
@@ -4820,6 +4849,9 @@ type KillInProjectJSONRequestBody = NewProjectKillSwitch
 // DeprecateModuleJSONRequestBody defines body for DeprecateModule for application/json ContentType.
 type DeprecateModuleJSONRequestBody = DeprecateModuleInputBody
 
+// SetQuotasJSONRequestBody defines body for SetQuotas for application/json ContentType.
+type SetQuotasJSONRequestBody = QuotaChange
+
 // CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
 type CreateRuleJSONRequestBody = RuleSpec
 
@@ -6135,6 +6167,35 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/objects/{digest} (the `GetObject` operationId).
 	GetObject(ctx context.Context, project openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetQuotas Show a project's limits
+	//
+	// What the project may have at a time, and what of it is used.
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas (the `GetQuotas` operationId).
+	GetQuotas(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetQuotasWithBody Set a project's limits
+	//
+	// What the project has stays, also where it is more than it may have from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+	SetQuotasWithBody(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetQuotas Set a project's limits
+	//
+	// What the project has stays, also where it is more than it may have from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+	SetQuotas(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRules List follow-up rules
 	//
@@ -8924,6 +8985,65 @@ func (c *Client) PutObjectWithBody(ctx context.Context, project openapi_types.UU
 // Corresponds with GET /v1/projects/{project}/objects/{digest} (the `GetObject` operationId).
 func (c *Client) GetObject(ctx context.Context, project openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetObjectRequest(c.Server, project, digest)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetQuotas Show a project's limits
+//
+// What the project may have at a time, and what of it is used.
+//
+// Corresponds with GET /v1/projects/{project}/quotas (the `GetQuotas` operationId).
+func (c *Client) GetQuotas(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetQuotasRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetQuotasWithBody Set a project's limits
+//
+// What the project has stays, also where it is more than it may have from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+func (c *Client) SetQuotasWithBody(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetQuotasRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetQuotas Set a project's limits
+//
+// What the project has stays, also where it is more than it may have from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+func (c *Client) SetQuotas(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetQuotasRequest(c.Server, project, body)
 	if err != nil {
 		return nil, err
 	}
@@ -16014,6 +16134,87 @@ func NewGetObjectRequest(server string, project openapi_types.UUID, digest strin
 	return req, nil
 }
 
+// NewGetQuotasRequest constructs an http.Request for the GetQuotas method
+func NewGetQuotasRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetQuotasRequest calls the generic SetQuotas builder with application/json body
+func NewSetQuotasRequest(server string, project openapi_types.UUID, body SetQuotasJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetQuotasRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewSetQuotasRequestWithBody constructs an http.Request for the SetQuotas method, with any body, and a specified content type
+func NewSetQuotasRequestWithBody(server string, project openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/quotas", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListRulesRequest constructs an http.Request for the ListRules method
 func NewListRulesRequest(server string, project openapi_types.UUID, params *ListRulesParams) (*http.Request, error) {
 	var err error
@@ -18800,6 +19001,37 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/objects/{digest} (the `GetObject` operationId).
 	GetObjectWithResponse(ctx context.Context, project openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*GetObjectResponse, error)
+
+	// GetQuotasWithResponse Show a project's limits
+	//
+	// What the project may have at a time, and what of it is used.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/quotas (the `GetQuotas` operationId).
+	GetQuotasWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetQuotasResponse, error)
+
+	// SetQuotasWithBodyWithResponse Set a project's limits
+	//
+	// What the project has stays, also where it is more than it may have from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+	SetQuotasWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error)
+
+	// SetQuotasWithResponse Set a project's limits
+	//
+	// What the project has stays, also where it is more than it may have from then on.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+	SetQuotasWithResponse(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error)
 
 	// ListRulesWithResponse List follow-up rules
 	//
@@ -24054,6 +24286,102 @@ func (r GetObjectResponse) ContentType() string {
 	return ""
 }
 
+type GetQuotasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Quotas
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetQuotasResponse) GetJSON200() *Quotas {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetQuotasResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetQuotasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetQuotasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetQuotasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetQuotasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetQuotasResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Quotas
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetQuotasResponse) GetJSON200() *Quotas {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetQuotasResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetQuotasResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetQuotasResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetQuotasResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetQuotasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListRulesResponse200Headers the declared response headers of an HTTP 200 response for ListRules
 type ListRulesResponse200Headers struct {
 	Link *string
@@ -27453,6 +27781,55 @@ func (c *ClientWithResponses) GetObjectWithResponse(ctx context.Context, project
 		return nil, err
 	}
 	return ParseGetObjectResponse(rsp)
+}
+
+// GetQuotasWithResponse Show a project's limits
+//
+// What the project may have at a time, and what of it is used.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/quotas (the `GetQuotas` operationId).
+func (c *ClientWithResponses) GetQuotasWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetQuotasResponse, error) {
+	rsp, err := c.GetQuotas(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetQuotasResponse(rsp)
+}
+
+// SetQuotasWithBodyWithResponse Set a project's limits
+//
+// What the project has stays, also where it is more than it may have from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+func (c *ClientWithResponses) SetQuotasWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error) {
+	rsp, err := c.SetQuotasWithBody(ctx, project, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetQuotasResponse(rsp)
+}
+
+// SetQuotasWithResponse Set a project's limits
+//
+// What the project has stays, also where it is more than it may have from then on.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
+func (c *ClientWithResponses) SetQuotasWithResponse(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error) {
+	rsp, err := c.SetQuotas(ctx, project, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetQuotasResponse(rsp)
 }
 
 // ListRulesWithResponse List follow-up rules
@@ -31645,6 +32022,72 @@ func ParseGetObjectResponse(rsp *http.Response) (*GetObjectResponse, error) {
 	}
 
 	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetQuotasResponse parses an HTTP response from a GetQuotasWithResponse call
+func ParseGetQuotasResponse(rsp *http.Response) (*GetQuotasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetQuotasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quotas
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetQuotasResponse parses an HTTP response from a SetQuotasWithResponse call
+func ParseSetQuotasResponse(rsp *http.Response) (*SetQuotasResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetQuotasResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quotas
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

@@ -26,16 +26,13 @@ type NewEnrolmentToken struct {
 	MaxUses   int64      // agents that may join with it; 0: DefaultTokenUses
 }
 
-// check also fills in what was left out.
+// check also fills in what was left out, but for MaxUses.
 func (n *NewEnrolmentToken) check() error {
 	if err := checkNewSecret("enrolment token", n.Name, n.ExpiresAt); err != nil {
 		return err
 	}
 	if n.MaxUses < 0 || n.MaxUses > MaxTokenUses {
 		return Invalid("bad_uses", fmt.Sprintf("a token is for 1 to %d agents, not %d", MaxTokenUses, n.MaxUses), fmt.Sprintf("choose a number, or leave it out for %d", DefaultTokenUses))
-	}
-	if n.MaxUses == 0 {
-		n.MaxUses = DefaultTokenUses
 	}
 	if n.ExpiresAt == nil {
 		n.ExpiresAt = new(time.Now().Add(DefaultTokenLife).UTC())
@@ -60,6 +57,9 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by Principal, projec
 			t, _, err = store.One[EnrolmentToken](ctx, tx, store.GetEnrolmentToken, project, id)
 			return err
 		}
+		if err := s.tokenWithin(ctx, tx, project, &n); err != nil {
+			return err
+		}
 		secret = newSecret(tokenKind)
 		if t, _, err = store.One[EnrolmentToken](ctx, tx, store.AddEnrolmentToken, id, project, n.Name, secretDigest(secret), n.ExpiresAt, n.Owner, n.MaxUses); err != nil {
 			return err
@@ -79,4 +79,22 @@ func (s *Service) ListEnrolmentTokens(ctx context.Context, project uuid.UUID, pa
 // RevokeEnrolmentToken ends a token at once. Agents that have joined with it stay.
 func (s *Service) RevokeEnrolmentToken(ctx context.Context, by Principal, project, id uuid.UUID) error {
 	return s.revoke(ctx, by, store.RevokeEnrolmentToken, "enrolment-token", project, id)
+}
+
+// tokenWithin bounds how many agents may join with a token, and fills that in where it was left out.
+func (s *Service) tokenWithin(ctx context.Context, tx pgx.Tx, project uuid.UUID, n *NewEnrolmentToken) error {
+	most, err := s.limitOf(ctx, tx, project, QuotaAgentsPerToken)
+	if err != nil {
+		return err
+	}
+	if n.MaxUses == 0 {
+		n.MaxUses = DefaultTokenUses
+		if most > 0 {
+			n.MaxUses = min(n.MaxUses, most)
+		}
+	}
+	if most > 0 && n.MaxUses > most {
+		return quotaError(quotaOf(QuotaAgentsPerToken), most, 0, n.MaxUses)
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ const (
 	KindConflict     Kind = "conflict"     // it cannot be done in the present state
 	KindPrecondition Kind = "precondition" // the document has changed since it was read
 	KindTooLarge     Kind = "too_large"    // a stated limit was passed
+	KindExhausted    Kind = "exhausted"    // a limit of the project or its key is reached; the same call may work later
 	KindUnavailable  Kind = "unavailable"  // something that the server needs is away; the same call may work later
 )
 
@@ -27,7 +28,8 @@ type Error struct {
 	Code    string
 	Message string
 	Hint    string
-	Err     error // the cause, for the log only
+	Err     error          // the cause, for the log only
+	Quota   *QuotaExceeded // of KindExhausted
 }
 
 func (e *Error) Error() string {

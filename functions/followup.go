@@ -46,6 +46,10 @@ func (s *Service) FollowUp(ctx context.Context, args FollowUpArgs) error {
 	}
 	for {
 		err := s.followUp(ctx, args, job, finished)
+		var full *Error
+		if errors.As(err, &full) && full.Kind == KindExhausted {
+			return &Snooze{For: full.Quota.Again, Err: err} // nothing is lost: what is missing follows when there is room
+		}
 		if !errors.Is(err, errPlanAgain) {
 			return err
 		}
@@ -149,7 +153,7 @@ func (s *Service) finishedJob(ctx context.Context, project uuid.UUID, job Job) (
 func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent Job, f planner.FollowUp, made int) (*planner.Skip, error) {
 	plan, err := s.planJob(ctx, project, NewJob{Function: f.Function, Version: f.Version, Partition: f.Partition, Quorum: f.Quorum, Aggregator: f.Aggregator})
 	var wrong *Error
-	if errors.As(err, &wrong) && wrong.Kind != KindUnavailable {
+	if errors.As(err, &wrong) && wrong.Kind != KindUnavailable && wrong.Kind != KindExhausted {
 		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}, nil
 	}
 	if err != nil {

@@ -85,6 +85,9 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 		if stats.OpenJobs, _, err = store.Value[int64](ctx, tx, store.CountOpenJobs); err != nil {
 			return err
 		}
+		if stats.Quotas, err = s.quotaShares(ctx, tx); err != nil {
+			return err
+		}
 		stats.Sandboxes, _, err = store.One[SandboxStats](ctx, tx, store.SandboxStats)
 		return err
 	})

@@ -45,6 +45,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 		Instance     *uuid.UUID
 		Revoked      bool
 		AgentRevoked bool
+		Quotas       map[QuotaName]int64
 	}
 	key, found, err := store.One[row](ctx, s.store.Pool, store.Authenticate, secretDigest(secret))
 	if err != nil {
@@ -58,7 +59,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 	case key.Revoked:
 		return Principal{}, unauthorized
 	}
-	p := Principal{KeyID: key.ID, Role: key.Role}
+	p := Principal{KeyID: key.ID, Role: key.Role, Quotas: key.Quotas}
 	if key.ProjectID != nil {
 		p.Project = *key.ProjectID
 	}

@@ -27,7 +27,7 @@ const (
 )
 
 // Retain drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
-// long ago, makes old samples coarser, and lets evidence about agents fade.
+// long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
 func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	err := s.control(ctx, func(tx pgx.Tx) error {
 		for _, forget := range []struct {
@@ -54,5 +54,5 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return errors.Join(s.dropUploads(ctx), s.rollUp(ctx), s.fadeTrust(ctx))
+	return errors.Join(s.dropUploads(ctx), s.rollUp(ctx), s.fadeTrust(ctx), s.countKept(ctx))
 }

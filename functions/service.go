@@ -80,6 +80,8 @@ type Options struct {
 	Rechecker Rechecker
 	// RecheckSlots is how many batches of a project it executes at a time, and one more of others; recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
 	RecheckSlots int
+	// Quotas are the limits of projects that have no values of their own; what is not named has the value of quotas.go.
+	Quotas map[QuotaName]int64
 	// RecheckSlice is how long a batch keeps its slot while others wait. 0 means RecheckSlice.
 	RecheckSlice time.Duration
 }
@@ -117,6 +119,7 @@ type Service struct {
 	logKey       auditlog.Key
 	turns        *recheck.Turns
 	recheckSlice time.Duration
+	quotas       map[QuotaName]int64
 }
 
 // New makes a Service.
@@ -145,7 +148,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
-		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey,
+		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
 	}
 }

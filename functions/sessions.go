@@ -104,6 +104,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string) (Princ
 		Role      Role
 		ProjectID *uuid.UUID
 		Subject   string
+		Quotas    map[QuotaName]int64
 	}
 	found, ok, err := store.One[row](ctx, s.store.Pool, store.AuthenticateSession, secretDigest(secret), SessionIdle, SessionLife, sessionTouch, PersonLife)
 	if err != nil {
@@ -117,7 +118,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string) (Princ
 			return Principal{}, translate(err, uuid.Nil)
 		}
 	}
-	p := Principal{Session: found.Session, Role: found.Role, Subject: found.Subject}
+	p := Principal{Session: found.Session, Role: found.Role, Subject: found.Subject, Quotas: found.Quotas}
 	if found.KeyID != nil {
 		p.KeyID = *found.KeyID
 	}

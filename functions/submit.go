@@ -263,7 +263,10 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held); err != nil {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards); err != nil {
+		return err
+	}
+	if err := s.within(ctx, server, project, map[QuotaName]int64{QuotaOpenJobs: 1, QuotaOpenShards: p.shards, QuotaResults: p.shards, QuotaEvents: 1}); err != nil {
 		return err
 	}
 	var steps []Step

@@ -41,6 +41,8 @@ type Principal struct {
 	Instance uuid.UUID
 	// Session is the browser that signed in; nil for a request with a key.
 	Session uuid.UUID
+	// Quotas are the project's own limits; what is not named is the server's default.
+	Quotas map[QuotaName]int64
 	// Subject is who signed in where an identity provider vouches for them; then KeyID is nil.
 	Subject string
 }
@@ -502,6 +504,7 @@ type Stats struct {
 	AgentsSeen int64            // active agents that were heard of in the last minute
 	OpenJobs   int64
 	Sandboxes  SandboxStats
+	Quotas     map[QuotaName]float64 // the largest share of each limit that a project uses
 }
 
 // SandboxStats count sandboxes and switches.

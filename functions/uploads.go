@@ -81,6 +81,9 @@ func (s *Service) keepUpload(ctx context.Context, by Principal, project uuid.UUI
 			if _, err := store.Exec(ctx, tx, store.AddUpload, id, project, digest, size, by.Actor(), UploadTTL); err != nil {
 				return err
 			}
+			if err := s.within(ctx, tx, project, map[QuotaName]int64{QuotaOpenUploads: 1}); err != nil {
+				return err
+			}
 		}
 		var found bool
 		if row, found, err = store.One[uploadRow](ctx, tx, store.RenewUpload, id, project, UploadTTL); err != nil || !found {

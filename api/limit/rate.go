@@ -15,6 +15,12 @@ type Rate struct {
 	Burst     float64 // at once, after a pause
 }
 
+// BurstSeconds is how many seconds' worth of requests a client may send at once, after a pause.
+const BurstSeconds = 10
+
+// PerSecond is a rate with the usual burst.
+func PerSecond(n float64) Rate { return Rate{PerSecond: n, Burst: max(1, n*BurstSeconds)} }
+
 // Buckets hold a bucket of tokens for each client: a request takes one, and Rate.PerSecond come back every second.
 type Buckets struct {
 	rate Rate
@@ -27,6 +33,7 @@ type Buckets struct {
 type bucket struct {
 	tokens float64
 	at     time.Time
+	rate   Rate // that it was filled by
 }
 
 // NewBuckets makes the buckets of a kind of client. now is the time; nil: time.Now.
@@ -41,37 +48,40 @@ func NewBuckets(rate Rate, now func() time.Time) *Buckets {
 func (b *Buckets) Rate() Rate { return b.rate }
 
 // Take takes a token of the client's. Where there is none, wait says when there will be one.
-func (b *Buckets) Take(client string) (wait time.Duration, ok bool) {
-	if b.rate.PerSecond <= 0 {
+func (b *Buckets) Take(client string) (wait time.Duration, ok bool) { return b.TakeAt(client, b.rate) }
+
+// TakeAt is Take for a client that has a rate of its own, which may change at any time.
+func (b *Buckets) TakeAt(client string, rate Rate) (wait time.Duration, ok bool) {
+	if rate.PerSecond <= 0 {
 		return 0, true
 	}
 	now := b.now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	left := b.left(client, now)
+	left := b.left(client, now, rate)
 	if left < 1 {
-		return time.Duration(math.Ceil((1 - left) / b.rate.PerSecond * float64(time.Second))), false
+		return time.Duration(math.Ceil((1 - left) / rate.PerSecond * float64(time.Second))), false
 	}
 	if len(b.clients) >= maxBuckets {
 		b.forget(now)
 	}
-	b.clients[client] = bucket{tokens: left - 1, at: now}
+	b.clients[client] = bucket{tokens: left - 1, at: now, rate: rate}
 	return 0, true
 }
 
 // left is what the client's bucket holds now.
-func (b *Buckets) left(client string, now time.Time) float64 {
+func (b *Buckets) left(client string, now time.Time, rate Rate) float64 {
 	of, known := b.clients[client]
 	if !known {
-		return b.rate.Burst
+		return rate.Burst
 	}
-	return min(b.rate.Burst, of.tokens+now.Sub(of.at).Seconds()*b.rate.PerSecond)
+	return min(rate.Burst, of.tokens+now.Sub(of.at).Seconds()*rate.PerSecond)
 }
 
 // forget drops the buckets that are full again, and all where none is: so many clients at once are no single one's doing.
 func (b *Buckets) forget(now time.Time) {
-	for client := range b.clients {
-		if b.left(client, now) >= b.rate.Burst {
+	for client, of := range b.clients {
+		if b.left(client, now, of.rate) >= of.rate.Burst {
 			delete(b.clients, client)
 		}
 	}

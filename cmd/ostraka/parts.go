@@ -82,7 +82,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent,
-		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey,
+		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(),
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)
@@ -91,7 +91,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		return nil, err
 	}
 	options := api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.Doors.limits, SecureCookies: config.Doors.behindProxy,
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.limits(), SecureCookies: config.Doors.behindProxy,
 	}
 	if config.Doors.opsListen != "" {
 		p.handler, p.ops, err = api.NewApart(options)

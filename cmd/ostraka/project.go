@@ -14,7 +14,8 @@ import (
 )
 
 func newProject(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("project", "Tenants", newProjectCreate(t, server), newProjectList(t, server), newProjectGet(t, server), newProjectSet(t, server))
+	return noun("project", "Tenants", newProjectCreate(t, server), newProjectList(t, server), newProjectGet(t, server), newProjectSet(t, server),
+		newProjectQuotas(t, server), newProjectSetQuota(t, server))
 }
 
 func newProjectCreate(t *terminal, server *serverFlags) *cobra.Command {
@@ -88,7 +89,10 @@ func newProjectGet(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return explain("getting the project", err)
 			}
-			return showProject(t, &output, doc)
+			if err := showProject(t, &output, doc); err != nil || output.json() {
+				return err
+			}
+			return showProjectUse(cmd.Context(), t, c)
 		},
 	}
 	output.register(cmd.Flags())

@@ -40,6 +40,7 @@ type serverConfig struct {
 	LogKey       audit.Key // signs the audit logs' heads; zero: the database keeps one
 	OIDC         *api.OIDC // nil: people sign in with keys
 	Doors        doorConfig
+	Quotas       map[functions.QuotaName]int64 // limits of projects without values of their own
 	Log          *slog.Logger
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
@@ -26,6 +27,7 @@ type serverOptions struct {
 	logLevel string
 	eulaFile string
 	logKey   string // a file
+	quotas   map[string]int64
 	oidc     oidcConfig
 }
 
@@ -53,6 +55,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
 	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of control, verify, aggregate, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
+	f.StringToInt64Var(&o.quotas, "quota", nil, "NAME=VALUE: what a project may have where the operator sets nothing for it, 0 for no limit (may be repeated; names: ostraka project quotas)")
 	o.config.Model.register(f)
 	o.oidc.register(f)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
@@ -105,6 +108,13 @@ func (o *serverOptions) complete() (err error) {
 	}
 	if err := c.Model.check(); err != nil {
 		return err
+	}
+	c.Quotas = map[functions.QuotaName]int64{}
+	for name, value := range o.quotas {
+		c.Quotas[functions.QuotaName(name)] = value
+	}
+	if err := functions.CheckQuotas(c.Quotas); err != nil {
+		return usageError("--quota: %w", err)
 	}
 	if c.OIDC, err = o.oidc.complete(o.terminal); err != nil {
 		return err

@@ -5,6 +5,7 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -57,9 +59,6 @@ func (c *doorConfig) register(f *pflag.FlagSet) {
 	f.StringVar(&c.opsListen, "metrics-listen", "", "address of its own for /metrics and /ops, which are then nowhere else; plain HTTP")
 }
 
-// burstSeconds is how many seconds' worth of requests a client may send at once.
-const burstSeconds = 10
-
 func (c *doorConfig) complete(listen string) error {
 	if (c.cert == "") != (c.key == "") {
 		return usageError("--tls-cert and --tls-key belong together: give both")
@@ -76,9 +75,9 @@ func (c *doorConfig) complete(listen string) error {
 	if c.perAddress < 0 || c.perKey < 0 {
 		return usageError("--requests-per-address and --requests-per-key count from 0, which is no limit")
 	}
-	c.limits.PerAddress = limit.Rate{PerSecond: c.perAddress, Burst: max(1, c.perAddress*burstSeconds)}
+	c.limits.PerAddress = limit.PerSecond(c.perAddress)
 	c.limits.Enrolments = api.DefaultLimits().Enrolments
-	c.limits.PerKey = limit.Rate{PerSecond: c.perKey, Burst: max(1, c.perKey*burstSeconds)}
+	c.limits.PerKey = limit.PerSecond(c.perKey)
 	for _, name := range c.names {
 		if statement.Origin(name) == "" {
 			return usageError("--agent-url %q is no URL: write for example https://ostraka.example", name)
@@ -159,6 +158,28 @@ func (c *doorConfig) tlsConfig() (*tls.Config, error) {
 		return config, nil
 	}
 	return nil, nil
+}
+
+// quotas are the limits of projects without values of their own, with those that are flags for themselves.
+func (c serverConfig) quotas() map[functions.QuotaName]int64 {
+	all := map[functions.QuotaName]int64{functions.QuotaRequests: int64(c.Doors.limits.PerKey.PerSecond)}
+	maps.Copy(all, c.Quotas)
+	return all
+}
+
+// limits are what one client may ask of this server.
+func (c serverConfig) limits() api.Limits {
+	l := c.Doors.limits
+	l.Polls, l.Streams = functions.DefaultPolls, functions.DefaultStreams
+	for name, to := range map[functions.QuotaName]*int64{functions.QuotaPolls: &l.Polls, functions.QuotaStreams: &l.Streams} {
+		if value, set := c.Quotas[name]; set {
+			*to = value
+		}
+	}
+	if value, set := c.Quotas[functions.QuotaRequests]; set {
+		l.PerKey = limit.PerSecond(float64(value))
+	}
+	return l
 }
 
 // guard bounds the connections of a listener.

@@ -1,0 +1,352 @@
+package functions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// QuotaName names a limit of what one project may have, ask for or keep.
+type QuotaName string
+
+// The limits of a project.
+const (
+	QuotaOpenJobs       QuotaName = "open_jobs"
+	QuotaOpenShards     QuotaName = "open_shards"
+	QuotaResults        QuotaName = "results"
+	QuotaEvents         QuotaName = "events"
+	QuotaOpenUploads    QuotaName = "open_uploads"
+	QuotaAgentsPerToken QuotaName = "agents_per_token"
+	QuotaRequests       QuotaName = "requests_per_key"
+	QuotaPolls          QuotaName = "polls"
+	QuotaStreams        QuotaName = "streams"
+)
+
+// The limits of projects where neither the operator nor the project's own values say otherwise. 0 is no limit.
+const (
+	DefaultOpenJobs    = 1000
+	DefaultOpenShards  = 100_000_000
+	DefaultResults     = 1_000_000_000
+	DefaultEvents      = 10_000_000
+	DefaultOpenUploads = 1000
+	DefaultRequests    = 500
+	DefaultPolls       = 10_000
+	DefaultStreams     = 1000
+)
+
+// quotaKind is what there is to know of a limit.
+type quotaKind struct {
+	name  QuotaName
+	usual int64
+	about string
+	hint  string        // what to do where it is reached
+	again time.Duration // when it is worth asking again
+}
+
+// QuotaCode is the code of the problem with which a limit refuses.
+func QuotaCode(name QuotaName) string { return "quota_" + string(name) }
+
+const askOperator = "; or ask the operator for more: ostraka project set-quota"
+
+func quotaKinds() []quotaKind {
+	return []quotaKind{
+		{QuotaOpenJobs, DefaultOpenJobs, "jobs that have not ended", "wait until some have ended, or cancel some" + askOperator, time.Minute},
+		{QuotaOpenShards, DefaultOpenShards, "shards of jobs that have not ended", "wait until some jobs have ended, cancel some, or make larger shards" + askOperator, time.Minute},
+		{QuotaResults, DefaultResults, "shards of all jobs of the project, whose results are kept", "make larger shards" + askOperator, time.Hour},
+		{QuotaEvents, DefaultEvents, "events of all jobs of the project, counted every hour", "submit fewer and larger jobs" + askOperator, time.Hour},
+		{QuotaOpenUploads, DefaultOpenUploads, "uploads that were granted and not completed", "complete those that were begun; what is not completed is dropped after a day" + askOperator, time.Minute},
+		{QuotaAgentsPerToken, MaxTokenUses, "agents that may join with one enrolment token", "make another token" + askOperator, time.Hour},
+		{QuotaRequests, DefaultRequests, "requests a second with one key, ten times as many at once", "send fewer at a time" + askOperator, time.Second},
+		{QuotaPolls, DefaultPolls, "requests that wait at a time, on each server", "wait for several things with one request, or watch the project" + askOperator, 5 * time.Second},
+		{QuotaStreams, DefaultStreams, "event streams that are open at a time, on each server", "close some; one stream shows a whole project" + askOperator, 5 * time.Second},
+	}
+}
+
+// QuotaNames lists the limits that there are.
+func QuotaNames() []QuotaName {
+	kinds := quotaKinds()
+	names := make([]QuotaName, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	return names
+}
+
+// CheckQuotas refuses limits that do not exist.
+func CheckQuotas(values map[QuotaName]int64) error {
+	for name, value := range values {
+		if !slices.Contains(QuotaNames(), name) {
+			return Invalid("bad_quota", fmt.Sprintf("there is no limit %q", name), fmt.Sprintf("choose of %v", QuotaNames()))
+		}
+		if value < 0 {
+			return Invalid("bad_quota", fmt.Sprintf("%s cannot be %d", name, value), "choose a number from 1, or 0 for no limit")
+		}
+	}
+	return nil
+}
+
+// Quota is a limit of a project as it is shown.
+type Quota struct {
+	Name    QuotaName `json:"name"`
+	Limit   int64     `json:"limit" doc:"0: there is none."`
+	Default int64     `json:"default" doc:"What holds where the operator sets nothing for this project."`
+	Own     bool      `json:"own" doc:"Whether the operator has set a value for this project."`
+	Used    *int64    `json:"used,omitempty" doc:"Left out for rates, and for what each server counts for itself."`
+	About   string    `json:"about"`
+}
+
+// QuotaExceeded says which limit a request would pass.
+type QuotaExceeded struct {
+	Name  QuotaName
+	Limit int64
+	Used  int64         // before the request
+	Again time.Duration // when it is worth asking again
+}
+
+// usageRow is what a project has, and its own values.
+type usageRow struct {
+	OpenJobs    int64
+	OpenShards  int64
+	Results     int64
+	Events      int64
+	OpenUploads int64
+	Quotas      map[QuotaName]int64
+}
+
+// used is how much of a limit is used; counted is false for those that are not counted in the database.
+func (u usageRow) used(name QuotaName) (n int64, counted bool) {
+	switch name {
+	case QuotaOpenJobs:
+		return u.OpenJobs, true
+	case QuotaOpenShards:
+		return u.OpenShards, true
+	case QuotaResults:
+		return u.Results, true
+	case QuotaEvents:
+		return u.Events, true
+	case QuotaOpenUploads:
+		return u.OpenUploads, true
+	default:
+		return 0, false
+	}
+}
+
+// limit is the limit in force: the project's own value, else the operator's default.
+func (u usageRow) limit(k quotaKind, operator map[QuotaName]int64) (value int64, own bool) {
+	if value, own = u.Quotas[k.name]; own {
+		return value, true
+	}
+	return usualLimit(k, operator), false
+}
+
+func usualLimit(k quotaKind, operator map[QuotaName]int64) int64 {
+	if value, set := operator[k.name]; set {
+		return value
+	}
+	return k.usual
+}
+
+// exceeded is the first limit that is passed now that added was added to what the project has; nil: none.
+func (u usageRow) exceeded(added map[QuotaName]int64, operator map[QuotaName]int64) error {
+	for _, k := range quotaKinds() {
+		more, asked := added[k.name]
+		if !asked {
+			continue
+		}
+		used, _ := u.used(k.name)
+		if most, _ := u.limit(k, operator); most > 0 && used > most {
+			return quotaError(k, most, used-more, more)
+		}
+	}
+	return nil
+}
+
+func quotaError(k quotaKind, most, used, more int64) *Error {
+	e := &Error{
+		Kind: KindExhausted, Code: QuotaCode(k.name), Quota: &QuotaExceeded{Name: k.name, Limit: most, Used: used, Again: k.again},
+		Message: fmt.Sprintf("the project may have %d %s; it has %d, and this would add %d", most, k.about, used, more), Hint: k.hint,
+	}
+	if more > most {
+		e.Hint = "this alone is more than the project may have: make it smaller" + askOperator
+	}
+	return e
+}
+
+// QuotaReached is the error for a limit that a server counts for itself.
+func QuotaReached(name QuotaName, most int64) *Error {
+	k := quotaOf(name)
+	e := quotaError(k, most, most, 1)
+	e.Message = fmt.Sprintf("the project has as many %s as it may: %d", k.about, most)
+	return e
+}
+
+// AboutQuota says what a limit bounds, and what to do where it is reached.
+func AboutQuota(name QuotaName) (about, hint string) {
+	k := quotaOf(name)
+	return k.about, k.hint
+}
+
+func quotaOf(name QuotaName) quotaKind {
+	kinds := quotaKinds()
+	return kinds[slices.IndexFunc(kinds, func(k quotaKind) bool { return k.name == name })]
+}
+
+// limitOf is the limit in force for a project.
+func (s *Service) limitOf(ctx context.Context, tx pgx.Tx, project uuid.UUID, name QuotaName) (int64, error) {
+	u, found, err := store.One[usageRow](ctx, tx, store.GetUsage, project)
+	if err != nil || !found {
+		return 0, orNotFound(err, "project", project)
+	}
+	most, _ := u.limit(quotaOf(name), s.quotas)
+	return most, nil
+}
+
+// within refuses what passes a limit of the project. tx, the server's, has added it: it holds the project's row from then on.
+func (s *Service) within(ctx context.Context, server pgx.Tx, project uuid.UUID, added map[QuotaName]int64) error {
+	u, found, err := store.One[usageRow](ctx, server, store.GetUsage, project)
+	if err != nil || !found {
+		return orNotFound(err, "project", project)
+	}
+	return u.exceeded(added, s.quotas)
+}
+
+// ProjectQuotas shows a project's limits and what of them is used.
+func (s *Service) ProjectQuotas(ctx context.Context, project uuid.UUID) (list []Quota, err error) {
+	var u usageRow
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		var found bool
+		if u, found, err = store.One[usageRow](ctx, tx, store.GetUsage, project); err != nil || !found {
+			return orNotFound(err, "project", project)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range quotaKinds() {
+		q := Quota{Name: k.name, Default: usualLimit(k, s.quotas), About: k.about}
+		q.Limit, q.Own = u.limit(k, s.quotas)
+		if used, counted := u.used(k.name); counted {
+			q.Used = &used
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// SetQuotas sets a project's own limits; nil gives one back to the server's default. What the project has stays, also where it is more.
+func (s *Service) SetQuotas(ctx context.Context, by Principal, project uuid.UUID, values map[QuotaName]*int64) ([]Quota, error) {
+	given := map[QuotaName]int64{}
+	for name, value := range values {
+		given[name] = 0
+		if value != nil {
+			given[name] = *value
+		}
+	}
+	if err := CheckQuotas(given); err != nil {
+		return nil, err
+	}
+	if len(values) == 0 {
+		return nil, Invalid("bad_quota", "no limit is named", fmt.Sprintf("name some of %v", QuotaNames()))
+	}
+	change, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding limits: %w", err)
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		if n, err := store.Exec(ctx, tx, store.SetQuotas, project, change); err != nil || n == 0 {
+			return orNotFound(err, "project", project)
+		}
+		return auditServer(ctx, tx, by.Actor(), "project.quota", project.String(), map[string]any{"limits": values})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting limits: %w", err)
+	}
+	return s.ProjectQuotas(ctx, project)
+}
+
+// countKept counts what projects keep: events are only counted here, and results put right where a count of before was missing.
+func (s *Service) countKept(ctx context.Context) error {
+	return s.eachProject(ctx, func(project uuid.UUID) error {
+		if err := s.countProject(ctx, project); err != nil {
+			return fmt.Errorf("counting what project %s keeps: %w", project, err)
+		}
+		return nil
+	})
+}
+
+// eachProject does something with every project; where it fails with one the others get their turn all the same.
+func (s *Service) eachProject(ctx context.Context, do func(project uuid.UUID) error) error {
+	var all error
+	for last := uuid.Nil; ; {
+		var projects []uuid.UUID
+		err := s.control(ctx, func(tx pgx.Tx) (err error) {
+			projects, err = store.Values[uuid.UUID](ctx, tx, store.ProjectIDs, last, countProjects)
+			return err
+		})
+		if err != nil {
+			return errors.Join(all, err)
+		}
+		for _, project := range projects {
+			all = errors.Join(all, do(project))
+		}
+		if len(projects) < countProjects {
+			return all
+		}
+		last = projects[len(projects)-1]
+	}
+}
+
+// countProjects is how many projects are listed at a time.
+const countProjects = 100
+
+func (s *Service) countProject(ctx context.Context, project uuid.UUID) error {
+	return s.project(ctx, project, func(tx *store.Tx) error {
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, server, store.LockUsage, project); err != nil {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
+		type kept struct{ Results, Events int64 }
+		n, _, err := store.One[kept](ctx, tx, store.CountKept)
+		if err != nil {
+			return err
+		}
+		if server, err = tx.AsServer(ctx); err != nil {
+			return err
+		}
+		_, err = store.Exec(ctx, server, store.KeepCount, project, n.Results, n.Events)
+		return err
+	})
+}
+
+// quotaShares is how much of each limit the project uses that is nearest to its own.
+func (s *Service) quotaShares(ctx context.Context, tx pgx.Tx) (map[QuotaName]float64, error) {
+	rows, err := store.Many[usageRow](ctx, tx, store.QuotasUsed)
+	if err != nil {
+		return nil, err
+	}
+	shares := map[QuotaName]float64{}
+	for _, k := range quotaKinds() {
+		for _, u := range rows {
+			used, counted := u.used(k.name)
+			if most, _ := u.limit(k, s.quotas); counted && most > 0 {
+				shares[k.name] = max(shares[k.name], float64(used)/float64(most))
+			}
+		}
+	}
+	return shares, nil
+}
