@@ -199,3 +199,10 @@ func TestQuotasOfAProject(t *testing.T) {
 	require.Equal(t, "quota_open_uploads", a.problem(t).Code)
 	require.Equal(t, `"open_uploads";q=9`, a.Header.Get("RateLimit-Policy"))
 }
+
+func TestBoundsOfNumbersAreWrittenPlainly(t *testing.T) {
+	r := newRig(t)
+	p := r.ask("POST", in("/enrolment-tokens"), ownerKey, `{"name":"lab","max_uses":1000001}`).problem(t)
+	require.Equal(t, "body.max_uses: must be a number, and 1000000 at most", p.Detail)
+	require.Equal(t, "must be a number, and 1000000 at most", p.Errors[0].Message)
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -155,7 +157,7 @@ func problemFromHuma(m *huma.ErrorModel) *Problem {
 	}
 	p := newProblem(m.Status, code, detail, hint)
 	for _, e := range m.Errors[:min(len(m.Errors), maxProblemErrors)] {
-		p.Errors = append(p.Errors, ProblemField{Location: e.Location, Message: e.Message})
+		p.Errors = append(p.Errors, ProblemField{Location: e.Location, Message: plainNumber(e.Message)})
 	}
 	return p
 }
@@ -165,7 +167,24 @@ const maxProblemErrors = 10
 
 func fieldText(e *huma.ErrorDetail) string {
 	if e.Location == "" {
-		return e.Message
+		return plainNumber(e.Message)
 	}
-	return e.Location + ": " + e.Message
+	return e.Location + ": " + plainNumber(e.Message)
+}
+
+// plainNumber writes the bound of a number as people do: huma says "expected number <= 1e+06".
+func plainNumber(message string) string {
+	for _, bound := range [][2]string{
+		{"expected number >= ", "must be a number, and %s at least"}, {"expected number <= ", "must be a number, and %s at most"},
+		{"expected number > ", "must be a number, and more than %s"}, {"expected number < ", "must be a number, and less than %s"},
+	} {
+		text, found := strings.CutPrefix(message, bound[0])
+		if !found {
+			continue
+		}
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			return fmt.Sprintf(bound[1], strconv.FormatFloat(value, 'f', -1, 64))
+		}
+	}
+	return message
 }

@@ -50,7 +50,7 @@ func attacks() []attack {
 		{name: "two_lengths", run: twoLengths},
 		{name: "malformed_requests", run: malformedRequests},
 		{name: "corrupt_gzip", run: corruptGzip},
-		{name: "gzip_bomb", run: gzipBomb, known: "the lines of a text are counted within the request"},
+		{name: "gzip_bomb", run: gzipBomb},
 		{name: "objects_without_lease", run: objectsWithoutLease},
 		{name: "enrolment_replayed", run: enrolmentReplayed},
 		{name: "enrolment_flood", run: enrolmentFlood},

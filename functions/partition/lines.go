@@ -21,7 +21,12 @@ const (
 	// once there are more than gzipFree bytes of text: prose has 3, logs 20,
 	// and only what was made to cost much has more than 200.
 	MaxGzipRatio = 200
-	gzipFree     = 16 << 20
+	gzipFree     = 4 << 20
+	// MaxGzipLines is how many lines a byte of gzip may stand for, once there
+	// are more than gzipFreeLines: an empty line costs as much to count as one
+	// of a hundred bytes, and texts that people have stay far below one.
+	MaxGzipLines  = 8
+	gzipFreeLines = 1 << 20
 	// MaxLinesPerShard is the largest number of lines in one shard: more empty
 	// lines do not fit into an item.
 	MaxLinesPerShard = MaxItemBytes / 3
@@ -229,6 +234,8 @@ func (l *LineReader) readLine() (text []byte, size int64, err error) {
 		return nil, 0, fmt.Errorf("reading text after line %d: %w", l.line, err)
 	case l.zipped != nil && l.offset > gzipFree && l.offset > MaxGzipRatio*l.zipped.bytes:
 		return nil, 0, &Error{Code: CodeItemTooLarge, Detail: fmt.Sprintf("the object holds more than %d bytes of text for each byte of gzip", MaxGzipRatio), Hint: "store the text itself, uncompressed"}
+	case l.zipped != nil && l.line >= gzipFreeLines && l.line >= MaxGzipLines*l.zipped.bytes:
+		return nil, 0, &Error{Code: CodeItemTooLarge, Detail: fmt.Sprintf("the object holds more than %d lines for each byte of gzip", MaxGzipLines), Hint: "store the text itself, uncompressed"}
 	case l.offset > MaxLinesBytes:
 		return nil, 0, &Error{Code: CodeItemTooLarge, Detail: fmt.Sprintf("the text has more than %d bytes", int64(MaxLinesBytes)), Hint: "split it into several jobs"}
 	}

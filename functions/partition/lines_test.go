@@ -133,6 +133,7 @@ func TestLinesRefuse(t *testing.T) {
 		{"changed gzip", gz[:len(gz)-6] + "\x00" + gz[len(gz)-5:], one, CodeItemSyntax, 0, "gzip"},
 		{"corrupt gzip", "\x1f\x8b\x08\x00" + strings.Repeat("\xff", 50), one, CodeItemSyntax, 0, "gzip"},
 		{"far too good a gzip", zipped(t, strings.Repeat(strings.Repeat("\n", 1024), 17<<10)), Lines{PerShard: 10_000}, CodeItemTooLarge, 0, "byte of gzip"},
+		{"too many lines for a gzip", zipped(t, strings.Repeat("\n", gzipFreeLines+1)), Lines{PerShard: 10_000}, CodeItemTooLarge, 0, "lines for each byte of gzip"},
 		{"no gzip", "\x1f\x8bhello", one, CodeItemSyntax, 0, "gzip"},
 	} {
 		r := NewLineReader(strings.NewReader(c.text), c.spec)
@@ -195,4 +196,26 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestGzipsAtTheirBounds: as much as is free is counted, however well it was packed; a line more is not.
+func TestGzipsAtTheirBounds(t *testing.T) {
+	long := strings.Repeat("a", 1023) + "\n"
+	for name, c := range map[string]struct {
+		free string
+		more string
+	}{"text": {strings.Repeat(long, gzipFree/len(long)), long}, "lines": {strings.Repeat("\n", gzipFreeLines), "\n"}} {
+		count := func(text string) error {
+			r := Spec{Kind: KindLines, Lines: Lines{Object: strings.Repeat("0", 64), PerShard: 16}}.Read(strings.NewReader(zipped(t, text)))
+			for {
+				if _, err := r.Next(); err != nil {
+					return err
+				}
+			}
+		}
+		require.ErrorIs(t, count(c.free), io.EOF, name)
+		var bad *Error
+		require.ErrorAs(t, count(c.free+c.more), &bad, name)
+		require.Equal(t, CodeItemTooLarge, bad.Code, name)
+	}
 }
