@@ -228,8 +228,8 @@ func TestJobsOverManifests(t *testing.T) {
 // The manifest of a large prefix is streamed, and a split that is cut off at any statement goes on at the right file.
 func TestASplitOfObjectsGoesOnAtTheRightFile(t *testing.T) {
 	t.Parallel()
-	const shards = 64*partition.PageSize + 50
-	w := newWorld(t)
+	const shards = 2*partition.PageSize + 50
+	w := newWorld(t, inSmallChunks)
 	o, err := w.PutObject(t.Context(), w.project, "", bytes.NewReader([]byte("x")))
 	require.NoError(t, err)
 	require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {

@@ -76,6 +76,8 @@ type Options struct {
 	Observe Observer
 	// LogKey signs the heads of the audit logs, all servers the same; the zero value: one that the database keeps.
 	LogKey auditlog.Key
+	// SplitPages is how many pages of shards one transaction of a split makes. 0 means DefaultSplitPages.
+	SplitPages int64
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker Rechecker
 	// RecheckSlots is how many batches of a project it executes at a time, and one more of others; recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
@@ -120,6 +122,7 @@ type Service struct {
 	turns        *recheck.Turns
 	recheckSlice time.Duration
 	quotas       map[QuotaName]int64
+	splitPages   int64
 }
 
 // New makes a Service.
@@ -139,6 +142,9 @@ func New(o Options) *Service {
 	if o.RecheckSlice == 0 {
 		o.RecheckSlice = RecheckSlice
 	}
+	if o.SplitPages == 0 {
+		o.SplitPages = DefaultSplitPages
+	}
 	if o.EULA == (eula.Document{}) {
 		o.EULA = eula.Embedded()
 	}
@@ -149,7 +155,7 @@ func New(o Options) *Service {
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
-		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime,
+		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 	}
 }
 

@@ -27,10 +27,11 @@ type SplitArgs struct {
 // Kind names the step.
 func (SplitArgs) Kind() string { return "split" }
 
+// DefaultSplitPages is how many pages one transaction of the split makes: large enough that a million shards need sixteen transactions,
+// small enough that one takes well under a second and agents can start on the first chunk meanwhile.
+const DefaultSplitPages = 64
+
 const (
-	// splitPages is how many pages one transaction of the split makes: large enough that a million shards need sixteen transactions,
-	// small enough that one takes well under a second and agents can start on the first chunk meanwhile.
-	splitPages = 64
 	// splitBusy is when the step is tried again where another one makes shards for the project.
 	splitBusy = time.Second
 	// splitLost is how long the project's step was not seen before another one is made: it runs every few seconds while there is work,
@@ -225,7 +226,7 @@ func (s *Service) splitMade(ctx context.Context, tx *store.Tx, args SplitArgs) e
 // makeShards makes the next chunk of a job, and says whether it was the last.
 func (s *Service) makeShards(ctx context.Context, tx *store.Tx, job splitJob, source *splitSource) (last bool, err error) {
 	first := job.SplitNext
-	next := min(first+splitPages*partition.PageSize, job.ShardsTotal)
+	next := min(first+s.splitPages*partition.PageSize, job.ShardsTotal)
 	if err := insertShards(ctx, tx, job, source, next); err != nil {
 		return false, err
 	}
