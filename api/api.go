@@ -64,6 +64,7 @@ type server struct {
 	portal   *portal // nil: none
 	maps     *mapCache
 	hubs     *hubs
+	feeds    *feeds
 	oidc     bool // people may sign in at a provider
 	secure   bool // cookies are for TLS alone, however a request comes here
 
@@ -122,7 +123,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s := &server{
 		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
 		doors: newDoors(Limits{}), crossSite: http.NewCrossOriginProtection(),
-		maps: newMapCache(),
+		maps: newMapCache(), feeds: newFeeds(service),
 	}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()

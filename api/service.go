@@ -96,7 +96,7 @@ type Service interface {
 	ResolveFlag(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error)
 
 	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since
-	// Watch delivers a token whenever the job may have changed, and at least once a second while it is open.
+	// Watch delivers a token whenever something has happened to the job. Its counts may change without.
 	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
 
 	// Map draws a part of a job.

@@ -22,10 +22,6 @@ const heartbeatEvery = 15 * time.Second
 // progressEvery is how long the next snapshot of the counts waits after the last one: people see no more than two a second.
 const progressEvery = 500 * time.Millisecond
 
-// lookEvery is how long the next look at the job waits after the last one, however often it changes: a watcher costs the database two
-// short queries a look.
-const lookEvery = 100 * time.Millisecond
-
 // eventBatch is how many events are read at once.
 const eventBatch = 500
 
@@ -43,6 +39,14 @@ func (p JobProgress) same(other JobProgress) bool {
 	return previewed && p.State == other.State && p.Shards == other.Shards && p.Attempts == other.Attempts
 }
 
+func progressOf(j functions.Job) JobProgress {
+	now := JobProgress{State: j.State, Shards: j.Shards, Attempts: j.Attempts}
+	if j.Aggregate != nil {
+		now.Preview = j.Aggregate.Preview
+	}
+	return now
+}
+
 // watch is one stream of events.
 type watch struct {
 	server       *server
@@ -57,79 +61,80 @@ type watch struct {
 func (w *watch) run(hc huma.Context) {
 	ctx, done := w.server.untilStopping(hc.Context())
 	defer done()
-	changed, stop := w.server.service.Watch(ctx, w.project, w.job)
-	defer stop()
 	hc.SetHeader("Content-Type", eventStreamType)
 	hc.SetHeader("X-Accel-Buffering", "no") // nginx would hold events back
 	hc.SetStatus(http.StatusOK)
-	if err := w.follow(ctx, changed); err != nil && ctx.Err() == nil {
+	if err := w.follow(ctx); err != nil && ctx.Err() == nil {
 		w.server.log.WarnContext(ctx, "watching a job broke off", "request_id", w.call.requestID, "error", err)
 		panic(http.ErrAbortHandler) // the client connects again with Last-Event-ID
 	}
 }
 
 // follow sends what has happened, waits until more may have, and ends after the job's last event.
-func (w *watch) follow(ctx context.Context, changed <-chan struct{}) error {
+func (w *watch) follow(ctx context.Context) error {
+	view := w.server.feeds.Join(jobKey{w.project, w.job})
+	defer view.Leave()
 	w.buffer.WriteString(": watching\n\n") // so that the client knows at once that it is connected
 	heartbeat := time.NewTicker(heartbeatEvery)
 	defer heartbeat.Stop()
-	later := time.NewTimer(0) // when a snapshot that came too soon is due
+	later := time.NewTimer(time.Hour) // when a snapshot that came too soon is due
 	defer later.Stop()
+	later.Stop()
+	var newest functions.Job
 	for {
-		ended, err := w.gather(ctx, later)
-		if err == nil {
-			err = w.flush()
-		}
-		if ended || err != nil {
+		if err := w.flush(); err != nil {
 			return err
 		}
-		if err := pause(ctx, lookEvery); err != nil {
+		more, news, err := view.Get()
+		switch {
+		case err != nil:
 			return err
+		case more == nil:
+			newest = news.job
+			if err := w.gather(ctx, news, later); err != nil {
+				return err
+			}
+			if news.job.State.Ended() {
+				return w.flush()
+			}
+			continue
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case _, open := <-changed:
-			if !open {
-				return fmt.Errorf("watching job %s: no more notices", w.job)
-			}
+		case <-more:
 		case <-later.C:
+			if err := w.gatherProgress(newest, later); err != nil {
+				return err
+			}
 		case <-heartbeat.C:
 			w.buffer.WriteString(": still here\n\n")
 		}
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
+// gather writes the news into the buffer. The job was read before its events, so that the events of what it says are there; its last event
+// comes last.
+func (w *watch) gather(ctx context.Context, news jobNews, later *time.Timer) error {
+	if err := w.gatherProgress(news.job, later); err != nil {
+		return err
 	}
-}
-
-// gather writes the news into the buffer. The job is read before its events, so that the events of what it says are there; its
-// last event comes last.
-func (w *watch) gather(ctx context.Context, later *time.Timer) (ended bool, err error) {
-	j, err := w.server.service.GetJob(ctx, w.project, w.job)
-	if err != nil {
-		return false, err
+	if !news.reaches(w.seq) {
+		return w.catchUp(ctx, news.mark)
 	}
-	ended = j.State.Ended()
-	if err := w.gatherProgress(j, later); err != nil {
-		return false, err
+	for _, e := range news.events {
+		if e.Seq <= w.seq {
+			continue
+		}
+		if err := w.writeEvent(e); err != nil {
+			return err
+		}
 	}
-	return ended, w.gatherEvents(ctx)
+	return nil
 }
 
 func (w *watch) gatherProgress(j functions.Job, later *time.Timer) error {
-	now := JobProgress{State: j.State, Shards: j.Shards, Attempts: j.Attempts}
-	if j.Aggregate != nil {
-		now.Preview = j.Aggregate.Preview
-	}
+	now := progressOf(j)
 	if w.shown != nil && now.same(*w.shown) {
 		return nil
 	}
@@ -141,18 +146,19 @@ func (w *watch) gatherProgress(j functions.Job, later *time.Timer) error {
 	return w.write("", "progress", now)
 }
 
-func (w *watch) gatherEvents(ctx context.Context) error {
+// catchUp reads by itself what the others have seen already.
+func (w *watch) catchUp(ctx context.Context, mark *feedMark) error {
 	for {
 		events, err := w.server.service.ListEvents(ctx, w.project, w.job, w.seq, eventBatch)
 		if err != nil {
 			return err
 		}
 		for _, e := range events {
-			if err := w.write(strconv.FormatInt(e.Seq, 10), e.Type, e); err != nil {
+			if err := w.writeEvent(e); err != nil {
 				return err
 			}
-			w.seq = e.Seq
 		}
+		mark.raise(w.seq)
 		if len(events) < eventBatch {
 			return nil
 		}
@@ -160,6 +166,11 @@ func (w *watch) gatherEvents(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+func (w *watch) writeEvent(e functions.Event) error {
+	w.seq = e.Seq
+	return w.write(strconv.FormatInt(e.Seq, 10), e.Type, e)
 }
 
 // write adds one event. JSON has no line breaks when we write it, so that data is one line.
@@ -176,6 +187,9 @@ func (w *watch) write(id, kind string, data any) error {
 }
 
 func (w *watch) flush() error {
+	if w.buffer.Len() == 0 {
+		return nil
+	}
 	control := http.NewResponseController(w.call.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(streamIdle))
 	_, err := w.buffer.WriteTo(w.call.writer)

@@ -28,9 +28,27 @@ func enrol(ctx context.Context, info devInfo, name string) (*fakeAgent, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := connect(info.URL, info.EnrolmentToken)
+	secret, err := enrolAs(ctx, info, name, public, key)
 	if err != nil {
 		return nil, err
+	}
+	api, err := connect(info.URL, secret)
+	return &fakeAgent{api: api, key: key}, err
+}
+
+// enrolKey enrols an agent, and returns the key that it asks with.
+func enrolKey(ctx context.Context, info devInfo, name string) (string, error) {
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	return enrolAs(ctx, info, name, public, key)
+}
+
+func enrolAs(ctx context.Context, info devInfo, name string, public ed25519.PublicKey, key ed25519.PrivateKey) (string, error) {
+	api, err := connect(info.URL, info.EnrolmentToken)
+	if err != nil {
+		return "", err
 	}
 	res, err := api.EnrolAgentWithResponse(ctx, nil, client.Enrolment{
 		Eula: acceptance(public, key),
@@ -38,13 +56,12 @@ func enrol(ctx context.Context, info devInfo, name string) (*fakeAgent, error) {
 		Platform: client.Platform{Os: "none", Arch: "none", Interpreter: "none", Libc: "none", Agent: "bench", Cpus: 1},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("enrolling %s: %w", name, err)
+		return "", fmt.Errorf("enrolling %s: %w", name, err)
 	}
 	if res.JSON201 == nil {
-		return nil, fmt.Errorf("enrolling %s: %s: %s", name, res.Status(), res.Body)
+		return "", fmt.Errorf("enrolling %s: %s: %s", name, res.Status(), res.Body)
 	}
-	api, err = connect(info.URL, res.JSON201.Key)
-	return &fakeAgent{api: api, key: key}, err
+	return res.JSON201.Key, nil
 }
 
 func connect(url, key string) (*client.ClientWithResponses, error) {

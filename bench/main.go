@@ -99,6 +99,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},
 		{"monitor", b.monitor},
+		{"idle polls", b.idle},
 	} {
 		if !strings.Contains(m.name, b.only) {
 			continue

@@ -33,6 +33,7 @@ type devInfo struct {
 	URL            string `json:"url"`
 	Project        string `json:"project"`
 	OwnerKey       string `json:"owner_key"`
+	OperatorKey    string `json:"operator_key"`
 	EnrolmentToken string `json:"enrolment_token"`
 }
 
@@ -99,15 +100,22 @@ func (s *server) stop() error {
 
 // peakMiB is the largest resident memory that the server has had so far.
 func (s *server) peakMiB() (float64, error) {
+	kib, err := s.memoryKiB("VmHWM:")
+	return kib / 1024, err
+}
+
+// rssKiB is the server's resident memory.
+func (s *server) rssKiB() (float64, error) { return s.memoryKiB("VmRSS:") }
+
+func (s *server) memoryKiB(what string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if kib, found := strings.CutPrefix(line, "VmHWM:"); found {
-			n, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
-			return n / 1024, err
+		if kib, found := strings.CutPrefix(line, what); found {
+			return strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kib), "kB")), 64)
 		}
 	}
-	return 0, errors.New("the kernel does not tell the server's peak memory")
+	return 0, errors.New("the kernel does not tell the server's memory")
 }

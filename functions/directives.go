@@ -52,7 +52,10 @@ func (o orders) fill(d *Directives) error {
 func (s *Service) Directives(ctx context.Context, agent uuid.UUID, known string, wait time.Duration) (d Directives, err error) {
 	nudges, stop := s.notices.subscribe(topics(channelAgents, agent, uuid.Nil)...)
 	defer stop()
-	err = waitForNudge(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
+	if d, err = s.directivesNow(ctx, agent); err != nil || d.Revision != known || wait <= 0 {
+		return d, err
+	}
+	err = s.waits.forNudges(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
 		d, err = s.directivesNow(ctx, agent)
 		return d.Revision != known, err
 	})

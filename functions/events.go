@@ -71,13 +71,10 @@ func orNotFound(err error, what string, id fmt.Stringer) error {
 	return NotFound(what, id.String())
 }
 
-// WaitJob returns when the job has ended, waits for people, or has waited that long.
+// WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, the job is looked at once.
 func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
-	nudges, stop := s.notices.subscribe(topics(channelJobs, id)...)
-	defer stop()
-	err = waitFor(ctx, nudges, wait, func() (bool, error) {
-		job, err = s.GetJob(ctx, project, id)
-		return job.State.Ended() || job.State.Waits(), err
-	})
-	return job, err
+	if wait <= 0 {
+		return s.GetJob(ctx, project, id)
+	}
+	return s.waits.jobs.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
 }

@@ -24,6 +24,23 @@ type faults struct {
 	hold string // the text of the query to hold up; empty: none
 	held chan struct{}
 	free chan struct{}
+	seen map[string]int // how often each query was run
+}
+
+// count is how often a query was run so far.
+func (f *faults) count(q store.Query) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen[q.SQL]
+}
+
+func (f *faults) see(sql string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[string]int{}
+	}
+	f.seen[sql]++
 }
 
 // holdUp has the next run of a query wait. held is closed when it does; release lets it go on.
@@ -79,6 +96,7 @@ func (f *faults) statement(conn *pgx.Conn) {
 }
 
 func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	f.see(q.SQL)
 	f.wait(q.SQL)
 	f.statement(conn)
 	return ctx

@@ -310,15 +310,12 @@ func (k KillSwitch) status(agents []KilledAgent, runs []ServerRun) KillStatus {
 	return st
 }
 
-// WaitSilent is KillStatus once the switch has done its work, or the wait is over.
+// WaitSilent is KillStatus once the switch has done its work, or the wait is over. However many wait, the switch is looked at once.
 func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (status KillStatus, err error) {
-	nudges, stop := s.notices.subscribe(topics(channelAgents, id)...)
-	defer stop()
-	err = waitFor(ctx, nudges, min(wait, MaxLeaseWait), func() (bool, error) {
-		status, err = s.KillStatus(ctx, project, id)
-		return status.Silent || status.OffAt != nil, err
-	})
-	return status, err
+	if wait <= 0 {
+		return s.KillStatus(ctx, project, id)
+	}
+	return s.waits.switches.WaitFor(ctx, watchedThing{project, id}, min(wait, MaxLeaseWait), func(k KillStatus) bool { return k.Silent || k.OffAt != nil })
 }
 
 // notLent says why a lease was not made.

@@ -65,17 +65,10 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, poll Poll, idem Id
 	if lease, err := s.leaseAgain(ctx, agent, idem); lease != nil || err != nil {
 		return lease, err
 	}
-	nudges, stop := s.notices.subscribe(append(topics(channelWork, me.Projects...), topics(channelAgents, agent)...)...)
-	defer stop()
-	var lease *Lease
-	err = waitFor(ctx, nudges, min(poll.Wait, MaxLeaseWait), func() (bool, error) {
-		lease, err = s.leaseNow(ctx, agent, poll, idem)
-		if errors.Is(err, errReplayed) { // a request with the same key was given a lease meanwhile
-			lease, err = s.leaseAgain(ctx, agent, idem)
-		}
-		return lease != nil, err
-	})
-	return lease, err
+	if poll.Wait <= 0 {
+		return s.tryLease(ctx, agent, poll, idem)
+	}
+	return s.awaitLease(ctx, agent, me.Projects, poll, idem)
 }
 
 // seenAgent is what a waiting request of an agent is about.

@@ -2,23 +2,26 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ostraka/ostraka/functions/store"
 )
 
 // The channels of Postgres notifications (see also channelAgents). The payload of work is a project, that of jobs a job. A notification is only a nudge:
-// whoever waits also looks by itself once in a while, so that a lost one costs time and nothing else.
+// what is waited for is also looked at once in a while, so that a lost one costs time and nothing else.
 const (
 	channelWork = "ostraka_work"
 	channelJobs = "ostraka_jobs"
@@ -27,16 +30,21 @@ const (
 // channels are all that a server listens to.
 func channels() []string { return []string{channelWork, channelJobs, channelAgents} }
 
-// lookAgain is how often somebody who waits looks without having been nudged.
-const lookAgain = time.Second
-
-// lookAgainRarely is lookAgain for what every agent waits for all the time and what hardly ever changes.
-const lookAgainRarely = 10 * time.Second
+const (
+	// lookAgain is how often something that somebody waits for is looked at while nothing can be heard of it, or while it moves.
+	lookAgain = time.Second
+	// lookAgainRarely is lookAgain while the listener is connected and nothing moves.
+	lookAgainRarely = 10 * time.Second
+	// stillThere is how long the listener hears nothing before it makes sure that its connection is still one, and thereLimit how long the
+	// answer may take.
+	stillThere, thereLimit = 10 * time.Second, 5 * time.Second
+)
 
 // Notices hands Postgres notifications to those who wait in this process.
 type Notices struct {
 	mu      sync.Mutex
 	waiting map[string]map[chan struct{}]struct{} // by channel and payload
+	hears   atomic.Bool
 }
 
 // NewNotices makes a hub; Run feeds it.
@@ -48,9 +56,11 @@ func NewNotices() *Notices {
 func (n *Notices) Run(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) {
 	for ctx.Err() == nil {
 		err := n.listen(ctx, pool)
+		n.hears.Store(false)
 		if ctx.Err() != nil {
 			return
 		}
+		n.wakeAll() // they look by themselves from now on
 		log.Warn("listening for notifications failed; trying again", "error", err)
 		select {
 		case <-ctx.Done():
@@ -68,15 +78,34 @@ func (n *Notices) listen(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := conn.Exec(ctx, "listen "+strings.Join(channels(), "; listen ")); err != nil {
 		return err
 	}
+	n.hears.Store(true)
 	n.wakeAll() // what came before was missed
 	for {
-		notice, err := conn.WaitForNotification(ctx)
+		notice, err := n.next(ctx, conn)
 		if err != nil {
 			return err
 		}
-		n.wake(notice.Channel + " " + notice.Payload)
+		if notice != nil {
+			n.wake(notice.Channel + " " + notice.Payload)
+		}
 	}
 }
+
+// next waits for a notification for a while; nil: none came, and the connection is still there. Whoever waits relies on that.
+func (n *Notices) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
+	limited, cancel := context.WithTimeout(ctx, stillThere)
+	defer cancel()
+	notice, err := conn.WaitForNotification(limited)
+	if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || conn.IsClosed() {
+		return notice, err
+	}
+	limited, cancel = context.WithTimeout(ctx, thereLimit)
+	defer cancel()
+	return nil, conn.Ping(limited)
+}
+
+// deaf says that nothing is heard of at the moment.
+func (n *Notices) deaf() bool { return !n.hears.Load() }
 
 func (n *Notices) wake(topic string) {
 	n.mu.Lock()
@@ -130,37 +159,8 @@ func (n *Notices) subscribe(topics ...string) (<-chan struct{}, func()) {
 	}
 }
 
-// waitFor calls try until it says that it is done, an error comes, or the time is up. Between two tries it waits for a nudge.
-func waitFor(ctx context.Context, nudges <-chan struct{}, wait time.Duration, try func() (done bool, err error)) error {
-	return waitLooking(ctx, nudges, wait, lookAgain, try)
-}
-
-// waitForNudge is waitFor for what hardly ever changes.
-func waitForNudge(ctx context.Context, nudges <-chan struct{}, wait time.Duration, try func() (done bool, err error)) error {
-	return waitLooking(ctx, nudges, wait, lookAgainRarely, try)
-}
-
-func waitLooking(ctx context.Context, nudges <-chan struct{}, wait, again time.Duration, try func() (done bool, err error)) error {
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	tick := time.NewTicker(again)
-	defer tick.Stop()
-	for {
-		if done, err := try(); done || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-end.C:
-			return nil
-		case <-nudges:
-		case <-tick.C:
-		}
-	}
-}
-
-// Watch delivers a token whenever the job may have changed, and at least once a second, until stop is called or the context ends.
+// Watch delivers a token whenever something has happened to the job, and once a second while nothing can be heard of it, until stop is
+// called. Its counts may change without.
 func (s *Service) Watch(ctx context.Context, _, job uuid.UUID) (<-chan struct{}, func()) {
 	nudges, unsubscribe := s.notices.subscribe(topics(channelJobs, job)...)
 	ctx, cancel := context.WithCancel(ctx)
@@ -175,6 +175,9 @@ func (s *Service) Watch(ctx context.Context, _, job uuid.UUID) (<-chan struct{},
 				return
 			case <-nudges:
 			case <-tick.C:
+				if !s.notices.deaf() {
+					continue
+				}
 			}
 			select {
 			case changed <- struct{}{}:

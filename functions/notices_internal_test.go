@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/waiting"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -62,16 +64,32 @@ func TestNoticesReachThoseWhoWait(t *testing.T) {
 	require.Empty(t, n.waiting, "nothing is left of those who have gone")
 }
 
-func TestWaitFor(t *testing.T) {
+func TestWhoWaitsForNudgesTriesAtEachAndNotElse(t *testing.T) {
 	t.Parallel()
-	tries := 0
-	require.NoError(t, waitFor(t.Context(), nil, 0, func() (bool, error) { tries++; return true, nil }))
-	require.Equal(t, 1, tries, "a poll that may not wait looks once")
-	nudges := make(chan struct{}, 1)
-	nudges <- struct{}{}
-	tries = 0
-	require.NoError(t, waitFor(t.Context(), nudges, time.Hour, func() (bool, error) { tries++; return tries == 2, nil }))
-	ctx, cancel := context.WithCancel(t.Context())
-	err := waitFor(ctx, nil, time.Hour, func() (bool, error) { cancel(); return false, nil })
-	require.ErrorIs(t, err, context.Canceled)
+	synctest.Test(t, func(t *testing.T) {
+		n := NewNotices()
+		w := &waits{notices: n, room: waiting.NewRoom(1)}
+		tries := 0
+		try := func() (bool, error) { tries++; return tries == 2, nil }
+		n.hears.Store(true)
+		require.NoError(t, w.forNudges(t.Context(), nil, time.Hour, try))
+		require.Zero(t, tries, "what is heard of is not asked for")
+		nudges := make(chan struct{}, 1)
+		nudges <- struct{}{}
+		go func() {
+			time.Sleep(time.Minute) //nolint:forbidigo // time in the bubble is not real
+			nudges <- struct{}{}
+		}()
+		began := time.Now()
+		require.NoError(t, w.forNudges(t.Context(), nudges, time.Hour, try))
+		require.Equal(t, time.Minute, time.Since(began))
+		tries = 0
+		n.hears.Store(false)
+		began = time.Now()
+		require.NoError(t, w.forNudges(t.Context(), nil, time.Hour, try))
+		require.Equal(t, 2*lookAgainRarely, time.Since(began), "nothing is heard: it asks now and then")
+		ctx, cancel := context.WithCancel(t.Context())
+		err := w.forNudges(ctx, nil, time.Hour, func() (bool, error) { cancel(); return false, nil })
+		require.ErrorIs(t, err, context.Canceled)
+	})
 }

@@ -71,6 +71,7 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 	for _, r := range fresh {
 		s.observe.Results(r.Status, 1)
 	}
+	s.notices.wake(topics(hereReported, agent)[0])
 	return recorded, nil
 }
 

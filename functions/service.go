@@ -105,6 +105,7 @@ type Service struct {
 	modules      *wasm.Pool
 	queue        Queue
 	notices      *Notices
+	waits        *waits
 	log          *slog.Logger
 	leaseTTL     time.Duration
 	firstLoan    int64
@@ -151,12 +152,14 @@ func New(o Options) *Service {
 	if o.Observe == nil {
 		o.Observe = nobody{}
 	}
-	return &Service{
+	s := &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 	}
+	s.waits = newWaits(s)
+	return s
 }
 
 // project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.

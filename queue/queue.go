@@ -48,6 +48,7 @@ type Queue struct {
 func New(pool *pgxpool.Pool, log *slog.Logger) (*Queue, error) {
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Schema: migrations.RiverSchema, Logger: log, MaxAttempts: maxAttempts, SkipUnknownJobCheck: true,
+		FetchCooldown: fetchCooldown, // workers hear of a step unless they have heard of another this short a time ago; else they find it within a second
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the queue's client: %w", err)

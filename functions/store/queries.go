@@ -199,6 +199,7 @@ var (
 	LeaseOfAny           = load("lease_of_any")
 	LeasedShard          = load("leased_shard")
 	LeasesForJob         = load("leases_for_job")
+	LendableShards       = load("lendable_shards")
 	LendShards           = load("lend_shards")
 	LendersOfJob         = load("lenders_of_job")
 	ListAgentProjects    = load("list_agent_projects")

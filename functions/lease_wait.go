@@ -1,0 +1,64 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// hereReported is what an agent's polls in this process hear when it has reported something: it may be lent more then. In others they find
+// out a little later.
+const hereReported = "reported"
+
+// tryLease lends the agent what there is for it now; nil: nothing.
+func (s *Service) tryLease(ctx context.Context, agent uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
+	lease, err := s.leaseNow(ctx, agent, poll, idem)
+	if errors.Is(err, errReplayed) { // a request with the same key was given a lease meanwhile
+		return s.leaseAgain(ctx, agent, idem)
+	}
+	return lease, err
+}
+
+// awaitLease tries, and then waits in the lines of its projects until it is called, or something was decided about the agent.
+func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
+	nudges, stop := s.notices.subscribe(append(topics(channelAgents, agent), topics(hereReported, agent)...)...)
+	defer stop()
+	waiter := s.waits.agents.Join(projects...)
+	defer waiter.Leave()
+	if lease, err := s.tryLease(ctx, agent, poll, idem); lease != nil || err != nil {
+		return lease, err
+	}
+	end := time.NewTimer(min(poll.Wait, MaxLeaseWait))
+	defer end.Stop()
+	for {
+		waiter.Tried()
+		decided := false
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-end.C:
+			return nil, nil
+		case <-waiter.Turn():
+		case <-nudges:
+			waiter.Begin()
+			decided = true
+		}
+		var lease *Lease
+		_, err := s.waits.try(ctx, func() (_ bool, err error) {
+			if decided { // perhaps it may work for other projects now
+				me, err := s.seeAgent(ctx, agent)
+				if err != nil {
+					return false, err
+				}
+				waiter.Move(me.Projects...)
+			}
+			lease, err = s.tryLease(ctx, agent, poll, idem)
+			return false, err
+		})
+		if lease != nil || err != nil {
+			return lease, err
+		}
+	}
+}
