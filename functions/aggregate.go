@@ -197,6 +197,9 @@ func (s *Service) keepPartial(ctx context.Context, args AggregateArgs, page *pag
 		if err := runs.keep(ctx, tx); err != nil {
 			return err
 		}
+		if _, err := store.Exec(ctx, tx, store.EndTrouble, args.Job, f.Run); err != nil {
+			return err
+		}
 		folded, _, err := store.Value[int64](ctx, tx, store.CountFolded, args.Job, f.Run)
 		if err != nil {
 			return err

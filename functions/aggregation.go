@@ -122,8 +122,11 @@ func (s *Service) watchedAggregation(project, job uuid.UUID, f foldingRow, level
 // another aggregation. Everything else is tried again by the queue.
 func (s *Service) moduleFailed(ctx context.Context, project, job uuid.UUID, f foldingRow, err error) error {
 	var module *wasm.Error
-	if !errors.As(err, &module) || module.Operational() {
+	if !errors.As(err, &module) {
 		return fmt.Errorf("job %s: %w", job, err)
+	}
+	if module.Operational() {
+		return s.tryFoldingAgain(ctx, project, job, f, module, err)
 	}
 	s.log.Info("the aggregator of a job failed", "project", project, "job", job, "run", f.Run, "class", module.Class)
 	return s.failAggregation(ctx, project, job, f, "the aggregator failed: "+err.Error(), runOf(err))

@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -89,6 +90,58 @@ func TestAJobIsHeldUntilItsAggregatorWorks(t *testing.T) {
 	require.Equal(t, 2, done.Run)
 	require.Len(t, w.events(job.ID, functions.EventEnded), 1)
 	w.check(job.ID)
+}
+
+// asksAgain is a module that exits with 75, whatever it is given.
+const asksAgain = "0061736d0100000001150460000060047f7f7f7f017f60017f0060017f017f02670316776173695f736e617073686f745f70726576696577310766645f72" +
+	"656164000116776173695f736e617073686f745f70726576696577310866645f7772697465000116776173695f736e617073686f745f70726576696577310970726f635f" +
+	"657869740002030201000503010001071302066d656d6f72790200065f737461727400030a0901070041cb0010020b"
+
+// TestAModuleThatAlwaysAsksForAnotherTryHoldsItsJob names the reason from the first try on, and gives up at the last one.
+func TestAModuleThatAlwaysAsksForAnotherTryHoldsItsJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(5, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	code, err := hex.DecodeString(asksAgain)
+	require.NoError(t, err)
+	object, err := w.PutObject(t.Context(), w.project, "", bytes.NewReader(code))
+	require.NoError(t, err)
+	digest := func(digest string) {
+		w.exec(`update aggregations set aggregator = jsonb_set(aggregator, '{digest}', to_jsonb($2::text)) where job_id = $1`, job.ID, digest)
+	}
+	works := w.job(job.ID).Aggregator.Digest
+	digest(object.Digest)
+	require.Equal(t, 5, w.agent(honest).do(10))
+	var folds []waiting
+	w.drain(func(s waiting) {
+		if s.Kind == (functions.AggregateArgs{}).Kind() {
+			folds = append(folds, s)
+			return
+		}
+		w.once(s)
+	})
+	require.Len(t, folds, 1)
+	for try := 1; try < functions.MaxFoldTries; try++ {
+		require.ErrorContains(t, w.step(folds[0]), "tried again")
+		require.Equal(t, functions.JobRunning, w.job(job.ID).State)
+		e, err := w.Explain(t.Context(), w.project, job.ID)
+		require.NoError(t, err)
+		require.Equal(t, "folding_again", e.Reasons[0].Code)
+		require.Contains(t, e.Reasons[0].Text, fmt.Sprintf("%d of %d times", try, functions.MaxFoldTries))
+		require.Contains(t, e.Reasons[0].Text, "sum")
+	}
+	require.NoError(t, w.step(folds[0]), "the last try ends the aggregation")
+	held := w.job(job.ID)
+	require.Equal(t, functions.JobHeld, held.State)
+	require.Contains(t, held.AggregationError, "5 times in a row")
+	w.check(job.ID)
+	_, err = w.reaggregate(job.ID, functions.NewAggregation{Module: "sum"}, functions.Idempotency{})
+	require.NoError(t, err)
+	require.Equal(t, works, w.job(job.ID).Aggregator.Digest)
+	w.settleAll()
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+	requireTruth(t, w.job(job.ID), truth(rangeOf(5)))
 }
 
 // TestPartialsHaveABound holds a job whose aggregator prints more for a page than its share of what is stored.

@@ -67,6 +67,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var refusals []agentRefusal
 	var held *KillSwitch
 	var failing failingComparisons
+	var trouble foldTrouble
 	var scoring jobScoring
 	var hold *Reason
 	err = s.project(ctx, project, func(tx *store.Tx) error {
@@ -86,6 +87,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 			refusing = append(refusing, r.AgentID)
 		}
 		if failing, _, err = store.One[failingComparisons](ctx, tx, store.FailingComparisons, id); err != nil {
+			return err
+		}
+		if trouble, _, err = store.One[foldTrouble](ctx, tx, store.TroubleOfJob, id); err != nil {
 			return err
 		}
 		if scoring, _, err = store.One[jobScoring](ctx, tx, store.ScoringOfJob, id, ServerAgent); err != nil {
@@ -118,6 +122,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		err = ownersErr
 	}
 	failing.explain(&e)
+	trouble.explain(&e, job.ID)
 	scoring.explain(&e, job)
 	if hold != nil {
 		e.Reasons = append([]Reason{*hold}, e.Reasons...)

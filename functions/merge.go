@@ -118,6 +118,9 @@ func (s *Service) mergeNode(ctx context.Context, args MergeArgs, f foldingRow, n
 		if err := runs.keep(ctx, tx); err != nil {
 			return err
 		}
+		if _, err := store.Exec(ctx, tx, store.EndTrouble, args.Job, f.Run); err != nil {
+			return err
+		}
 		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, n)
 		if err != nil {
 			return err

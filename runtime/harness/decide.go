@@ -179,8 +179,9 @@ func decideFrame(e ending) verdict {
 }
 
 // raised is the status of a shard that died of an exception which speaks of a
-// limit. A function that raises one without reason has harmed itself only: it
-// has no output either way.
+// limit. What a raise statement of the function says is no such exception (see
+// claimed in encode.py). A function that forges one in another way has harmed
+// itself only: it has no output either way.
 func (e *ending) raised(limit string) Status {
 	switch {
 	case limit == limitMemory:

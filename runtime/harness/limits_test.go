@@ -41,15 +41,21 @@ var limited = []struct {
 	{"memory: past", "result = len(bytearray(b'x' * 140_000_000))", StatusMemory, ""},
 	{"memory: past, and caught", "try: bytearray(10**9)\nexcept MemoryError: result = 1", StatusOK, ""},
 	{"memory: several together", "for _ in range(3):\n  if os.fork() == 0:\n    x = bytearray(90_000_000); x[::4096] = b'x' * len(range(0, len(x), 4096)); time.sleep(100)\ntime.sleep(100)", StatusMemory, "together"},
+	{"memory: said by the function only", "raise MemoryError('pretended')", StatusError, "pretended"},
+	{"memory: said by the function only, as a cause", "raise ValueError('no') from MemoryError()", StatusError, "no"},
+	{"memory: past, and raised again", "try: bytearray(10**9)\nexcept MemoryError: raise", StatusMemory, ""},
+	{"memory: past, and wrapped", "try: bytearray(10**9)\nexcept MemoryError as e: raise ValueError('no') from e", StatusMemory, ""},
 	{"memory: mapped", "import mmap\nm = mmap.mmap(-1, 2 << 30)", StatusMemory, ""},
 
 	{"processes: as many as allowed", "for _ in range(3):\n  if os.fork() == 0:\n    time.sleep(0.6); os._exit(0)\nfor _ in range(3): os.wait()\nresult = 1", StatusOK, ""},
 	{"processes: one more", "for _ in range(4):\n  if os.fork() == 0: time.sleep(100)\ntime.sleep(100)", StatusProcessLimit, "limits.pids"},
-	{"processes: a refusal that is the function's own", "raise RuntimeError(\"can't start new thread\")", StatusProcessLimit, ""},
+	{"processes: a refusal that is the function's own", "raise RuntimeError(\"can't start new thread\")", StatusError, ""},
 	{"processes: a refusal of something else", "raise BlockingIOError(11, 'not now')", StatusError, ""},
 
 	{"open files: as many as allowed", "files = []\ntry:\n  while True: files.append(open(os.devnull))\nexcept OSError: pass\nresult = len(files)", StatusOK, ""},
 	{"open files: one more", "files = []\nwhile True: files.append(open(os.devnull))", StatusFileLimit, "Too many open files"},
+
+	{"open files: said by the function only", "raise OSError(24, 'Too many open files')", StatusError, ""},
 
 	{"output: at the limit", "result = 'x' * 98", StatusOK, ""},
 	{"output: past", "result = 'x' * 99", StatusOutputLimit, "limits.output_bytes"},
@@ -70,6 +76,7 @@ var limited = []struct {
 	{"disk: while it runs", "write('a', 60_000); write('b', 60_000); time.sleep(100)", StatusDiskLimit, "limits.disk_bytes"},
 	{"disk: links are one file", "write('a', 60_000); os.link('a', 'b'); os.link('a', 'c'); result = 1", StatusOK, ""},
 	{"disk: in a locked folder", "os.mkdir('d'); write('d/a', 60_000); write('d/b', 60_000); os.chmod('d', 0); result = 1", StatusDiskLimit, "limits.disk_bytes"},
+	{"disk: one file past that is none", "raise OSError(27, 'File too large')", StatusError, ""},
 	{"disk: full that is none", "raise OSError(28, 'No space left on device')", StatusError, ""},
 
 	{"inodes: at the limit", "[write(str(i), 1) for i in range(9)]; os.mkdir('d'); result = 1", StatusOK, ""},

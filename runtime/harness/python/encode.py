@@ -3,6 +3,7 @@
 import builtins
 import errno
 import json
+import opcode
 import os
 
 MAX_DEPTH = 64
@@ -13,6 +14,8 @@ MAX_CHAIN, MAX_FRAMES, MAX_SOURCE = 10, 20, 4 << 20
 # Before Python 3.11 there are no groups.
 GROUPS = getattr(builtins, "BaseExceptionGroup", ())
 SQLITE_FULL = 13
+RAISE = opcode.opmap["RAISE_VARARGS"]
+LIBRARY = os.path.dirname(os.__file__) + os.sep
 CONTROL_CHARACTERS = {c: 0xFFFD for c in range(32) if chr(c) not in "\n\t"}
 
 
@@ -165,13 +168,14 @@ def source(file):
 
 def reached(error):
     """Names the limit that an exception speaks of, or one that it came of or
-    holds: libraries wrap what the kernel says. Go decides what to make of it."""
+    holds: libraries wrap what the kernel says. What a statement of the function
+    itself has raised is only a claim. Go decides what to make of the rest."""
     todo = [error]
     for _ in range(MAX_CHAIN):
         if not todo:
             break
         error = todo.pop(0)
-        limit = spoken(error)
+        limit = "" if claimed(error) else spoken(error)
         if limit:
             return limit
         before = error.__cause__
@@ -182,6 +186,18 @@ def reached(error):
         if isinstance(error, GROUPS):
             todo.extend(error.exceptions[:MAX_CHAIN])
     return ""
+
+
+def claimed(error):
+    """Tells whether a raise statement outside of Python's own library made the
+    exception: the interpreter raises what the kernel refuses without one."""
+    tb = error.__traceback__
+    if tb is None:
+        return True
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+    code = tb.tb_frame.f_code
+    return code.co_code[tb.tb_lasti] == RAISE and not code.co_filename.startswith(LIBRARY)
 
 
 def spoken(error):
