@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // MaxInlineBytes is the largest size of the items written into a request, in bytes of JSON. More is quicker and safer as an object,
@@ -22,10 +23,13 @@ func (r JobRequest) job() (functions.NewJob, error) {
 	if r.Policy != nil {
 		p := r.Policy
 		if p.ways() != 1 {
-			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum, none, target_error and recheck is to be given",
-				`write {"target_error": 0.001}, {"quorum": 2}, {"recheck": "all"} or {"none": true}, or leave policy out`)
+			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum, none, target_error, answer_error, exact and recheck is to be given",
+				`write {"target_error": 0.001}, {"answer_error": 0.01}, {"exact": true}, {"quorum": 2}, {"recheck": "all"} or {"none": true}, or leave policy out`)
 		}
 		job.Quorum, job.None, job.TargetError, job.AssumeHostile = p.Quorum, p.None, p.TargetError, p.AssumeHostile
+		if job.AnswerError = p.AnswerError; p.Exact {
+			job.AnswerError = verify.ExactRisk
+		}
 		job.Recheck, job.MaxAttempts = p.Recheck, p.MaxAttempts
 	}
 	if v := r.Validator; v != nil {
@@ -41,7 +45,7 @@ func (r JobRequest) job() (functions.NewJob, error) {
 
 // ways counts how many ways to verify are asked for.
 func (p *PolicyRequest) ways() (n int) {
-	for _, asked := range []bool{p.Quorum != 0, p.None, p.TargetError != 0, p.Recheck != ""} {
+	for _, asked := range []bool{p.Quorum != 0, p.None, p.TargetError != 0, p.Recheck != "", p.AnswerError != 0, p.Exact} {
 		if asked {
 			n++
 		}

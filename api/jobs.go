@@ -32,6 +32,8 @@ type PolicyRequest struct {
 	None          bool    `json:"none,omitempty" doc:"Believe the first answer."`
 	TargetError   float64 `json:"target_error,omitempty" minimum:"0.000001" maximum:"0.5" doc:"The share of accepted results that may be wrong: results are audited until it holds." example:"0.001"`
 	AssumeHostile float64 `json:"assume_hostile,omitempty" minimum:"0.001" maximum:"0.49" doc:"Beside target_error: the share of agents that are taken for hostile; 0.1 when left out."`
+	AnswerError   float64 `json:"answer_error,omitempty" minimum:"0.000001" maximum:"0.5" doc:"The largest probability with which any result of the job may be wrong: the server chooses the cheapest way to it."`
+	Exact         bool    `json:"exact,omitempty" doc:"The same as an answer_error of 0.000001."`
 	Recheck       string  `json:"recheck,omitempty" enum:"all" doc:"Have the server execute every shard as well."`
 	MaxAttempts   int     `json:"max_attempts,omitempty" minimum:"1" maximum:"32" doc:"How many attempts a shard gets before a person is asked."`
 }

@@ -2048,6 +2048,7 @@ type FlagsLook struct {
 
 // Forecast defines model for Forecast.
 type Forecast struct {
+	AnswerRisk              float64  `json:"answer_risk"`
 	AssumeHostile           float64  `json:"assume_hostile"`
 	AuditsPerWindow         int64    `json:"audits_per_window,omitempty"`
 	ErrorBound              float64  `json:"error_bound"`
@@ -2470,6 +2471,9 @@ type JobState string
 
 // JobVerification defines model for JobVerification.
 type JobVerification struct {
+	// AnswerRisk The largest probability with which any result is wrong; 0 where the server has executed every shard.
+	AnswerRisk float64 `json:"answer_risk"`
+
 	// AssumeHostile The share of hostile results against which the bound is kept.
 	AssumeHostile float64 `json:"assume_hostile"`
 
@@ -3026,6 +3030,7 @@ type Platform struct {
 
 // Policy defines model for Policy.
 type Policy struct {
+	AnswerError   float64 `json:"answer_error,omitempty"`
 	AssumeHostile float64 `json:"assume_hostile,omitempty"`
 	MaxAttempts   int64   `json:"max_attempts,omitempty"`
 	None          bool    `json:"none,omitempty"`
@@ -3036,8 +3041,14 @@ type Policy struct {
 
 // PolicyRequest defines model for PolicyRequest.
 type PolicyRequest struct {
+	// AnswerError The largest probability with which any result of the job may be wrong: the server chooses the cheapest way to it.
+	AnswerError float64 `json:"answer_error,omitempty"`
+
 	// AssumeHostile Beside target_error: the share of agents that are taken for hostile; 0.1 when left out.
 	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+
+	// Exact The same as an answer_error of 0.000001.
+	Exact bool `json:"exact,omitempty"`
 
 	// MaxAttempts How many attempts a shard gets before a person is asked.
 	MaxAttempts int64 `json:"max_attempts,omitempty"`
@@ -3919,6 +3930,7 @@ type VerdictReason struct {
 
 // Verification defines model for Verification.
 type Verification struct {
+	AnswerError   float64    `json:"answer_error,omitempty"`
 	AssumeHostile float64    `json:"assume_hostile,omitempty"`
 	MaxAttempts   int64      `json:"max_attempts,omitempty"`
 	None          bool       `json:"none,omitempty"`

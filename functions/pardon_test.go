@@ -67,6 +67,38 @@ func TestACaughtAgentIsPardoned(t *testing.T) {
 }
 
 // TestPlanAndExplainSayWhoWasCaught: a job that waits since all agents were caught says so.
+func TestAnExactAnswerIsTheServersOrThatOfManyOwners(t *testing.T) {
+	t.Parallel()
+	exact := functions.NewJob{Function: "numbers", Partition: rangeOf(6), AnswerError: verify.ExactRisk}
+	alone := newWorld(t)
+	plan, err := alone.PlanJob(t.Context(), alone.project, exact)
+	require.NoError(t, err)
+	require.InDelta(t, verify.ExactRisk/6, plan.Policy.TargetError, 1e-12)
+	require.True(t, plan.Forecast.Stuck)
+	require.Contains(t, jsonOf(t, plan.Forecast), "independent owners")
+	for _, other := range []func(*functions.NewJob){
+		func(j *functions.NewJob) { j.Quorum = 2 }, func(j *functions.NewJob) { j.TargetError = 1e-3 },
+		func(j *functions.NewJob) { j.AnswerError = verify.ExactRisk / 2 }, func(j *functions.NewJob) { j.AnswerError = 0.6 },
+	} {
+		j := exact
+		other(&j)
+		_, err := alone.PlanJob(t.Context(), alone.project, j)
+		requireCode(t, err, "bad_policy")
+	}
+
+	w := newWorld(t, withCourt(&court{}))
+	w.opened()
+	job := w.submit(60, func(j *functions.NewJob) { j.Quorum, j.AnswerError = 0, verify.ExactRisk })
+	require.Equal(t, verify.Policy{AnswerError: verify.ExactRisk, Recheck: verify.RecheckAll}, job.Policy)
+	w.workOff(job, 30, w.agent(honest), w.agent(honest))
+	done := w.job(job.ID)
+	require.Equal(t, functions.JobFinished, done.State)
+	require.Zero(t, done.Verification.AnswerRisk)
+	require.Equal(t, int64(60), done.Verification.Rechecks)
+	small := w.submit(40, bounded(1e-3))
+	require.InDelta(t, 0.04, w.job(small.ID).Verification.AnswerRisk, 1e-12)
+}
+
 func TestPlanAndExplainSayWhoWasCaught(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withCourt(&court{}))

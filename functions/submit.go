@@ -120,19 +120,46 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if plan.heuristics, err = s.chooseHeuristics(ctx, project, want.Heuristics, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
-	plan.partition, plan.shards, err = s.fixPartition(ctx, project, want)
+	if plan.partition, plan.shards, err = s.fixPartition(ctx, project, want); err != nil {
+		return plan, err
+	}
+	plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards)
 	return plan, err
+}
+
+// certain chooses how a job keeps the error that its whole answer may have, with the agents and servers at hand.
+func (s *Service) certain(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64) (verify.Policy, error) {
+	if p.AnswerError == 0 {
+		return p, nil
+	}
+	hands, err := s.hands(ctx, project)
+	if err != nil {
+		return p, err
+	}
+	servers, err := readRecheckTrouble(ctx, s.store.Pool)
+	if err != nil {
+		return p, translate(err, uuid.Nil)
+	}
+	return p.ForAnswer(hands, shards, verify.Means{Recheck: servers.Servers > 0})
 }
 
 func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
 	policy := verify.Policy{
-		Quorum: want.Quorum, None: want.None, TargetError: want.TargetError, AssumeHostile: want.AssumeHostile, Recheck: want.Recheck, MaxAttempts: want.MaxAttempts,
+		Quorum: want.Quorum, None: want.None, TargetError: want.TargetError, AssumeHostile: want.AssumeHostile,
+		AnswerError: want.AnswerError, Recheck: want.Recheck, MaxAttempts: want.MaxAttempts,
 	}
 	if policy == (verify.Policy{}) {
 		v := m.Verification
 		policy = verify.Policy{
-			Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
+			Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile,
+			AnswerError: v.AnswerError, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
 		}
+	}
+	if policy.AnswerError != 0 {
+		if policy.Quorum != 0 || policy.None || policy.TargetError != 0 || policy.Recheck != "" {
+			return policy, Invalid("bad_policy", "answer_error is given beside another way to verify", "leave the others out: the server chooses how to keep it")
+		}
+		policy.TargetError = policy.AnswerError // of one shard; see certain
 	}
 	if policy.TargetError != 0 && policy.AssumeHostile == 0 {
 		policy.AssumeHostile = verify.DefaultHostile

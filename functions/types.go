@@ -277,6 +277,7 @@ type NewJob struct {
 	None          bool
 	TargetError   float64
 	AssumeHostile float64
+	AnswerError   float64 // the largest probability with which any result may be wrong
 	Recheck       string
 	MaxAttempts   int
 	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing

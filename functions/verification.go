@@ -12,6 +12,7 @@ import (
 // JobVerification is what speaks for the results of a job with a target error, or of one whose shards the server executes as well.
 type JobVerification struct {
 	ErrorBound         float64 `json:"error_bound" doc:"The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard."`
+	AnswerRisk         float64 `json:"answer_risk" doc:"The largest probability with which any result is wrong; 0 where the server has executed every shard."`
 	AssumeHostile      float64 `json:"assume_hostile" doc:"The share of hostile results against which the bound is kept."`
 	AuditsDrawn        int64   `json:"audits_drawn" doc:"Results that were drawn for an audit."`
 	AuditsPassed       int64   `json:"audits_passed"`
@@ -53,6 +54,9 @@ func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID) (*Job
 	}
 	if v.ErrorBound > 0 && v.AssumeHostile == 0 { // jobs that were submitted when a default was not written down
 		v.AssumeHostile = verify.DefaultHostile
+	}
+	if v.AnswerRisk = verify.AnswerRisk(v.ErrorBound, j.Shards.Total); r.Rechecks >= j.Shards.Total && j.State.Ended() {
+		v.AnswerRisk = 0
 	}
 	if j.Shards.Total > 0 {
 		v.ExecutionsPerShard = float64(j.Attempts+r.Rechecks) / float64(j.Shards.Total)

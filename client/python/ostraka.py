@@ -696,11 +696,16 @@ def target_error(rate: float, assume_hostile: float = 0.1) -> Dict[str, Any]:
     return {"target_error": rate, "assume_hostile": assume_hostile}
 
 
+def exact(answer_error: float = 1e-6, assume_hostile: float = 0.1) -> Dict[str, Any]:
+    """A policy: any result of the job is wrong with at most this probability; the server chooses the cheapest way to it."""
+    return {"answer_error": answer_error, "assume_hostile": assume_hostile}
+
+
 def function(fn: Optional[Callable[..., Any]] = None, *, name: Optional[str] = None, verify: Optional[Mapping[str, Any]] = None, timeout: int = 120,
              memory: Union[int, str] = "256Mi", chunk: Optional[int] = None, client: Optional[Client] = None) -> Any:
     """Makes a Function of a function, as a decorator with or without arguments.
 
-    verify: the policy, quorum(n), target_error(rate), {"none": True} or {"recheck": "all"}; the server's default when left out.
+    verify: the policy, quorum(n), target_error(rate), exact(), {"none": True} or {"recheck": "all"}; the server's default when left out.
     timeout: seconds that one shard, a chunk of inputs, may take. memory: bytes, or "512Mi".
     chunk: inputs in a shard; chosen from the measured time of the first one when left out."""
     if fn is None:

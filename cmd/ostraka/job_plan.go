@@ -74,6 +74,7 @@ func planFields(p client.JobPlan) [][2]string {
 		{"executions", fmt.Sprintf("%.3g a shard; %.3g if as many results as assumed are hostile", f.ExecutionsPerShard, f.WorstExecutionsPerShard)},
 		{"rechecks", fmt.Sprintf("%.0f by the server", f.Rechecks)},
 		{"error bound", fmt.Sprintf("at most %.2g of the results are wrong, with %g hostile", f.ErrorBound, f.AssumeHostile)},
+		{"any wrong", answerRiskText(f.AnswerRisk)},
 		{"how", strings.Join(f.Notes, "; ")},
 	}
 	if p.Caught > 0 {

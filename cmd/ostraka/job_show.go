@@ -28,6 +28,7 @@ func jobFields(j client.Job) [][2]string {
 		{"attempts", attemptsText(j)},
 		{"input", partitionText(j.Partition)},
 		{"verification", policyText(j.Policy)},
+		{"any wrong", answerText(j.Verification)},
 		{"executions", executionsText(j.Verification)},
 		{"audits", auditsText(j.Verification)},
 		{"taken back", takenBackText(j.Verification)},

@@ -14,6 +14,26 @@ func executionsText(v *client.JobVerification) string {
 	return fmt.Sprintf("%.2f a shard, with %d by the server", v.ExecutionsPerShard, v.Rechecks)
 }
 
+// answerRiskText says how likely any wrong result is.
+func answerRiskText(risk float64) string {
+	switch {
+	case risk == 0:
+		return "every result is right, as far as the server is"
+	case risk >= 1:
+		return "some result may be wrong: --exact or --answer-error says with what probability"
+	default:
+		return fmt.Sprintf("all results are right but for a probability of at most %.2g", risk)
+	}
+}
+
+// answerText says so of a job whose results are audited.
+func answerText(v *client.JobVerification) string {
+	if v == nil {
+		return ""
+	}
+	return answerRiskText(v.AnswerRisk)
+}
+
 // auditsText says how a job's audits stand.
 func auditsText(v *client.JobVerification) string {
 	if v == nil || v.AuditsDrawn == 0 {

@@ -28,6 +28,8 @@ type Forecast struct {
 	// when the share Hostile of the results is, and those agents agree on their
 	// lies.
 	ErrorBound float64 `json:"error_bound"`
+	// AnswerRisk is the largest probability with which any result is wrong then.
+	AnswerRisk float64 `json:"answer_risk"`
 	Hostile    float64 `json:"assume_hostile"`
 	// Audits close a window of Window results of one agent; a smaller one takes
 	// fewer. Voices are the agents that must agree where nothing else decides.
@@ -79,7 +81,20 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 		}
 		f.needs(p.Quorum)
 	}
+	f.AnswerRisk = AnswerRisk(f.ErrorBound, shards)
+	f.priceOfCertainty(p, shards)
 	return f, nil
+}
+
+// priceOfCertainty says in which way a policy keeps its answer's error.
+func (f *Forecast) priceOfCertainty(p Policy, shards int64) {
+	switch {
+	case p.AnswerError == 0:
+	case p.Recheck != "":
+		f.note("that keeps the whole answer right, as far as the server is: %.3g executions a shard are the cheapest way to at most %g", f.PerShard, p.AnswerError)
+	default:
+		f.note("each of %d results may be wrong with at most %.2g, so that any of them is with at most %g", shards, p.TargetError, p.AnswerError)
+	}
 }
 
 func usable(hands []Hand) (left []Hand) {

@@ -71,10 +71,14 @@ func (p Policy) Validate() error {
 		return err
 	}
 	switch {
+	case p.AnswerError != 0 && !(p.AnswerError >= ExactRisk && p.AnswerError <= MaxTargetError):
+		return fmt.Errorf("answer_error %v is not between %v and %v", p.AnswerError, ExactRisk, MaxTargetError)
+	case p.AnswerError != 0 && p.TargetError == 0 && p.Recheck == "":
+		return fmt.Errorf("answer_error %v says how certain an answer is to be, and neither target_error nor recheck says how", p.AnswerError)
 	case p.Quorum < 0 || p.Quorum > MaxQuorum:
 		return fmt.Errorf("quorum %d is not between 1 and %d", p.Quorum, MaxQuorum)
-	case p.TargetError != 0 && !(p.TargetError >= MinTargetError && p.TargetError <= MaxTargetError):
-		return fmt.Errorf("target_error %v is not between %v and %v", p.TargetError, MinTargetError, MaxTargetError)
+	case p.TargetError != 0 && !(p.TargetError >= p.leastError() && p.TargetError <= MaxTargetError):
+		return fmt.Errorf("target_error %v is not between %v and %v", p.TargetError, p.leastError(), MaxTargetError)
 	case p.AssumeHostile != 0 && p.TargetError == 0:
 		return fmt.Errorf("assume_hostile says what a target_error is kept against: give one, or leave it out")
 	case p.AssumeHostile != 0 && !(p.AssumeHostile >= MinHostile && p.AssumeHostile <= MaxHostile):

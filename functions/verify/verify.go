@@ -20,6 +20,10 @@ type Policy struct {
 	// may give, MinHostile to MaxHostile; 0 means DefaultHostile. It belongs to
 	// TargetError.
 	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+	// AnswerError is the largest probability with which any result of the job may
+	// be wrong, ExactRisk to MaxTargetError. It is no way to verify: TargetError or
+	// Recheck say how it is kept, see ForAnswer.
+	AnswerError float64 `json:"answer_error,omitempty"`
 	// Recheck is empty or RecheckAll: the server executes every shard as well,
 	// and its answer is the result.
 	Recheck string `json:"recheck,omitempty"`

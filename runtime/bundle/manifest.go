@@ -33,6 +33,8 @@ const (
 	MinTargetError = 1e-6
 	// MaxTargetError is the largest.
 	MaxTargetError = 0.5
+	// ExactRisk is the probability of any wrong result that exact means, and the smallest answer_error.
+	ExactRisk = 1e-6
 	// MinAssumeHostile is the smallest share of agents that a policy can take for
 	// hostile.
 	MinAssumeHostile = 0.001
@@ -67,6 +69,7 @@ type Verification struct {
 	None          bool    `json:"none,omitempty"`           // accept the first result unchecked
 	TargetError   float64 `json:"target_error,omitempty"`   // share of accepted results that may be wrong
 	AssumeHostile float64 `json:"assume_hostile,omitempty"` // share of agents that are taken for hostile
+	AnswerError   float64 `json:"answer_error,omitempty"`   // probability that any result of a job is wrong
 	Recheck       string  `json:"recheck,omitempty"`        // "all": the server executes every shard as well
 	MaxAttempts   int     `json:"max_attempts,omitempty"`
 	// Validator compares answers that differ; without one only equal bytes are equal.
@@ -151,14 +154,16 @@ func (m *Manifest) checkEntry() error {
 func (v *Verification) check() error {
 	switch {
 	case v.ways() != 1:
-		return fmt.Errorf("verification: exactly one of quorum (1 to %d), none, target_error and recheck is to be given", MaxQuorum)
+		return fmt.Errorf("verification: exactly one of quorum (1 to %d), none, target_error, recheck, answer_error and exact is to be given", MaxQuorum)
 	case v.Quorum < 0 || v.Quorum > MaxQuorum:
 		return fmt.Errorf("verification.quorum = %d: a quorum is 1 to %d", v.Quorum, MaxQuorum)
 	case v.TargetError != 0 && !(v.TargetError >= MinTargetError && v.TargetError <= MaxTargetError):
 		return fmt.Errorf("verification.target_error = %v: the share of wrong results is %v to %v", v.TargetError, MinTargetError, MaxTargetError)
 	case v.AssumeHostile != 0 && !(v.AssumeHostile >= MinAssumeHostile && v.AssumeHostile <= MaxAssumeHostile):
 		return fmt.Errorf("verification.assume_hostile = %v: the share of hostile agents is %v to %v", v.AssumeHostile, MinAssumeHostile, MaxAssumeHostile)
-	case v.AssumeHostile != 0 && v.TargetError == 0:
+	case v.AnswerError != 0 && !(v.AnswerError >= ExactRisk && v.AnswerError <= MaxTargetError):
+		return fmt.Errorf("verification.answer_error = %v: the probability of any wrong result is %v to %v", v.AnswerError, ExactRisk, MaxTargetError)
+	case v.AssumeHostile != 0 && v.TargetError == 0 && v.AnswerError == 0:
 		return fmt.Errorf("verification.assume_hostile is part of a target_error: give that, too")
 	case v.Recheck != "" && v.Recheck != RecheckAll:
 		return fmt.Errorf("verification.recheck = %q: write %q, or leave it out", v.Recheck, RecheckAll)
@@ -172,7 +177,7 @@ func (v *Verification) check() error {
 
 // ways counts how many ways to verify are asked for.
 func (v *Verification) ways() (n int) {
-	for _, asked := range []bool{v.Quorum != 0, v.None, v.TargetError != 0, v.Recheck != ""} {
+	for _, asked := range []bool{v.Quorum != 0, v.None, v.TargetError != 0, v.Recheck != "", v.AnswerError != 0} {
 		if asked {
 			n++
 		}

@@ -59,6 +59,8 @@ type verifyFile struct {
 	None          bool     `toml:"none"`
 	TargetError   *float64 `toml:"target_error"`
 	AssumeHostile float64  `toml:"assume_hostile"`
+	AnswerError   float64  `toml:"answer_error"`
+	Exact         bool     `toml:"exact"`
 	Recheck       string   `toml:"recheck"`
 	MaxAttempts   int      `toml:"max_attempts"`
 
@@ -200,10 +202,17 @@ func (v *verifyFile) verification() (Verification, error) {
 		return Verification{TargetError: DefaultTargetError, AssumeHostile: DefaultAssumeHostile}, nil
 	}
 	out := Verification{None: v.None, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts}
+	out.AnswerError = v.AnswerError
+	if v.Exact {
+		if v.AnswerError != 0 {
+			return Verification{}, fmt.Errorf("verification: exact means answer_error = %v: give one of them", ExactRisk)
+		}
+		out.AnswerError = ExactRisk
+	}
 	switch {
 	case v.TargetError != nil:
 		out.TargetError = *v.TargetError
-	case v.Quorum == nil && !v.None && v.Recheck == "":
+	case v.Quorum == nil && !v.None && v.Recheck == "" && out.AnswerError == 0:
 		out.TargetError = DefaultTargetError
 	}
 	if v.Quorum != nil {
