@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -47,6 +48,9 @@ type Options struct {
 	// Limits are what one client may ask; the zero value: as much as it likes.
 	Limits Limits
 
+	// Fresh is for how long /metrics and /readyz keep what they have asked the database, since anybody may ask them. 0: a second.
+	Fresh time.Duration
+
 	// Stopping ends when the server begins to stop: requests that wait and streams of events end then, and others are not disturbed.
 	// nil: never.
 	Stopping context.Context
@@ -65,6 +69,7 @@ type server struct {
 	maps     *mapCache
 	hubs     *hubs
 	feeds    *feeds
+	health   *recent[Health]
 	oidc     bool // people may sign in at a provider
 	secure   bool // cookies are for TLS alone, however a request comes here
 
@@ -85,6 +90,10 @@ func newHandlers(o Options, apart bool) (public, ops http.Handler, err error) {
 	if o.Stopping != nil {
 		s.stopping = o.Stopping
 	}
+	if o.Fresh == 0 {
+		o.Fresh = recentFor
+	}
+	s.health = newHealth(o.Service, o.Fresh)
 	s.hubs = newHubs(s.stopping, o.Log, o.Service)
 	s.doors, s.secure = newDoors(o.Limits), o.SecureCookies
 	if s.metrics = o.Metrics; s.metrics == nil {
@@ -110,7 +119,7 @@ func newHandlers(o Options, apart bool) (public, ops http.Handler, err error) {
 	if apart {
 		pages = http.NewServeMux()
 	}
-	pages.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log))
+	pages.Handle("GET /metrics", s.metrics.handler(o.Service, o.Log, o.Fresh))
 	if o.OpsHandler != nil {
 		pages.Handle("/ops/river/", s.operatorsOnly(o.OpsHandler))
 		pages.Handle("GET /ops/river", http.RedirectHandler("/ops/river/", http.StatusPermanentRedirect))
@@ -123,7 +132,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s := &server{
 		service: service, log: log, version: version, mux: http.NewServeMux(), stopping: context.Background(),
 		doors: newDoors(Limits{}), crossSite: http.NewCrossOriginProtection(),
-		maps: newMapCache(), feeds: newFeeds(service),
+		maps: newMapCache(), feeds: newFeeds(service), health: newHealth(service, recentFor),
 	}
 	s.huma = humago.New(s.mux, config())
 	s.systemOperations()

@@ -95,12 +95,23 @@ func (s *server) mayEnrol(r *http.Request) error {
 
 // byKey finds out whose key it is, without the database where it was refused a moment ago.
 func (s *server) byKey(ctx context.Context, key string) (functions.Principal, error) {
-	if err := s.doors.refused.Why(key); err != nil {
+	return s.notRefused(ctx, asKey+key, key, s.service.Authenticate)
+}
+
+// As what a secret was refused: what is no key may be a cookie's.
+const (
+	asKey    = "key "
+	asCookie = "cookie "
+)
+
+// notRefused finds out whose secret it is, if it was not refused by this name a moment ago.
+func (s *server) notRefused(ctx context.Context, name, secret string, find func(context.Context, string) (functions.Principal, error)) (functions.Principal, error) {
+	if err := s.doors.refused.Why(name); err != nil {
 		return functions.Principal{}, err
 	}
-	principal, err := s.service.Authenticate(ctx, key)
+	principal, err := find(ctx, secret)
 	if p, known := problemOf(err); err != nil && known && p.Status == http.StatusUnauthorized {
-		s.doors.refused.Add(key, err)
+		s.doors.refused.Add(name, err)
 	}
 	return principal, err
 }

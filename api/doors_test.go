@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,45 @@ func TestAKeyThatIsNotValidIsLookedUpOnce(t *testing.T) {
 	}
 	require.EqualValues(t, 1, r.fake.asked.Load())
 	require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode)
+}
+
+// TestInventedSecretsFromOneAddress has one address try a thousand keys and a thousand cookies, and ask for what anybody may: what is asked
+// of the database is bounded by the address's bucket.
+func TestInventedSecretsFromOneAddress(t *testing.T) {
+	const burst = 50
+	r := newRig(t, func(o *api.Options) {
+		o.Limits = api.Limits{PerAddress: limit.Rate{PerSecond: 0.0001, Burst: burst}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Fresh = time.Hour
+	})
+	before, refused := r.fake.asked.Load(), 0
+	for i := range 1000 {
+		if r.ask("GET", in("/jobs"), "invented-"+strconv.Itoa(i), "", "X-Forwarded-For", "203.0.113.1").StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	require.Equal(t, 1000-burst, refused)
+	require.LessOrEqual(t, r.fake.asked.Load()-before, int64(burst))
+	asked := r.fake.asked.Load()
+	for _, path := range []string{"/metrics", "/readyz", in("/jobs")} {
+		require.Equal(t, http.StatusTooManyRequests, r.ask("GET", path, "", "", "Cookie", "ostraka_session=invented", "X-Forwarded-For", "203.0.113.1").StatusCode, path)
+	}
+	require.Equal(t, asked, r.fake.asked.Load())
+	require.Zero(t, r.fake.looked.Load())
+	for range 20 {
+		require.Equal(t, 200, r.ask("GET", "/readyz", "", "").StatusCode)
+		require.Equal(t, 200, r.ask("GET", "/metrics", "", "").StatusCode)
+	}
+	require.EqualValues(t, 2, r.fake.looked.Load(), "each was looked up once for all who ask")
+}
+
+func TestACookieThatSignsNobodyInIsLookedUpOnce(t *testing.T) {
+	r := newRig(t)
+	for range 3 {
+		require.Equal(t, 401, r.ask("GET", in("/jobs"), "", "", "Cookie", "ostraka_session=invented").StatusCode)
+	}
+	require.EqualValues(t, 1, r.fake.cookies.Load())
+	require.Equal(t, 401, r.ask("GET", in("/jobs"), "", "", "Cookie", "ostraka_session="+ownerKey).StatusCode)
+	require.Equal(t, 200, r.ask("GET", in("/jobs"), ownerKey, "").StatusCode, "what is no cookie may be a key")
 }
 
 func TestAgentsComeFromWhereTheProxySays(t *testing.T) {

@@ -20,6 +20,7 @@ var fakeKeys = map[functions.Role]string{
 }
 
 func (f *fake) AuthenticateSession(ctx context.Context, secret string) (functions.Principal, error) {
+	f.cookies.Add(1)
 	for _, key := range fakeKeys {
 		if secret == sessionOf+key && !f.signedOut {
 			p, err := f.Authenticate(ctx, key)

@@ -39,6 +39,8 @@ const (
 type fake struct {
 	mu       sync.Mutex
 	asked    atomic.Int64 // for keys
+	cookies  atomic.Int64 // asked about
+	looked   atomic.Int64 // at what anybody may ask for
 	err      error        // every method but Authenticate fails with it
 	replayed bool
 	panics   bool
@@ -142,6 +144,7 @@ func (f *fake) Authenticate(_ context.Context, secret string) (functions.Princip
 }
 
 func (f *fake) Ready(context.Context) (map[string]string, bool) {
+	f.looked.Add(1)
 	if !f.ready {
 		return map[string]string{"database": "does not answer"}, false
 	}
@@ -149,6 +152,7 @@ func (f *fake) Ready(context.Context) (map[string]string, bool) {
 }
 
 func (f *fake) Stats(context.Context) (functions.Stats, error) {
+	f.looked.Add(1)
 	return functions.Stats{
 		Queues:     []functions.QueueStat{{Queue: "default", Kind: "verify", State: "available", Count: 5, OldestAge: 3 * time.Second}},
 		Agents:     map[string]int64{"active": 4, "revoked": 1},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,7 +47,7 @@ func (l *logBuffer) String() string {
 func newRig(t *testing.T, change ...func(*api.Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, fake: newFake(), logs: &logBuffer{}}
-	o := api.Options{Service: r.fake, Log: slog.New(slog.NewJSONHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "v1.2.3"}
+	o := api.Options{Service: r.fake, Log: slog.New(slog.NewJSONHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Version: "v1.2.3", Fresh: time.Nanosecond}
 	for _, c := range change {
 		c(&o)
 	}

@@ -64,6 +64,7 @@ func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*c
 	if again {
 		return nil, shownOnce("the secret of the key "+k.ID.String(), "if it is lost, revoke that key and create another with a new Idempotency-Key")
 	}
+	s.doors.refused.Forget(asKey + secret)
 	return &createKeyOutput{Body: CreatedKey{Key: k, Secret: secret}}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 )
 
-// statsTimeout bounds how long a scrape may keep the database busy.
+// statsTimeout bounds how long reading the figures may keep the database busy.
 const statsTimeout = 5 * time.Second
 
 // Metrics are the figures that /metrics shows. They name no tenant. It is a functions.Observer.
@@ -81,13 +81,24 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 	m.requests.WithLabelValues(operation, fmt.Sprintf("%dxx", status/100)).Observe(took.Seconds())
 }
 
-// handler serves /metrics. The figures of the whole installation are asked of the domain at each scrape.
-func (m *Metrics) handler(service Service, log *slog.Logger) http.Handler {
+// statsLook is what the domain has said of the whole installation.
+type statsLook struct {
+	stats functions.Stats
+	known bool
+}
+
+// handler serves /metrics. The figures of the whole installation are asked of the domain once a second, however many ask.
+func (m *Metrics) handler(service Service, log *slog.Logger, keep time.Duration) http.Handler {
+	figures := &recent[statsLook]{keep: keep, limit: statsTimeout, look: func(ctx context.Context) statsLook {
+		stats, err := service.Stats(ctx)
+		if err != nil {
+			log.ErrorContext(ctx, "reading the figures of /metrics failed", "error", err)
+		}
+		return statsLook{stats, err == nil}
+	}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), statsTimeout)
-		defer cancel()
 		installation := prometheus.NewRegistry()
-		installation.MustRegister(&statsCollector{ctx: ctx, service: service, log: log})
+		installation.MustRegister(&statsCollector{figures.get(r.Context())})
 		promhttp.HandlerFor(prometheus.Gatherers{m.registry, installation}, promhttp.HandlerOpts{
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError), ErrorHandling: promhttp.ContinueOnError,
 		}).ServeHTTP(w, r)
@@ -107,11 +118,7 @@ var (
 )
 
 // statsCollector turns functions.Stats into figures, once a scrape.
-type statsCollector struct {
-	ctx     context.Context
-	service Service
-	log     *slog.Logger
-}
+type statsCollector struct{ statsLook }
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
@@ -125,12 +132,11 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	stats, err := c.service.Stats(c.ctx)
-	if err != nil {
-		c.log.ErrorContext(c.ctx, "reading the figures of /metrics failed", "error", err)
+	if !c.known {
 		gauge(statsUp, 0)
 		return
 	}
+	stats := c.stats
 	gauge(statsUp, 1)
 	gauge(openJobs, float64(stats.OpenJobs))
 	gauge(agentsSeen, float64(stats.AgentsSeen))

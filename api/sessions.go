@@ -102,6 +102,7 @@ func (s *server) createSession(ctx context.Context, c *call, _ *empty) (*signedI
 	if err != nil {
 		return nil, err
 	}
+	s.doors.refused.Forget(asCookie + secret)
 	return &signedInOutput{SetCookie: s.cookie(c.request, secret), Body: identityOf(c.principal)}, nil
 }
 
@@ -171,6 +172,6 @@ func (s *server) bySession(r *http.Request) (p functions.Principal, with bool, e
 	if len(cookie.Value) > maxTokenBytes {
 		return p, true, functions.ErrNoSession
 	}
-	p, err = s.service.AuthenticateSession(r.Context(), cookie.Value)
+	p, err = s.notRefused(r.Context(), asCookie+cookie.Value, cookie.Value, s.service.AuthenticateSession)
 	return p, true, err
 }

@@ -28,7 +28,7 @@ func (s *server) systemOperations() {
 	register(s, operation{
 		id: "livez", method: http.MethodGet, path: "/livez", tag: "system", summary: "Whether the server runs", access: anyone,
 	}, func(context.Context, *call, *empty) (*healthOutput, error) {
-		return &healthOutput{Status: http.StatusOK, Body: Health{Status: "ok"}}, nil
+		return &healthOutput{Status: http.StatusOK, Body: Health{Status: healthy}}, nil
 	})
 	register(s, operation{
 		id: "readyz", method: http.MethodGet, path: "/readyz", tag: "system", summary: "Whether the server can work",
@@ -40,12 +40,24 @@ func (s *server) systemOperations() {
 	}, s.readyz)
 }
 
+// readyz answers from a look that is a second old at most: anybody may ask, as often as he likes.
 func (s *server) readyz(ctx context.Context, _ *call, _ *empty) (*healthOutput, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	checks, ok := s.service.Ready(ctx)
-	if !ok {
-		return &healthOutput{Status: http.StatusServiceUnavailable, Body: Health{Status: "unavailable", Checks: checks}}, nil
+	health := s.health.get(ctx)
+	if health.Status != healthy {
+		return &healthOutput{Status: http.StatusServiceUnavailable, Body: Health{Status: "unavailable", Checks: health.Checks}}, nil
 	}
-	return &healthOutput{Status: http.StatusOK, Body: Health{Status: "ok", Checks: checks}}, nil
+	return &healthOutput{Status: http.StatusOK, Body: health}, nil
+}
+
+// healthy is the status of a server that can work.
+const healthy = "ok"
+
+func newHealth(service Service, keep time.Duration) *recent[Health] {
+	return &recent[Health]{keep: keep, limit: readyTimeout, look: func(ctx context.Context) Health {
+		checks, ok := service.Ready(ctx)
+		if !ok {
+			return Health{Status: "unavailable", Checks: checks}
+		}
+		return Health{Status: healthy, Checks: checks}
+	}}
 }

@@ -17,6 +17,8 @@ type Refused struct {
 
 	mu   sync.Mutex
 	keys map[[sha256.Size]byte]refusal
+	ages [][sha256.Size]byte // a ring of the keys, in which the oldest makes room
+	next int
 }
 
 type refusal struct {
@@ -43,13 +45,26 @@ func (r *Refused) Why(key string) error {
 	return nil
 }
 
-// Add remembers a refusal.
+// Add remembers a refusal. Where too many are remembered, the oldest is forgotten.
 func (r *Refused) Add(key string, err error) {
 	digest := sha256.Sum256([]byte(key))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.keys) >= maxRefused {
-		clear(r.keys)
+	if _, known := r.keys[digest]; !known {
+		if len(r.ages) < maxRefused {
+			r.ages = append(r.ages, digest)
+		} else {
+			delete(r.keys, r.ages[r.next])
+			r.ages[r.next] = digest
+			r.next = (r.next + 1) % maxRefused
+		}
 	}
 	r.keys[digest] = refusal{err, r.now().Add(r.keep)}
+}
+
+// Forget forgets a refusal: the key is valid from now on.
+func (r *Refused) Forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.keys, sha256.Sum256([]byte(key)))
 }

@@ -24,5 +24,9 @@ func TestRefusalsAreRememberedForAWhile(t *testing.T) {
 		r.Add(strconv.Itoa(i), why)
 	}
 	require.NoError(t, r.Why("0"), "there is an end to what is remembered")
+	require.NoError(t, r.Why("10000"))
+	require.Equal(t, why, r.Why("10001"), "ten thousand are remembered, the newest")
 	require.Equal(t, why, r.Why("20000"))
+	r.Forget("20000")
+	require.NoError(t, r.Why("20000"))
 }

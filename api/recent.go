@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// recentFor is how old an answer may be that anybody may ask for: however many ask, one look a second is made for all of them.
+const recentFor = time.Second
+
+// recent is an answer that is the same for all who ask, kept for a moment. It is looked up for one, whom the others wait for.
+type recent[T any] struct {
+	keep  time.Duration
+	limit time.Duration // of a look
+	look  func(ctx context.Context) T
+
+	mu     sync.Mutex
+	at     time.Time
+	value  T
+	flying chan struct{} // closed when the look that is under way ends; nil: there is none
+}
+
+// get returns an answer that is no older than it may be. It is the zero value where the context ends before.
+func (r *recent[T]) get(ctx context.Context) T {
+	r.mu.Lock()
+	if !r.at.IsZero() && time.Since(r.at) < r.keep {
+		defer r.mu.Unlock()
+		return r.value
+	}
+	flying := r.flying
+	if flying == nil {
+		flying = make(chan struct{})
+		r.flying = flying
+		go r.fetch(flying)
+	}
+	r.mu.Unlock()
+	var none T
+	select {
+	case <-ctx.Done():
+		return none
+	case <-flying:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value
+}
+
+// fetch looks for all who wait: that the first of them goes away must not end it.
+func (r *recent[T]) fetch(flying chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.limit)
+	defer cancel()
+	value := r.look(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.value, r.at, r.flying = value, time.Now(), nil
+	close(flying)
+}
