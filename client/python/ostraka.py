@@ -58,7 +58,7 @@ from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Mapping, O
 __version__ = "1"
 
 __all__ = [
-    "Client", "Function", "Job", "Progress", "Executor", "function", "job", "configure", "encode", "decode", "quorum", "target_error",
+    "Client", "Function", "Job", "Progress", "Executor", "function", "job", "configure", "encode", "decode", "quorum", "target_error", "exact",
     "OstrakaError", "ConfigurationError", "ProblemError", "SourceError", "ValueEncodingError", "RemoteError", "Disagreement", "Blocked",
     "Unverified", "Cancelled", "ItemError",
 ]
