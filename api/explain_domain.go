@@ -29,6 +29,10 @@ func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
 		{"bad_heuristics", 422, "A policy of heuristics makes no sense.", "Correct what the detail names; docs/modules.md shows what a policy looks like."},
+		{"bad_priority", http.StatusUnprocessableEntity, "A job cannot have this priority.", correct},
+		{"priority_not_allowed", http.StatusForbidden, "A submitter's jobs have the usual priority at most.", "Ask for less, or have the project's owner raise it: ostraka job set-priority."},
+		{"bad_weight", http.StatusUnprocessableEntity, "A project cannot have this weight.", correct},
+		{"weight_not_allowed", http.StatusForbidden, "A project's share of the agents is for an operator to set.", "Leave the weight out, or ask an operator."},
 		{"no_model", http.StatusUnprocessableEntity, "The policy asks an external model, and this installation has none.", "Leave external-model out of the policy; an operator can name one with ostraka server --model-url."},
 		{"code_refused", 409, "This version of the function was refused after a heuristic had found something in it.", "See what was found: ostraka finding list. Mend it and push it again, or allow it: ostraka function review."},
 		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},

@@ -41,6 +41,11 @@ func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.job, f.begin()
 }
 
+func (f *fake) SetPriority(_ context.Context, _ functions.Principal, _, _ uuid.UUID, priority int) (functions.Job, error) {
+	f.job.Priority = priority
+	return f.job, f.begin()
+}
+
 func (f *fake) Explain(context.Context, uuid.UUID, uuid.UUID) (functions.Explanation, error) {
 	return functions.Explanation{State: functions.JobRunning, Summary: "waits for agents"}, f.begin()
 }

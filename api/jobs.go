@@ -23,6 +23,7 @@ type JobRequest struct {
 	Aggregator *AggregatorRequest `json:"aggregator,omitempty" doc:"What folds the results; what the function says, or else sum, when left out."`
 	// Heuristics cannot take away what the project's policy says.
 	Heuristics *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the results, besides what the project's policy says; what the function says when left out."`
+	Priority   int                         `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"How large the job's share of its project's turns is: each step doubles it; 5 when left out. A submitter's jobs have 5 at most."`
 	RerunOf    *uuid.UUID                  `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
 }
 
@@ -96,6 +97,14 @@ type ListJobsInput struct {
 	Root     PathID             `query:"root" doc:"Only the job of this ID and the follow-ups that descend from it."`
 }
 
+// SetPriorityInput changes a job's priority.
+type SetPriorityInput struct {
+	JobPath
+	Body struct {
+		Priority int `json:"priority" minimum:"1" maximum:"9" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
+	} `nameHint:"JobPriority"`
+}
+
 type explanationOutput struct {
 	Body functions.Explanation
 }
@@ -121,6 +130,11 @@ func (s *server) jobOperations() {
 		id: "cancelJob", method: http.MethodPost, path: jobsPath + "/{job}/cancel", tag: "jobs", summary: "Cancel a job",
 		about: "Accepted results stay readable.", access: runners(),
 	}, s.cancelJob)
+	register(s, operation{
+		id: "setJobPriority", method: http.MethodPut, path: jobsPath + "/{job}/priority", tag: "jobs", summary: "Change a job's share of its project's turns",
+		about:  "It counts from the next lease on. More than 5 takes an owner's key.",
+		access: runners(), body: body{limit: MaxJSONBody},
+	}, s.setJobPriority)
 	register(s, operation{
 		id: "explainJob", method: http.MethodGet, path: jobsPath + "/{job}/explain", tag: "jobs", summary: "Say why a job is not done", access: readers(),
 	}, s.explainJob)
@@ -196,6 +210,18 @@ func (s *server) cancelJob(ctx context.Context, c *call, in *JobPath) (*jobOutpu
 		return nil, err
 	}
 	j, err := s.service.CancelJob(ctx, c.principal, project, id)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{Body: j}, nil
+}
+
+func (s *server) setJobPriority(ctx context.Context, c *call, in *SetPriorityInput) (*jobOutput, error) {
+	project, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.service.SetPriority(ctx, c.principal, project, id, in.Body.Priority)
 	if err != nil {
 		return nil, err
 	}

@@ -74,6 +74,7 @@ type Service interface {
 	WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.Job, error)
 	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
 	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // cancelling twice is harmless
+	SetPriority(ctx context.Context, by functions.Principal, project, id uuid.UUID, priority int) (functions.Job, error)
 	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
 	// Reaggregate folds the accepted results again; no shard runs.
 	Reaggregate(ctx context.Context, by functions.Principal, project, job uuid.UUID, want functions.NewAggregation, idem functions.Idempotency) (j functions.Job, replayed bool, err error)

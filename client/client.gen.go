@@ -1849,6 +1849,9 @@ type Explanation struct {
 	Reasons []Reason `json:"reasons"`
 	State   JobState `json:"state"`
 	Summary string   `json:"summary"`
+
+	// Turn The job's place among all that want agents; left out where it is in no line.
+	Turn *JobTurn `json:"turn,omitempty"`
 }
 
 // File defines model for File.
@@ -2389,6 +2392,9 @@ type Job struct {
 	Partition Partition           `json:"partition"`
 	Policy    Policy              `json:"policy"`
 
+	// Priority Each step doubles the job's share of its project's turns; 5 is usual.
+	Priority int64 `json:"priority"`
+
 	// RerunOf The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one.
 	RerunOf *openapi_types.UUID `json:"rerun_of,omitempty"`
 	Root    openapi_types.UUID  `json:"root"`
@@ -2429,6 +2435,12 @@ type JobPlan struct {
 	Version  int64    `json:"version"`
 }
 
+// JobPriority defines model for JobPriority.
+type JobPriority struct {
+	// Priority Each step doubles the job's share of its project's turns; 5 is usual.
+	Priority int64 `json:"priority"`
+}
+
 // JobProgress defines model for JobProgress.
 type JobProgress struct {
 	Attempts int64       `json:"attempts"`
@@ -2456,6 +2468,9 @@ type JobRequest struct {
 	// Policy How much agreement a result needs; what the function says when left out.
 	Policy *PolicyRequest `json:"policy,omitempty"`
 
+	// Priority How large the job's share of its project's turns is: each step doubles it; 5 when left out. A submitter's jobs have 5 at most.
+	Priority int64 `json:"priority,omitempty"`
+
 	// RerunOf The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one.
 	RerunOf *openapi_types.UUID `json:"rerun_of,omitempty"`
 
@@ -2468,6 +2483,24 @@ type JobRequest struct {
 
 // JobState defines model for JobState.
 type JobState string
+
+// JobTurn defines model for JobTurn.
+type JobTurn struct {
+	// Before Open jobs of the project whose turn comes before this one's.
+	Before int64 `json:"before"`
+
+	// JobShare The part of its project's turns that the job has while all of the project's open jobs have work.
+	JobShare float64 `json:"job_share"`
+
+	// Priority Each step doubles the job's share of its project's turns.
+	Priority int64 `json:"priority"`
+
+	// ProjectShare The part of all turns that the project has while all projects with open jobs have work and the agents serve all of them.
+	ProjectShare float64 `json:"project_share"`
+
+	// ProjectWeight A project of twice the weight has twice as many turns.
+	ProjectWeight int64 `json:"project_weight"`
+}
 
 // JobVerification defines model for JobVerification.
 type JobVerification struct {
@@ -3149,6 +3182,9 @@ type Project struct {
 
 	// Revision Grows with every change; it is also the ETag.
 	Revision int64 `json:"revision"`
+
+	// Weight The project's share of the agents that serve several projects: one of twice the weight has twice as many turns. An operator sets it.
+	Weight int64 `json:"weight"`
 }
 
 // ProjectAgent defines model for ProjectAgent.
@@ -3247,6 +3283,9 @@ type ProjectChange struct {
 
 	// Monitor Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away.
 	Monitor *Thresholds `json:"monitor,omitempty"`
+
+	// Weight The project's share of the agents that serve several projects: one of twice the weight has twice as many turns; 100 at first. It takes an operator's key.
+	Weight *int64 `json:"weight,omitempty"`
 }
 
 // ProjectChangeMinIsolation The weakest isolation that the project accepts.
@@ -4846,6 +4885,9 @@ type SubmitJobJSONRequestBody = JobRequest
 // ReaggregateJobJSONRequestBody defines body for ReaggregateJob for application/json ContentType.
 type ReaggregateJobJSONRequestBody = AggregationRequest
 
+// SetJobPriorityJSONRequestBody defines body for SetJobPriority for application/json ContentType.
+type SetJobPriorityJSONRequestBody = JobPriority
+
 // ResolveShardJSONRequestBody defines body for ResolveShard for application/json ContentType.
 type ResolveShardJSONRequestBody = ShardResolution
 
@@ -5952,6 +5994,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 	GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetJobPriorityWithBody Change a job's share of its project's turns
+	//
+	// It counts from the next lease on. More than 5 takes an owner's key.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+	SetJobPriorityWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetJobPriority Change a job's share of its project's turns
+	//
+	// It counts from the next lease on. More than 5 takes an owner's key.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+	SetJobPriority(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamResults Stream the accepted results
 	//
@@ -8520,6 +8584,48 @@ func (c *Client) ExplainJob(ctx context.Context, project openapi_types.UUID, job
 // Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 func (c *Client) GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMapRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetJobPriorityWithBody Change a job's share of its project's turns
+//
+// It counts from the next lease on. More than 5 takes an owner's key.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+func (c *Client) SetJobPriorityWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetJobPriorityRequestWithBody(c.Server, project, job, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetJobPriority Change a job's share of its project's turns
+//
+// It counts from the next lease on. More than 5 takes an owner's key.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+func (c *Client) SetJobPriority(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetJobPriorityRequest(c.Server, project, job, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14800,6 +14906,60 @@ func NewGetMapRequest(server string, project openapi_types.UUID, job openapi_typ
 	return req, nil
 }
 
+// NewSetJobPriorityRequest calls the generic SetJobPriority builder with application/json body
+func NewSetJobPriorityRequest(server string, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetJobPriorityRequestWithBody(server, project, job, "application/json", bodyReader)
+}
+
+// NewSetJobPriorityRequestWithBody constructs an http.Request for the SetJobPriority method, with any body, and a specified content type
+func NewSetJobPriorityRequestWithBody(server string, project openapi_types.UUID, job openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/priority", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewStreamResultsRequest constructs an http.Request for the StreamResults method
 func NewStreamResultsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *StreamResultsParams) (*http.Request, error) {
 	var err error
@@ -18762,6 +18922,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 	GetMapWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*GetMapResponse, error)
+
+	// SetJobPriorityWithBodyWithResponse Change a job's share of its project's turns
+	//
+	// It counts from the next lease on. More than 5 takes an owner's key.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+	SetJobPriorityWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetJobPriorityResponse, error)
+
+	// SetJobPriorityWithResponse Change a job's share of its project's turns
+	//
+	// It counts from the next lease on. More than 5 takes an owner's key.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+	SetJobPriorityWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*SetJobPriorityResponse, error)
 
 	// StreamResultsWithResponse Stream the accepted results
 	//
@@ -23310,6 +23492,54 @@ func (r GetMapResponse) ContentType() string {
 	return ""
 }
 
+type SetJobPriorityResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Job
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetJobPriorityResponse) GetJSON200() *Job {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetJobPriorityResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetJobPriorityResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetJobPriorityResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetJobPriorityResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetJobPriorityResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type StreamResultsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -27394,6 +27624,40 @@ func (c *ClientWithResponses) GetMapWithResponse(ctx context.Context, project op
 	return ParseGetMapResponse(rsp)
 }
 
+// SetJobPriorityWithBodyWithResponse Change a job's share of its project's turns
+//
+// It counts from the next lease on. More than 5 takes an owner's key.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+func (c *ClientWithResponses) SetJobPriorityWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetJobPriorityResponse, error) {
+	rsp, err := c.SetJobPriorityWithBody(ctx, project, job, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetJobPriorityResponse(rsp)
+}
+
+// SetJobPriorityWithResponse Change a job's share of its project's turns
+//
+// It counts from the next lease on. More than 5 takes an owner's key.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
+func (c *ClientWithResponses) SetJobPriorityWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*SetJobPriorityResponse, error) {
+	rsp, err := c.SetJobPriority(ctx, project, job, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetJobPriorityResponse(rsp)
+}
+
 // StreamResultsWithResponse Stream the accepted results
 //
 // One ResultLine a line, in the order of the shards. A stream that breaks off ends the connection before its end; go on with `after`.
@@ -31306,6 +31570,39 @@ func ParseGetMapResponse(rsp *http.Response) (*GetMapResponse, error) {
 	switch {
 	case rsp.StatusCode == 304:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetJobPriorityResponse parses an HTTP response from a SetJobPriorityWithResponse call
+func ParseSetJobPriorityResponse(rsp *http.Response) (*SetJobPriorityResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetJobPriorityResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -34,6 +34,7 @@ type world struct {
 	operator   string
 	leaseTTL   string // of the server; empty: 3s
 	agentFlags []string
+	rechecks   string // the sandbox in which the server executes shards; empty: what it finds
 	docker     string // the daemon in whose containers the server executes shards; empty: it finds out by itself
 }
 
@@ -72,6 +73,9 @@ func (w *world) startServer() {
 	args := []string{"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", cmp.Or(w.leaseTTL, "3s")}
 	if w.docker != "" {
 		args = append(args, "--recheck-sandbox", "docker", "--docker-host", w.docker, "--recheck-concurrent", "2")
+	}
+	if w.rechecks != "" {
+		args = append(args, "--recheck-sandbox", w.rechecks)
 	}
 	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir}, args...)
 	testenv.Eventually(w.t, func() bool {

@@ -70,6 +70,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var trouble foldTrouble
 	var scoring jobScoring
 	var hold *Reason
+	var turn *JobTurn
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
 			return err
@@ -102,6 +103,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if hold, err = explainHold(ctx, server, job); err != nil {
 			return err
 		}
+		if turn, err = readTurn(ctx, server, job); err != nil {
+			return err
+		}
 		if held, err = switchOver(ctx, server, project, job); err != nil {
 			return err
 		}
@@ -113,6 +117,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	tried, err := s.triedByAll(ctx, project, job, &agents, uselessAgents{ids: append(caught, refusing...), hands: excluded})
 	e := explainOpen(job, agents, leases, tried, refusals)
+	if e.Turn = turn; turn != nil && leases.Wanted > 0 {
+		e.Reasons = append(e.Reasons, Reason{Code: "turn", Text: turn.words(), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})
+	}
 	if audits, auditErr := s.outstandingAudits(ctx, project, id); auditErr == nil {
 		audits.explain(&e, job)
 	} else if err == nil {

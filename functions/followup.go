@@ -164,6 +164,7 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		return nil, fmt.Errorf("reading the rule's ID: %w", err)
 	}
 	key := f.Key.String()
+	plan.priority = parent.Priority
 	plan.createdBy, plan.parent, plan.root, plan.rule, plan.depth, plan.key = "rule:"+f.RuleName, &parent.ID, parent.Root, &rule, f.Depth, &key
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, parent.Root); err != nil {

@@ -32,6 +32,7 @@ type jobRow struct {
 	ParentJob        *uuid.UUID
 	RootJob          uuid.UUID
 	RerunOf          *uuid.UUID
+	Priority         int
 	Depth            int
 	CreatedBy        string
 	CreatedAt        time.Time
@@ -53,7 +54,7 @@ func (r jobRow) job() Job {
 		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator, Heuristics: r.Heuristics,
 		State: r.State, Error: r.Error, Attempts: r.Attempts,
 		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
-		Parent: r.ParentJob, Root: r.RootJob, RerunOf: r.RerunOf, Depth: r.Depth,
+		Parent: r.ParentJob, Root: r.RootJob, RerunOf: r.RerunOf, Priority: r.Priority, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
 		Run: r.Run, AggregationError: r.AggregationError,
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"slices"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -26,15 +28,15 @@ const (
 	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
 	// lastCallGrace is added to the time that a shard may take by its own limit: without a result no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute
-	// candidateJobs is how many open jobs a poll reads at a time.
+	// candidateJobs is how many open jobs a poll reads first. Where none of them has a shard for the agent, it reads all.
 	candidateJobs = 32
 )
 
 type openJob struct {
 	ProjectID uuid.UUID
 	JobID     uuid.UUID
-	CreatedAt time.Time
 	lender    lender
+	cost      turnCost // what a lease costs the job and its project
 }
 
 // lender is what is noted of an agent at each lease.
@@ -101,9 +103,9 @@ type candidate struct {
 	JobID            *uuid.UUID
 	MinIsolation     bundle.Isolation // of the function
 	ProjectIsolation bundle.Isolation
-	CreatedAt        *time.Time
 	Owner            string // whose machine it is, for the project
 	Platform         Platform
+	lineRow
 }
 
 // isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides.
@@ -127,11 +129,11 @@ func (s *Service) mayWork(c candidate) error {
 	}
 }
 
-// leaseNow goes through the open jobs, oldest first, until one has a shard for this agent.
+// leaseNow goes through the open jobs in the order of their turns, until one has a shard for this agent.
 func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
-	var last openJob
-	for {
-		rows, err := store.Many[candidate](ctx, s.store.Pool, store.OpenJobsForAgent, agent, last.CreatedAt, last.JobID, candidateJobs)
+	tried := map[uuid.UUID]bool{}
+	for most := candidateJobs; ; most = math.MaxInt32 {
+		rows, err := store.Many[candidate](ctx, s.store.Pool, store.OpenJobsForAgent, agent, turns.Tries, most)
 		if err != nil || len(rows) == 0 {
 			return nil, translate(orNotFound(err, "agent", agent), uuid.Nil)
 		}
@@ -141,15 +143,16 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 		if rows[0].JobID == nil {
 			return nil, nil
 		}
-		for _, c := range rows {
-			last = openJob{
-				ProjectID: *c.ProjectID, JobID: *c.JobID, CreatedAt: *c.CreatedAt,
-				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class(), cores: c.Platform.CPUs},
-			}
-			if !c.isolated() {
+		for _, c := range inTurn(rows) {
+			if tried[*c.JobID] || !c.isolated() {
 				continue
 			}
-			lease, err := s.leaseFrom(ctx, agent, last, poll.Most, idem)
+			tried[*c.JobID] = true
+			from := openJob{
+				ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(),
+				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class(), cores: c.Platform.CPUs},
+			}
+			lease, err := s.leaseFrom(ctx, agent, from, poll.Most, idem)
 			if errors.Is(err, errHeld) { // a switch was put on meanwhile
 				continue
 			}
@@ -157,7 +160,7 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 				return lease, err
 			}
 		}
-		if len(rows) < candidateJobs {
+		if len(rows) < most || most > candidateJobs {
 			return nil, nil
 		}
 	}
@@ -222,7 +225,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
 			return err
 		}
-		return s.saveLease(ctx, tx, agent, from.lender, lease, idem)
+		return s.saveLease(ctx, tx, agent, from, lease, idem)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
@@ -284,7 +287,8 @@ func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
 	return stored
 }
 
-func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, l lender, lease *Lease, idem Idempotency) error {
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *Lease, idem Idempotency) error {
+	l := from.lender
 	numbers := make([]int64, len(lease.Shards))
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
@@ -310,7 +314,10 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 	if err == nil && replayed {
 		return errReplayed
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return from.take(ctx, server) // last: all leases of the project want this row
 }
 
 // leaseAgain finds the lease that an earlier request with the same key was given.

@@ -127,6 +127,7 @@ type ProjectChange struct {
 	MinIsolation     *string
 	Monitor          *threshold.Rules // without any threshold: none from now on
 	Heuristics       *HeuristicsPolicy
+	Weight           *int // an operator's to say
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -135,6 +136,9 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 		if _, err := bundle.ParseIsolation(*change.MinIsolation); err != nil {
 			return p, Invalid("bad_isolation", err.Error(), "name a level of isolation that there is")
 		}
+	}
+	if err := checkWeight(by, change.Weight); err != nil {
+		return p, err
 	}
 	var monitor []byte
 	if change.Monitor != nil {
@@ -153,7 +157,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 		if p, err = getProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics)
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight)
 		if err != nil {
 			return err
 		}
@@ -161,7 +165,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return ErrRevision
 		}
 		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
-			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics,
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight,
 		}); err != nil {
 			return err
 		}

@@ -249,21 +249,10 @@ func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWo
 				return err
 			}
 		}
-		held, err := heldOf(ctx, tx, args.Project)
-		if err != nil {
+		return s.letNextBegin(ctx, tx, args.Project, func() error {
+			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
 			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch); err != nil {
-			return err
-		}
-		steps, err := nextBatch(ctx, tx, args.Project, held)
-		if err != nil {
-			return err
-		}
-		return s.enqueue(ctx, tx, steps...)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("ending a batch of rechecks: %w", err)

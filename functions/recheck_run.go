@@ -214,24 +214,13 @@ func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 // freeBatch ends a batch that was broken off; what is left of it is taken up by another one when it is its turn.
 func (s *Service) freeBatch(ctx context.Context, args RecheckArgs) error {
 	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
-		held, err := heldOf(ctx, tx, args.Project)
-		if err != nil {
+		return s.letNextBegin(ctx, tx, args.Project, func() error {
+			if _, err := store.Exec(ctx, tx, store.FreeRechecks, args.Batch); err != nil {
+				return err
+			}
+			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
 			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.FreeRechecks, args.Batch); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch); err != nil {
-			return err
-		}
-		steps, err := nextBatch(ctx, tx, args.Project, held)
-		if err != nil {
-			return err
-		}
-		return s.enqueue(ctx, tx, steps...)
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("giving a batch of rechecks back: %w", err)
@@ -242,17 +231,26 @@ func (s *Service) freeBatch(ctx context.Context, args RecheckArgs) error {
 // mendRechecks makes batches where some are missing: a switch was put off, say.
 func (s *Service) mendRechecks(ctx context.Context, project uuid.UUID) error {
 	return s.project(ctx, project, func(tx *store.Tx) error {
-		held, err := heldOf(ctx, tx, project)
-		if err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
-			return err
-		}
-		steps, err := nextBatch(ctx, tx, project, held)
-		if err != nil {
-			return err
-		}
-		return s.enqueue(ctx, tx, steps...)
+		return s.letNextBegin(ctx, tx, project, func() error { return nil })
 	})
+}
+
+// letNextBegin does something to the project's rechecks behind their gate, and enqueues the batches that may begin then. It is the last
+// thing that a transaction does.
+func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func() error) error {
+	held, err := heldOf(ctx, tx, project)
+	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+		return err
+	}
+	if err := gated(); err != nil {
+		return err
+	}
+	steps, err := nextBatch(ctx, tx, project, held)
+	if err != nil {
+		return err
+	}
+	return s.enqueue(ctx, tx, steps...)
 }

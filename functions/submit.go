@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -46,6 +47,7 @@ type plannedJob struct {
 	rule       *uuid.UUID
 	depth      int
 	key        *string
+	priority   int
 	turn       bool // the project needs a step that splits
 }
 
@@ -53,6 +55,9 @@ type plannedJob struct {
 func (s *Service) SubmitJob(ctx context.Context, by Principal, project uuid.UUID, want NewJob, idem Idempotency) (job Job, replayed bool, err error) {
 	plan, err := s.planJob(ctx, project, want)
 	if err != nil {
+		return Job{}, false, err
+	}
+	if plan.priority, err = checkPriority(by, want.Priority); err != nil {
 		return Job{}, false, err
 	}
 	plan.createdBy = by.Actor()
@@ -267,7 +272,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 		}
 	}
 	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority)
 	if err != nil {
 		return err
 	}
@@ -290,7 +295,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards); err != nil {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority)); err != nil {
 		return err
 	}
 	if err := s.within(ctx, server, project, map[QuotaName]int64{QuotaOpenJobs: 1, QuotaOpenShards: p.shards, QuotaResults: p.shards, QuotaEvents: 1}); err != nil {

@@ -68,6 +68,7 @@ type Project struct {
 	Monitor          *threshold.Rules `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, besides those of functions and of the owners of machines: the strictest hold."`
 	// Heuristics is nil where the server's default holds.
 	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, and what follows from that; the server's default when left out."`
+	Weight     int               `json:"weight" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns. An operator sets it."`
 	Revision   int64             `json:"revision" doc:"Grows with every change; it is also the ETag."`
 	CreatedAt  time.Time         `json:"created_at"`
 }
@@ -257,6 +258,7 @@ type Job struct {
 	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
 	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
 	Root             uuid.UUID  `json:"root"`
+	Priority         int        `json:"priority" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
 	RerunOf          *uuid.UUID `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
 	Depth            int        `json:"depth"`
 	CreatedBy        string     `json:"created_by"`
@@ -288,6 +290,8 @@ type NewJob struct {
 	// RerunOf is the job that this one runs again, if it does: agents with incidents in it, and in those that it runs again itself, are
 	// lent nothing of this one, and neither are other agents of their owners.
 	RerunOf *uuid.UUID
+	// Priority is the job's share of its project's turns, from turns.MinPriority to turns.MaxPriority; 0: turns.DefaultPriority.
+	Priority int
 }
 
 // ValidatorUse asks for a validator.
@@ -377,6 +381,8 @@ type Explanation struct {
 	State   JobState `json:"state"`
 	Summary string   `json:"summary"`
 	Reasons []Reason `json:"reasons"`
+	// Turn is nil where the job has ended, or is held.
+	Turn *JobTurn `json:"turn,omitempty" doc:"The job's place among all that want agents; left out where it is in no line."`
 }
 
 // Reason is one cause and what to do about it.

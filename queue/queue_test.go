@@ -139,6 +139,10 @@ func (r *recorder) Stranded(ctx context.Context, a functions.StrandedArgs) error
 
 func (r *recorder) Expire(ctx context.Context, a functions.ExpireArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) ChargeTurns(ctx context.Context, a functions.ChargeTurnsArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error {
 	return r.call(ctx, a)
 }

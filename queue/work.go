@@ -42,6 +42,7 @@ type Steps interface {
 	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
 	Stranded(ctx context.Context, args functions.StrandedArgs) error
+	ChargeTurns(ctx context.Context, args functions.ChargeTurnsArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
 	Seal(ctx context.Context, args functions.SealArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
@@ -195,6 +196,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Silence, longStep)
 	add(w, working, steps.Expire, shortStep)
 	add(w, working, steps.Stranded, longStep)
+	add(w, working, steps.ChargeTurns, shortStep)
 	add(w, working, steps.Retain, longStep)
 	add(w, working, steps.Seal, longStep)
 	return w
@@ -211,7 +213,7 @@ func periodic() []*river.PeriodicJob {
 	}
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
-		every(sealEvery, functions.SealArgs{}),
+		every(sealEvery, functions.SealArgs{}), every(functions.TurnTime, functions.ChargeTurnsArgs{}),
 	}
 }
 
@@ -228,7 +230,7 @@ const (
 // longest is the longest pause before a step is tried again.
 func longest(kind string) time.Duration {
 	switch kind {
-	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind():
+	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind(), functions.ChargeTurnsArgs{}.Kind():
 		return longestPeriodicPause
 	default:
 		return longestPause

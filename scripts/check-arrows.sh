@@ -13,7 +13,7 @@ readonly golden=scripts/arrows.golden
 readonly golangci_lint=$PWD/.cache/bin/golangci-lint
 
 folders=(agent api api/apitest audit bench blob blob/blobtest client cmd devdb e2e examples functions
-    functions/partition functions/planner functions/store functions/verify guardian migrations queue
+    functions/partition functions/planner functions/store functions/turns functions/verify guardian migrations queue
     runtime runtime/canonical runtime/inputfile testenv wasm web)
 # Packages of others whose use is fenced in, and some of the standard library for the pure folders.
 others=(

@@ -73,7 +73,7 @@ func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.J
 // sameAgain asks for what a job was: where nothing was asked for that is said, too, since the function's newest version may say otherwise.
 func sameAgain(old client.Job) client.JobRequest {
 	r := client.JobRequest{
-		Function: old.Function, Version: old.Version, Partition: old.Partition, RerunOf: &old.ID,
+		Function: old.Function, Version: old.Version, Partition: old.Partition, RerunOf: &old.ID, Priority: min(old.Priority, usualPriority), // more is for an owner to say
 		Policy: &client.PolicyRequest{
 			Quorum: old.Policy.Quorum, None: old.Policy.None, TargetError: old.Policy.TargetError, AssumeHostile: old.Policy.AssumeHostile,
 			Recheck: client.PolicyRequestRecheck(old.Policy.Recheck), MaxAttempts: old.Policy.MaxAttempts,

@@ -22,6 +22,7 @@ type jobRunOptions struct {
 	version        int64
 	input          inputFlags
 	policy         policyFlags
+	priority       priorityFlag
 	aggregator     string
 	params         string
 	validator      validatorFlags
@@ -40,6 +41,9 @@ func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
 		Long: `Run a function over a range of integers, cut into shards; over a file of items, one JSON value a
 line, each of which is a shard; over the lines of a text; over every combination of some lists; or
 over files of the project (ostraka file put), which the function finds in $OSTRAKA_INPUT.
+
+Jobs of a project take turns, so that a small one does not wait for a large one: --priority says how
+large a share this one has.
 
 With --wait the command ends when the job does, and its exit code says how: 0 when the
 answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waiting, not the job.`,
@@ -61,6 +65,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	o.register(f)
 	o.input.register(f)
 	o.policy.register(f)
+	o.priority.register(f)
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")
 	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
 	o.validator.register(f)
@@ -110,6 +115,9 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 	}
 	r = client.JobRequest{Function: o.function, Version: o.version}
 	if r.Policy, err = o.policy.request(); err != nil {
+		return r, err
+	}
+	if r.Priority, err = o.priority.request(); err != nil {
 		return r, err
 	}
 	if r.Validator, err = o.validator.request(); err != nil {

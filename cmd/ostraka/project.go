@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -12,6 +13,9 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
+
+// defaultWeight is the weight of a new project, as the server has it.
+const defaultWeight = 100
 
 func newProject(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("project", "Tenants", newProjectCreate(t, server), newProjectList(t, server), newProjectGet(t, server), newProjectSet(t, server),
@@ -103,12 +107,16 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
+	var weight int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; what is not named stays as it is.
 
 --agents listed lends work to agents that joined with the project's tokens or were approved for it;
 --agents open to every agent of the installation that is approved and was not removed from the project.
+
+--weight, with an operator's key, is the project's share of agents that serve several projects: one of
+twice the weight has twice as many turns.
 
 Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
 function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
@@ -120,6 +128,12 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			change, err := projectChange(followups, agents, isolation, &limits, heuristics)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("weight") {
+				change.Weight = &weight
+			}
+			if change == (client.ProjectChange{}) {
+				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics or --weight")
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -137,6 +151,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f.StringVar(&followups, "followups", "", "on or off: whether rules may start follow-up jobs")
 	limits.register(f)
 	f.StringVar(&heuristics, "heuristics", "", "what looks at code and results: a file of JSON (see docs/modules.md), none, or default, which is the server's")
+	f.Int64Var(&weight, "weight", defaultWeight, "1 to 1000: the project's share of agents that serve several projects; takes an operator's key")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
@@ -144,8 +159,6 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 
 func projectChange(followups, agents, isolation string, limits *thresholdChange, heuristics string) (c client.ProjectChange, err error) {
 	switch {
-	case followups == "" && agents == "" && isolation == "" && limits.nothing() && heuristics == "":
-		return c, usageError("what to set? --followups, --agents, --min-isolation, --threshold or --heuristics")
 	case followups != "" && followups != "on" && followups != "off":
 		return c, usageError("--followups is %q: choose on or off", followups)
 	case agents != "" && agents != "listed" && agents != "open":
@@ -195,6 +208,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"asks for", p.MinIsolation},
 		{"thresholds", thresholdWords(p.Monitor)},
 		{"heuristics", heuristicsWords(p.Heuristics)},
+		{"weight", fmt.Sprint(p.Weight)},
 		{"created", shortTime(p.CreatedAt)},
 	})
 }

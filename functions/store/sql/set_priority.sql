@@ -1,0 +1,1 @@
+update jobs set priority = $2 where id = $1
