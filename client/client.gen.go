@@ -2431,8 +2431,14 @@ type JobPlan struct {
 	Forecast Forecast `json:"forecast"`
 	Function string   `json:"function"`
 	Policy   Policy   `json:"policy"`
-	Shards   int64    `json:"shards"`
-	Version  int64    `json:"version"`
+
+	// RecheckBudget For how long servers execute the project's shards on one day.
+	RecheckBudget RecheckBudget `json:"recheck_budget"`
+
+	// RecheckSeconds About how long servers would execute shards of the job, by what this version's last jobs took; left out where there was none.
+	RecheckSeconds *float64 `json:"recheck_seconds,omitempty"`
+	Shards         int64    `json:"shards"`
+	Version        int64    `json:"version"`
 }
 
 // JobPriority defines model for JobPriority.
@@ -3180,6 +3186,9 @@ type Project struct {
 	Monitor *Thresholds `json:"monitor,omitempty"`
 	Name    string      `json:"name"`
 
+	// RecheckSeconds For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it.
+	RecheckSeconds int64 `json:"recheck_seconds,omitempty"`
+
 	// Revision Grows with every change; it is also the ETag.
 	Revision int64 `json:"revision"`
 
@@ -3284,6 +3293,9 @@ type ProjectChange struct {
 	// Monitor Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away.
 	Monitor *Thresholds `json:"monitor,omitempty"`
 
+	// RecheckSeconds For how many seconds a day servers execute the project's shards at most; 0: what the server says. It takes an operator's key.
+	RecheckSeconds *int64 `json:"recheck_seconds,omitempty"`
+
 	// Weight The project's share of the agents that serve several projects: one of twice the weight has twice as many turns; 100 at first. It takes an operator's key.
 	Weight *int64 `json:"weight,omitempty"`
 }
@@ -3363,6 +3375,18 @@ type Reason struct {
 	Code string `json:"code"`
 	Hint string `json:"hint,omitempty"`
 	Text string `json:"text"`
+}
+
+// RecheckBudget defines model for RecheckBudget.
+type RecheckBudget struct {
+	// Left Seconds, today; 0 where there is no budget.
+	Left float64 `json:"left"`
+
+	// PerDay Seconds of all servers together; 0: as many as there are.
+	PerDay int64 `json:"per_day"`
+
+	// Spent Seconds, today.
+	Spent float64 `json:"spent"`
 }
 
 // Recorded defines model for Recorded.

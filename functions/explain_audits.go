@@ -15,6 +15,7 @@ type outstanding struct {
 	Audits   int64  // that have not ended
 	Trouble  string // why batches of the project could not be executed
 	servers  recheckTrouble
+	budget   RecheckBudget
 }
 
 func (s *Service) outstandingAudits(ctx context.Context, project, job uuid.UUID) (o outstanding, err error) {
@@ -24,6 +25,9 @@ func (s *Service) outstandingAudits(ctx context.Context, project, job uuid.UUID)
 		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
+			return err
+		}
+		if o.budget, err = s.readRecheckBudget(ctx, server, project); err != nil {
 			return err
 		}
 		o.servers, err = readRecheckTrouble(ctx, server)
@@ -40,6 +44,8 @@ func (o outstanding) explain(e *Explanation, job Job) {
 	case o.Rechecks == 0:
 	case o.servers.Servers == 0:
 		add(ReasonRecheckNobody, startRechecker, "%d rechecks wait: no server executes shards.", o.Rechecks)
+	case o.budget.spent():
+		e.Reasons = append(e.Reasons, o.budget.explain(o.Rechecks))
 	case why != "":
 		add("recheck_delayed", fmt.Sprintf("they go on by themselves when it is mended; after %v without any server that can, a job with a target error asks further agents instead", RecheckerGone), "%d rechecks wait: %s", o.Rechecks, why)
 	case o.Trouble != "":

@@ -17,6 +17,9 @@ type JobPlan struct {
 	Caught   int             `json:"caught" doc:"Approved agents that were caught, and are lent nothing."`
 	Policy   verify.Policy   `json:"policy"`
 	Forecast verify.Forecast `json:"forecast"`
+	// RecheckSeconds is nil where no shard of the version has been executed yet.
+	RecheckSeconds *float64      `json:"recheck_seconds,omitempty" doc:"About how long servers would execute shards of the job, by what this version's last jobs took; left out where there was none."`
+	RecheckBudget  RecheckBudget `json:"recheck_budget" doc:"For how long servers execute the project's shards on one day."`
 }
 
 // MaxPlannedAgents is how many agents a plan counts, the longest known first.
@@ -36,7 +39,9 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if err != nil {
 		return JobPlan{}, err
 	}
-	return JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}, nil
+	p := JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}
+	err = s.planRechecks(ctx, project, plan, &p)
+	return p, err
 }
 
 // forecast says what so many shards would take under a policy with the agents and servers at hand.

@@ -127,7 +127,8 @@ type ProjectChange struct {
 	MinIsolation     *string
 	Monitor          *threshold.Rules // without any threshold: none from now on
 	Heuristics       *HeuristicsPolicy
-	Weight           *int // an operator's to say
+	Weight           *int   // an operator's to say
+	RecheckSeconds   *int64 // as well; 0: the server's
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -138,6 +139,9 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 		}
 	}
 	if err := checkWeight(by, change.Weight); err != nil {
+		return p, err
+	}
+	if err := checkRecheckSeconds(by, change.RecheckSeconds); err != nil {
 		return p, err
 	}
 	var monitor []byte
@@ -157,7 +161,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 		if p, err = getProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight)
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds)
 		if err != nil {
 			return err
 		}
@@ -165,7 +169,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return ErrRevision
 		}
 		if err := auditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
-			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight,
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight, "recheck_seconds": change.RecheckSeconds,
 		}); err != nil {
 			return err
 		}

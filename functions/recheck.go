@@ -64,7 +64,8 @@ type recheckWork struct {
 	policy    verify.Policy
 	validator *ValidatorRef
 	function  functionRow
-	held      bool // by a switch
+	held      bool          // by a switch, or since the project's budget is spent
+	left      time.Duration // of the budget
 	shards    []recheck.Shard
 }
 
@@ -94,7 +95,7 @@ func (s *Service) Recheck(ctx context.Context, args RecheckArgs) error {
 		return s.freeBatch(ctx, args)
 	}
 	runs, err := s.executeBatch(ctx, turn, args, work)
-	unnoted := s.endRun(ctx, args.Batch)
+	unnoted := s.endRun(ctx, args, turn.used)
 	if len(runs) > 0 { // also of a batch that broke off in the middle
 		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
 			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
@@ -121,7 +122,7 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 	}
 	err = s.project(ctx, args.Project, func(tx *store.Tx) error {
 		work = recheckWork{}
-		held, err := heldOf(ctx, tx, args.Project)
+		held, err := s.heldOf(ctx, tx, args.Project)
 		if err != nil {
 			return err
 		}
@@ -144,7 +145,7 @@ func (s *Service) claimRechecks(ctx context.Context, args RecheckArgs) (work rec
 			if err := work.read(ctx, tx); err != nil {
 				return err
 			}
-			work.held = held.cover(work.function)
+			work.held, work.left = held.cover(work.function) || held.budget.spent(), held.budget.time()
 		}
 		steps, err := nextBatch(ctx, tx, args.Project, held)
 		if err != nil {
@@ -207,6 +208,9 @@ func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
 // nextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
 // the gate of rechecks.
 func nextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held heldFunctions) (steps []Step, err error) {
+	if held.budget.spent() {
+		return nil, nil
+	}
 	for _, long := range []bool{false, true} {
 		id := newID()
 		n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
@@ -300,7 +304,13 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args RecheckArgs
 	}
 	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.openInput(args.Project)}
 	runs := map[int64][]serverRun{}
-	cut := s.executeOnce(ctx, args, work, batch, runs)
+	once := func() error {
+		began := time.Now()
+		err := s.executeOnce(ctx, args, work, batch, runs)
+		turn.used, work.left = turn.used+time.Since(began), work.left-time.Since(began)
+		return err
+	}
+	cut := once()
 	if cut != nil && !errors.Is(cut, errSliceEnd) {
 		return s.settledRuns(ctx, args, work, runs), cut
 	}
@@ -318,7 +328,7 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args RecheckArgs
 		}
 		batch.HashSeed++
 		batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
-		err := s.executeOnce(ctx, args, work, batch, runs)
+		err := once()
 		if err != nil && !errors.Is(err, errSliceEnd) {
 			return s.settledRuns(ctx, args, work, runs), err
 		}

@@ -50,6 +50,7 @@ type turn struct {
 	project uuid.UUID
 	long    bool
 	has     bool
+	used    time.Duration // for executing shards
 }
 
 // takeTurn waits until the project may execute something. The caller gives the turn back.
@@ -89,10 +90,11 @@ func (t *turn) give() {
 type heldFunctions struct {
 	functions []string
 	versions  []int
+	budget    RecheckBudget // of the project
 }
 
-// heldOf reads them; the transaction is the project's again afterwards.
-func heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (h heldFunctions, err error) {
+// heldOf reads them, and what the project may spend; the transaction is the project's again afterwards.
+func (s *Service) heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (h heldFunctions, err error) {
 	type row struct {
 		Function string
 		Version  int
@@ -106,6 +108,9 @@ func heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (h heldFunctio
 		h.functions, h.versions = append(h.functions, r.Function), append(h.versions, r.Version)
 	}
 	if err != nil {
+		return h, err
+	}
+	if h.budget, err = s.readRecheckBudget(ctx, server, project); err != nil {
 		return h, err
 	}
 	return h, tx.AsProject(ctx)
@@ -128,11 +133,15 @@ func beginRun(ctx context.Context, tx pgx.Tx, args RecheckArgs, work recheckWork
 }
 
 // endRun notes that nothing of the batch runs any more, and tells the switches that wait for it. Where that fails it counts as ended in a minute.
-func (s *Service) endRun(ctx context.Context, batch uuid.UUID) error {
+// used is how long servers have executed shards of the project.
+func (s *Service) endRun(ctx context.Context, args RecheckArgs, used time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endRunTime)
 	defer cancel()
 	err := s.control(ctx, func(tx pgx.Tx) error {
-		switches, err := store.Values[uuid.UUID](ctx, tx, store.EndRecheckRun, batch)
+		switches, err := store.Values[uuid.UUID](ctx, tx, store.EndRecheckRun, args.Batch)
+		if err == nil {
+			_, err = store.Exec(ctx, tx, store.SpendRecheck, args.Project, used.Seconds())
+		}
 		for i := 0; i < len(switches) && err == nil; i++ {
 			err = notify(ctx, tx, channelAgents, switches[i])
 		}
@@ -158,6 +167,9 @@ func (s *Service) watchBatch(ctx context.Context, args RecheckArgs, work recheck
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	began := time.Now()
 	r.ended = func() {
+		if time.Since(began) >= work.left {
+			r.stop(errBudgetSpent)
+		}
 		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.long()) {
 			r.stop(errSliceEnd)
 		}
@@ -238,7 +250,7 @@ func (s *Service) mendRechecks(ctx context.Context, project uuid.UUID) error {
 // letNextBegin does something to the project's rechecks behind their gate, and enqueues the batches that may begin then. It is the last
 // thing that a transaction does.
 func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func() error) error {
-	held, err := heldOf(ctx, tx, project)
+	held, err := s.heldOf(ctx, tx, project)
 	if err != nil {
 		return err
 	}

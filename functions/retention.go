@@ -44,6 +44,7 @@ func (s *Service) Retain(ctx context.Context, _ RetentionArgs) error {
 			{store.ForgetSwitches, SwitchTTL},
 			{store.ForgetSessions, SessionLife},
 			{store.ForgetSignInLinks, SignInLinkTTL},
+			{store.ForgetRecheckSpent, recheckSpentFor},
 		} {
 			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
 				return err

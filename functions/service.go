@@ -86,6 +86,9 @@ type Options struct {
 	Quotas map[QuotaName]int64
 	// RecheckSlice is how long a batch keeps its slot while others wait. 0 means RecheckSlice.
 	RecheckSlice time.Duration
+	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that an operator has set nothing for; 0: for as
+	// many as it takes.
+	RecheckSeconds int64
 }
 
 // Observer counts what the steps do. Its methods must be cheap and safe to call at once.
@@ -124,6 +127,7 @@ type Service struct {
 	recheckSlice time.Duration
 	quotas       map[QuotaName]int64
 	splitPages   int64
+	recheckTime  int64 // of a project a day, in seconds
 }
 
 // New makes a Service.
@@ -157,6 +161,7 @@ func New(o Options) *Service {
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
+		recheckTime: o.RecheckSeconds,
 	}
 	s.waits = newWaits(s)
 	return s

@@ -106,16 +106,20 @@ func checkPriority(by Principal, asked int) (int, error) {
 	}
 }
 
+// operatorSets refuses to change what only an operator may.
+func operatorSets(what string) error {
+	return &Error{
+		Kind: KindForbidden, Code: "operator_sets", Message: "a project's " + what + " is for an operator to set", Hint: "leave it out, or ask an operator",
+	}
+}
+
 // checkWeight says whether a project's weight may be set so.
 func checkWeight(by Principal, weight *int) error {
 	switch {
 	case weight == nil:
 		return nil
 	case by.Role != RoleOperator:
-		return &Error{
-			Kind: KindForbidden, Code: "weight_not_allowed", Message: "a project's share of the agents is for an operator to set",
-			Hint: "leave the weight out, or ask an operator",
-		}
+		return operatorSets("weight")
 	case *weight < turns.MinWeight || *weight > turns.MaxWeight:
 		return Invalid("bad_weight", fmt.Sprintf("weight %d", *weight), fmt.Sprintf("choose a weight from %d to %d; %d is usual", turns.MinWeight, turns.MaxWeight, turns.DefaultWeight))
 	default:

@@ -148,7 +148,7 @@ func TestProjectsShareTurnsByTheirWeights(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, turns.DefaultWeight, p.Weight)
 	_, err = w.UpdateProject(t.Context(), w.by, mine, functions.ProjectChange{Weight: new(300)}, p.Revision)
-	requireCode(t, err, "weight_not_allowed")
+	requireCode(t, err, "operator_sets")
 	for _, wrong := range []int{turns.MinWeight - 1, turns.MaxWeight + 1} {
 		_, err = w.UpdateProject(t.Context(), w.server, mine, functions.ProjectChange{Weight: &wrong}, p.Revision)
 		requireCode(t, err, "bad_weight")

@@ -69,8 +69,10 @@ type Project struct {
 	// Heuristics is nil where the server's default holds.
 	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, and what follows from that; the server's default when left out."`
 	Weight     int               `json:"weight" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns. An operator sets it."`
-	Revision   int64             `json:"revision" doc:"Grows with every change; it is also the ETag."`
-	CreatedAt  time.Time         `json:"created_at"`
+	// RecheckSeconds is 0 where the server's default holds.
+	RecheckSeconds int64     `json:"recheck_seconds,omitempty" doc:"For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it."`
+	Revision       int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
+	CreatedAt      time.Time `json:"created_at"`
 }
 
 // Key is an API key without its secret.

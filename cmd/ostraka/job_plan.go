@@ -64,6 +64,18 @@ func (o *jobPlanOptions) run(ctx context.Context, function string) (err error) {
 	return printOne(o.terminal, &o.outputFlag, doc.Raw, planFields(doc.Value))
 }
 
+// rechecksText says what servers would execute, how long it would take them, and how long they may today.
+func rechecksText(p client.JobPlan) string {
+	text := fmt.Sprintf("%.0f by the server", p.Forecast.Rechecks)
+	if p.RecheckSeconds != nil && p.Forecast.Rechecks > 0 {
+		text += fmt.Sprintf(", about %.3g s", *p.RecheckSeconds)
+	}
+	if b := p.RecheckBudget; b.PerDay > 0 {
+		text += fmt.Sprintf("; %.3g s of the project's %d s are left today", b.Left, b.PerDay)
+	}
+	return text
+}
+
 func planFields(p client.JobPlan) [][2]string {
 	f := p.Forecast
 	fields := [][2]string{
@@ -72,7 +84,7 @@ func planFields(p client.JobPlan) [][2]string {
 		{"shards", fmt.Sprint(p.Shards)},
 		{"agents", fmt.Sprintf("%d, of %d owners", p.Agents, f.Owners)},
 		{"executions", fmt.Sprintf("%.3g a shard; %.3g if as many results as assumed are hostile", f.ExecutionsPerShard, f.WorstExecutionsPerShard)},
-		{"rechecks", fmt.Sprintf("%.0f by the server", f.Rechecks)},
+		{"rechecks", rechecksText(p)},
 		{"error bound", fmt.Sprintf("at most %.2g of the results are wrong, with %g hostile", f.ErrorBound, f.AssumeHostile)},
 		{"any wrong", answerRiskText(f.AnswerRisk)},
 		{"how", strings.Join(f.Notes, "; ")},

@@ -81,7 +81,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	notices := functions.NewNotices()
 	p.service = functions.New(functions.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
-		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent,
+		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
 		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(),
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

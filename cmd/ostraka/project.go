@@ -107,7 +107,7 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
-	var weight int64
+	var weight, seconds int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; what is not named stays as it is.
@@ -116,7 +116,8 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 --agents open to every agent of the installation that is approved and was not removed from the project.
 
 --weight, with an operator's key, is the project's share of agents that serve several projects: one of
-twice the weight has twice as many turns.
+twice the weight has twice as many turns. --recheck-seconds, likewise, is for how many seconds a day
+servers execute its shards; then its rechecks wait for midnight (UTC).
 
 Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
 function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
@@ -132,8 +133,11 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			if cmd.Flags().Changed("weight") {
 				change.Weight = &weight
 			}
+			if cmd.Flags().Changed("recheck-seconds") {
+				change.RecheckSeconds = &seconds
+			}
 			if change == (client.ProjectChange{}) {
-				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics or --weight")
+				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight or --recheck-seconds")
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -152,6 +156,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	limits.register(f)
 	f.StringVar(&heuristics, "heuristics", "", "what looks at code and results: a file of JSON (see docs/modules.md), none, or default, which is the server's")
 	f.Int64Var(&weight, "weight", defaultWeight, "1 to 1000: the project's share of agents that serve several projects; takes an operator's key")
+	f.Int64Var(&seconds, "recheck-seconds", 0, "for how many seconds a day servers execute the project's shards at most; 0: what the server says; takes an operator's key")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
@@ -209,8 +214,17 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"thresholds", thresholdWords(p.Monitor)},
 		{"heuristics", heuristicsWords(p.Heuristics)},
 		{"weight", fmt.Sprint(p.Weight)},
+		{"server time", serverTimeText(p.RecheckSeconds)},
 		{"created", shortTime(p.CreatedAt)},
 	})
+}
+
+// serverTimeText says for how long servers execute a project's shards.
+func serverTimeText(perDay int64) string {
+	if perDay == 0 {
+		return "what the server says"
+	}
+	return fmt.Sprintf("%d s a day", perDay)
 }
 
 func onOff(b bool) string {

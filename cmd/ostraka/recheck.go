@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/pflag"
 
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/python"
@@ -41,6 +42,7 @@ type recheckConfig struct {
 	Warm          int
 	Concurrent    int
 	RequireGVisor bool
+	Seconds       int64          // that a project has on one day; 0: any number
 	Optional      bool           // a sandbox that is not to be had is no error
 	Python        python.Options // of the interpreter
 }
@@ -51,6 +53,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.StringVar(&c.DockerHost, "docker-host", "", "Docker daemon, such as unix:///var/run/docker.sock (or DOCKER_HOST)")
 	f.IntVar(&c.Warm, "recheck-warm", 1, fmt.Sprintf("how many containers wait, started: 0 to %d", docker.MaxWarm))
 	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks of a project run at a time, and one more of others: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
+	f.Int64Var(&c.Seconds, "recheck-seconds", 0, "for how many seconds a day servers execute a project's shards at most, all servers together; 0: for as many as it takes. project set --recheck-seconds says it for one project")
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
@@ -68,6 +71,8 @@ func (c *recheckConfig) complete(t *terminal) error {
 		return usageError("--recheck-warm is %d: 0 to %d containers can wait", c.Warm, docker.MaxWarm)
 	case c.Concurrent < 1 || c.Concurrent > docker.MaxConcurrent:
 		return usageError("--recheck-concurrent is %d: 1 to %d are possible", c.Concurrent, docker.MaxConcurrent)
+	case c.Seconds < 0 || c.Seconds > functions.MaxRecheckSeconds:
+		return usageError("--recheck-seconds is %d: 1 to %d seconds a day, or 0", c.Seconds, functions.MaxRecheckSeconds)
 	case c.RequireGVisor && c.Sandbox != recheckDocker:
 		return usageError("--recheck-gvisor needs --recheck-sandbox docker")
 	}
