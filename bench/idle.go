@@ -276,7 +276,8 @@ func (w *idleWorld) wakes(ctx context.Context) (took []float64, err error) {
 	}
 	for len(took) < idleWakes {
 		began := time.Now()
-		if _, err := w.submitOne(ctx); err != nil {
+		job, err := w.submitOne(ctx)
+		if err != nil {
 			return nil, err
 		}
 		select {
@@ -284,7 +285,7 @@ func (w *idleWorld) wakes(ctx context.Context) (took []float64, err error) {
 			return nil, ctx.Err()
 		case key := <-lent:
 			took = append(took, time.Since(began).Seconds())
-			if err := waits(key); err != nil {
+			if err := errors.Join(w.cancelJob(ctx, job), waits(key)); err != nil { // the next agent would look through it first
 				return nil, err
 			}
 		case <-time.After(time.Minute):
