@@ -175,8 +175,10 @@ func fieldText(e *huma.ErrorDetail) string {
 // plainNumber writes the bound of a number as people do: huma says "expected number <= 1e+06".
 func plainNumber(message string) string {
 	for _, bound := range [][2]string{
-		{"expected number >= ", "must be a number, and %s at least"}, {"expected number <= ", "must be a number, and %s at most"},
-		{"expected number > ", "must be a number, and more than %s"}, {"expected number < ", "must be a number, and less than %s"},
+		{"expected number >= ", "must be a number, and %s at least"},
+		{"expected number <= ", "must be a number, and %s at most"},
+		{"expected number > ", "must be a number, and more than %s"},
+		{"expected number < ", "must be a number, and less than %s"},
 	} {
 		text, found := strings.CutPrefix(message, bound[0])
 		if !found {

@@ -70,7 +70,7 @@ func TestPlainAgreesWithTheForkingDriver(t *testing.T) {
 		"many inodes":         {"import os\ndef handler(x):\n    for i in range(20): os.mkdir(str(i))\n    return 1", "1", func(c *Config) { c.Manifest.Limits.Inodes = 16 }, StatusInodeLimit},
 		"a large output":      {"def handler(x): return 'x' * 2000", "1", func(c *Config) { c.Manifest.Limits.OutputBytes = 1000 }, StatusOutputLimit},
 		"a chatty function":   {"def handler(x): print('x' * 100000); return 1", "1", func(c *Config) { c.Manifest.Limits.StdoutBytes = 1000 }, StatusLogLimit},
-		"a busy loop":         {"def handler(x):\n    while True: pass", "1", func(c *Config) { c.Manifest.Limits.CPUSeconds = 1 }, StatusCPULimit},
+		"a busy loop":         {"def handler(x):\n    while True: pass", "1", func(c *Config) { c.Manifest.Limits.CPUSeconds, c.Manifest.Limits.WallSeconds = 1, 120 }, StatusCPULimit},
 		"a sleeper":           {"import time\ndef handler(x): time.sleep(60)", "1", func(c *Config) { c.Manifest.Limits.WallSeconds = 1 }, StatusTimeout},
 		"a link as artifact":  {"import os\ndef handler(x): os.symlink('/etc/passwd', os.environ['OSTRAKA_OUTPUT'] + '/l')", "1", nil, StatusError},
 		"a second frame":      {"import os\ndef handler(x):\n    for fd in range(3, 9):\n        try: os.write(fd, b'O' + bytes(7) + b'\\x01' + b'7')\n        except OSError: pass\n    return 1", "1", nil, StatusError},
