@@ -96,9 +96,19 @@ func TestChargesOfAnUnsteadyVersionAreVoidBackToItsStart(t *testing.T) {
 	w.opened()
 	unlucky := w.agent(liar) // what it gives is a matter of chance, which nobody sees yet
 	good := w.agent(honest)
-	first := w.submit(60, bounded(1e-3))
-	done := w.workOff(first, 10, unlucky, good)
-	require.Equal(t, functions.JobFinished, done.State, done.Error)
+	var first functions.Job
+	// In jobs of two shards both are audited, whatever is drawn, and chance explains the few charges that come of them: two jobs at most.
+	for range verify.CatchFailures {
+		if w.count("select count(*) from trust where caught_at is not null") > 0 {
+			break
+		}
+		first = w.submit(2, bounded(1e-3))
+		w.settleAll()
+		unlucky.do(2)
+		w.settleAll()
+		done := w.workOff(first, 2, good)
+		require.Equal(t, functions.JobFinished, done.State, done.Error)
+	}
 	require.Equal(t, int64(1), w.count("select count(*) from trust where caught_at is not null"))
 	require.Len(t, w.flags(first.ID, functions.FlagCaught), 1)
 	seeds := 0
@@ -111,7 +121,7 @@ func TestChargesOfAnUnsteadyVersionAreVoidBackToItsStart(t *testing.T) {
 		}
 	})
 	second := w.submit(2, bounded(1e-3))
-	done = w.workOff(second, 10, good)
+	done := w.workOff(second, 10, good)
 	require.Equal(t, functions.JobReview, done.State, "%+v", done)
 	require.Zero(t, w.count("select count(*) from trust where caught_at is not null or failed > 0 or audits_failed > 0"))
 	require.Empty(t, w.flags(first.ID, functions.FlagCaught))
