@@ -50,6 +50,9 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 	if d, err = d.forgive(ctx, tx); err != nil {
 		return j, err
 	}
+	if err := d.lockAudits(ctx, tx); err != nil {
+		return j, err
+	}
 	agents := inOrder(d.counts)
 	for _, agent := range agents {
 		c := d.counts[agent]
@@ -164,6 +167,20 @@ func (d settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
+// lockAudits lets one transaction at a time end audits of an owner's results in a job, so that of two that end its last ones the second one
+// sees both. It comes before agents' trust in the order of locks.
+func (d settlement) lockAudits(ctx context.Context, tx *store.Tx) error {
+	if len(d.verdicts) == 0 {
+		return nil
+	}
+	agents := make([]uuid.UUID, len(d.verdicts))
+	for i, v := range d.verdicts {
+		agents[i] = v.AgentID
+	}
+	_, err := store.Values[bool](ctx, tx, store.LockOwnerAudits, d.job, agents)
+	return err
+}
+
 // endAudits writes how audits ended, and finds what follows for their windows.
 func (d settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []Step, err error) {
 	n := len(d.verdicts)
@@ -181,9 +198,6 @@ func (d settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []Step, 
 			}
 			windows[id].add(v.state)
 		}
-	}
-	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, agents); err != nil { // of two that end an agent's last audits the second one sees both
-		return nil, err
 	}
 	if _, err := store.Exec(ctx, tx, store.DecideAudits, d.job, agents, shards, states, reasons); err != nil {
 		return nil, err

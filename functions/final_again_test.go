@@ -81,6 +81,41 @@ func TestAWindowWaitsForAllAuditsOfItsAgent(t *testing.T) {
 	w.requireQuiet()
 }
 
+// TestAWindowWaitsForAllAuditsOfItsOwner: those of other agents that the owner has in the job, too.
+func TestAWindowWaitsForAllAuditsOfItsOwner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withCourt(&court{}))
+	w.opened()
+	job := w.submit(600, bounded(0.05))
+	w.settleAll()
+	one, two, other := w.sibling(honest), w.sibling(honest), w.agent(honest)
+	require.Equal(t, 200, one.do(200))
+	require.Equal(t, 200, two.do(200))
+	require.Equal(t, 200, other.do(200))
+	taken := false
+	w.drain(func(s waiting) {
+		if s.Kind == (functions.RecheckArgs{}).Kind() && !taken {
+			taken = true
+			w.exec("delete from rechecks where shard = (select min(shard) from audits where agent_id = $1 and state = 'drawn')", one.id)
+		}
+		w.once(s)
+	})
+	require.True(t, taken)
+	require.Equal(t, int64(1), w.count("select count(*) from audits where state = 'drawn'"))
+	require.Zero(t, w.count("select count(*) from windows where state = 'passed' and agent_id <> $1", other.id), "neither the agent's nor its sibling's")
+	require.Equal(t, int64(1), w.count("select count(*) from windows where state = 'closing' and passed >= audits and agent_id = $1", two.id))
+	require.Zero(t, w.count("select count(*) from windows where state <> 'passed' and agent_id = $1", other.id), "another owner's do not wait")
+
+	batch := uuid.New()
+	w.exec("insert into rechecks (job_id, shard, why) values ($1, $2, 'audit')", job.ID, w.count("select shard from audits where state = 'drawn'"))
+	w.exec("insert into recheck_batches (id) values ($1)", batch)
+	require.NoError(t, w.Recheck(t.Context(), functions.RecheckArgs{Project: w.project, Batch: batch}))
+	w.settleAll()
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
+	require.Zero(t, w.count("select count(*) from windows where state <> 'passed'"))
+	w.requireQuiet()
+}
+
 // TestAFailedAuditDropsTheWindowsOfItsOwner: in the same moment, whatever waits in them.
 func TestAFailedAuditDropsTheWindowsOfItsOwner(t *testing.T) {
 	t.Parallel()

@@ -202,6 +202,11 @@ func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
 		}
 		w.shards = append(w.shards, shard)
 	}
+	order := make(map[int64]int, len(w.numbers)) // in which they were claimed, not that of their numbers
+	for i, n := range w.numbers {
+		order[n] = i
+	}
+	slices.SortFunc(w.shards, func(a, b recheck.Shard) int { return order[a.Number] - order[b.Number] })
 	return nil
 }
 

@@ -355,7 +355,9 @@ func TestOneOwnerIsNoPlatform(t *testing.T) {
 	one, two := w.sibling(liar).on("arm64").known(50), w.sibling(liar).on("arm64").known(50)
 	done := w.platforms(one, two)
 	require.Equal(t, functions.JobFinished, done.State, done.Error)
-	require.Equal(t, int64(2), w.count("select count(*) from trust where failed > 0"))
+	// What is proven against one has the other's results taken back: whether those were audited before is a matter of the draw.
+	require.Positive(t, w.count("select count(*) from trust where failed > 0"))
+	require.Zero(t, w.count("select count(*) from lease_cursors where failed_excused > 0 or audits_excused > 0"), "nobody is excused")
 	require.Empty(t, w.flags(done.ID, functions.FlagDivergence))
 }
 

@@ -78,8 +78,8 @@ func (c *windowCount) write(ctx context.Context, tx *store.Tx, d settlement, id 
 	return nil, nil
 }
 
-// passWindows has windows of agents pass whose audits have all passed, where no other audit of the agent's results is under way: one that was
-// drawn before may prove what the window's own have not met. The agents' trust is locked.
+// passWindows has windows of agents and of their owners' other agents pass whose audits have all passed, where no other audit of the owner's
+// results is under way: one that was drawn before may prove what the window's own have not met. The owners' audits are locked.
 func (d settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid.UUID) ([]Step, error) {
 	type row struct {
 		AgentID uuid.UUID

@@ -257,6 +257,7 @@ var (
 	LockJob              = load("lock_job")
 	LockJobForSplit      = load("lock_job_for_split")
 	LockModules          = load("lock_modules")
+	LockOwnerAudits      = load("lock_owner_audits")
 	LockOwnerWindows     = load("lock_owner_windows")
 	LockRules            = load("lock_rules")
 	LockShards           = load("lock_shards")

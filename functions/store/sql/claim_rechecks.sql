@@ -1,4 +1,5 @@
--- Of those that were asked for at one time the order is drawn by the batch's secret name, so that nobody knows which are left for last.
+-- Of those that were asked for at one time the order is drawn by the batch's secret name, so that nobody knows which are left for last: neither
+-- of those that wait, nor of those that the batch has, which may end before its last ones.
 -- What the batch $1 had when it was cut off, and else the oldest of its lane that nobody has taken: of one job, at most $2 shards, which took agents
 -- $3 microseconds together, but always one. What agents say of it is not enough: if each takes as long, or puts out as much, as its
 -- function may, the batch is through after $4 seconds and has $5 bytes. What switches hold ($6: functions, empty: all; $7: versions, 0: all)
@@ -33,7 +34,8 @@ taken as (
     where r.job_id = p.job_id and r.shard = p.shard and (p.total <= $3 or p.nth = 1)
     returning r.job_id, r.shard
 )
-select job_id, shard from taken
-union
-select job_id, shard from rechecks where batch = $1
-order by shard
+select job_id, shard from (
+    select job_id, shard from taken
+    union
+    select job_id, shard from rechecks where batch = $1
+) of order by md5($1::uuid::text || shard)
