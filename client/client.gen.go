@@ -2387,6 +2387,9 @@ type Job struct {
 	Heuristics []HeuristicRef     `json:"heuristics,omitempty"`
 	ID         openapi_types.UUID `json:"id"`
 
+	// Owners Whose agents brought the results; not in lists, and not where the first answer is believed.
+	Owners *OwnerShares `json:"owners,omitempty"`
+
 	// Parent The job that this one follows up.
 	Parent    *openapi_types.UUID `json:"parent,omitempty"`
 	Partition Partition           `json:"partition"`
@@ -2982,6 +2985,37 @@ type NewSigningKey struct {
 type Object struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
+}
+
+// OwnerShare defines model for OwnerShare.
+type OwnerShare struct {
+	Agents int64 `json:"agents"`
+
+	// Owner Whose agents they are, or which agent where it has no owner.
+	Owner   string  `json:"owner"`
+	Results int64   `json:"results"`
+	Share   float64 `json:"share"`
+}
+
+// OwnerShares defines model for OwnerShares.
+type OwnerShares struct {
+	// Above One owner has brought more than the stated share.
+	Above bool `json:"above"`
+
+	// ErrorBound With a target error: the largest share of wrong results that is to be expected when any one owner is hostile, whatever its share, and others besides that have the stated share together. The target error itself, as long as no owner has more than the stated share.
+	ErrorBound float64 `json:"error_bound,omitempty"`
+
+	// Largest The owners that brought most, at most five.
+	Largest []OwnerShare `json:"largest"`
+
+	// Owners Owners whose agents have brought results.
+	Owners int64 `json:"owners"`
+
+	// Results Results that they have brought, whatever became of them.
+	Results int64 `json:"results"`
+
+	// Stated The share of hostile results against which the policy is kept: no owner should have more.
+	Stated float64 `json:"stated"`
 }
 
 // Pardon defines model for Pardon.

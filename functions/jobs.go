@@ -79,7 +79,10 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 			return orNotFound(err, "job", id)
 		}
 		job = row.job()
-		job.Verification, err = job.verification(ctx, tx, id)
+		if job.Verification, err = job.verification(ctx, tx, id); err != nil {
+			return err
+		}
+		job.Owners, err = job.ownerShares(ctx, tx, id)
 		return err
 	})
 	return job, err

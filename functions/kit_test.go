@@ -63,6 +63,7 @@ func newWorld(t testing.TB, change ...func(*functions.Options)) *world {
 	require.NoError(t, err)
 	w.options = functions.Options{Store: w.store, Blobs: w.blobs, Modules: modules, Queue: w.queue, Notices: functions.NewNotices(), Log: log}
 	w.options.FirstLoan = functions.MaxLeaseShards // agents here say how many shards they want; those of loan_test.go begin small
+	w.options.ShareWait = -1                       // nor do they wait for others; those of shares_lent_test.go do
 	for _, c := range change {
 		c(&w.options)
 	}

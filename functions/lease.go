@@ -192,6 +192,7 @@ type pickedShard struct {
 type borrower struct {
 	job, agent uuid.UUID
 	kin        string // the owner whose other agents' shards it is not lent; empty: nobody's
+	among      int    // of how many shards those that it is lent are drawn; 0: it is lent the first ones
 }
 
 // kinOf is the owner whose agents together have one voice about a shard, where the policy asks for independent ones.
@@ -213,11 +214,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if takesPart, err := gate.takesPart(ctx, tx, from.JobID, from.lender.owner, agent); err != nil || !takesPart {
 			return err
 		}
-		free, err := s.mayHold(ctx, tx, from.JobID, agent, from.lender)
+		free, err := s.mayHold(ctx, tx, from, agent, gate.Policy)
 		if err != nil || free == 0 {
 			return err
 		}
-		picked, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy)}, gate.Next, int(min(int64(most), free)))
+		picked, next, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}, gate.Next, int(min(int64(most), free)))
 		if err != nil || len(picked) == 0 {
 			return err
 		}
@@ -225,7 +226,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
 			return err
 		}
-		return s.saveLease(ctx, tx, agent, from, lease, idem)
+		return s.saveLease(ctx, tx, agent, from, lease, next, idem)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
@@ -233,38 +234,45 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 	return lease, nil
 }
 
-// pickShards takes shards from where the agent's last search ended, and then from the start for those that were opened again.
-func pickShards(ctx context.Context, tx *store.Tx, by borrower, next int64, most int) ([]pickedShard, error) {
-	picked, err := by.pick(ctx, tx, next, partition.MaxShards, most)
+// pickShards takes shards from where the agent's last search ended, and then from the start for those that were opened again. It says where the
+// next search begins.
+func pickShards(ctx context.Context, tx *store.Tx, by borrower, next int64, most int) (picked []pickedShard, then int64, err error) {
+	picked, then, err = by.pick(ctx, tx, next, partition.MaxShards, most)
 	if err != nil || len(picked) > 0 || next == 0 {
-		return picked, err
+		return picked, then, err
 	}
 	return by.pick(ctx, tx, 0, next, most)
 }
 
 // pick takes shards of a part of the job. Two agents of one owner that take shards at the same time do not see one another's leases: of
 // shards that another lease has by now, those that are its owner's are put back, by a statement that sees all that was lent before.
-func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most int) ([]pickedShard, error) {
+func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most int) (picked []pickedShard, next int64, err error) {
 	type row struct {
 		pickedShard
 		Shared bool
+		First  int64 // where the next search begins
 	}
-	rows, err := store.Many[row](ctx, tx, store.LendShards, by.job, by.agent, from, to, most, MaxLeaseInput, by.kin)
+	query, values := store.LendShards, []any{by.job, by.agent, from, to, most, MaxLeaseInput, by.kin}
+	if by.among > 0 {
+		query, values = store.DrawShards, append(values, max(by.among, most))
+	}
+	rows, err := store.Many[row](ctx, tx, query, values...)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var shared []int64
-	picked := make([]pickedShard, len(rows))
+	picked = make([]pickedShard, len(rows))
 	for i, r := range rows {
+		next = r.First
 		if picked[i] = r.pickedShard; r.Shared && by.kin != "" {
 			shared = append(shared, r.Number)
 		}
 	}
 	if len(shared) == 0 {
-		return picked, nil
+		return picked, next, nil
 	}
 	back, err := store.Values[int64](ctx, tx, store.PutBackShards, by.job, by.agent, shared, by.kin)
-	return slices.DeleteFunc(picked, func(p pickedShard) bool { return slices.Contains(back, p.Number) }), err
+	return slices.DeleteFunc(picked, func(p pickedShard) bool { return slices.Contains(back, p.Number) }), next, err
 }
 
 func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []pickedShard) *Lease {
@@ -287,14 +295,13 @@ func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
 	return stored
 }
 
-func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *Lease, idem Idempotency) error {
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *Lease, next int64, idem Idempotency) error {
 	l := from.lender
 	numbers := make([]int64, len(lease.Shards))
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
 	}
-	last := numbers[len(numbers)-1]
-	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, last+1, l.owner, l.block, l.class); err != nil {
+	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)

@@ -58,6 +58,9 @@ type Options struct {
 	LeaseTTL time.Duration
 	// FirstLoan is how many shards of a job an agent may hold that has brought nothing back. 0 means verify.FirstLoan.
 	FirstLoan int64
+	// ShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do. 0 means DefaultShareWait;
+	// less means that it does not wait, and that shards are lent in the order of their numbers.
+	ShareWait time.Duration
 	// FollowupsOff switches follow-up jobs off for the whole installation.
 	FollowupsOff bool
 	// EULA is the agreement that agents must have accepted. The zero value means the one in this program.
@@ -112,6 +115,7 @@ type Service struct {
 	log          *slog.Logger
 	leaseTTL     time.Duration
 	firstLoan    int64
+	shareWait    time.Duration
 	followupsOff bool
 	eula         eula.Document
 	tokensOnly   bool
@@ -138,6 +142,9 @@ func New(o Options) *Service {
 	if o.FirstLoan == 0 {
 		o.FirstLoan = verify.FirstLoan
 	}
+	if o.ShareWait == 0 {
+		o.ShareWait = DefaultShareWait
+	}
 	if o.ScoreTime == 0 {
 		o.ScoreTime = MaxScoreTime
 	}
@@ -158,7 +165,7 @@ func New(o Options) *Service {
 	}
 	s := &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
-		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
+		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, shareWait: o.ShareWait, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 		recheckTime: o.RecheckSeconds,

@@ -254,6 +254,7 @@ type Job struct {
 	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
 	// Verification is missing in lists.
 	Verification *JobVerification `json:"verification,omitempty" doc:"What speaks for the results, where the policy has a target error or the server executes shards; not in lists."`
+	Owners       *OwnerShares     `json:"owners,omitempty" doc:"Whose agents brought the results; not in lists, and not where the first answer is believed."`
 	Aggregate    *Aggregate       `json:"aggregate,omitempty"`
 	Run          int              `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
 	// AggregationError is why the aggregation failed.

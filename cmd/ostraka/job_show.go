@@ -33,6 +33,8 @@ func jobFields(j client.Job) [][2]string {
 		{"audits", auditsText(j.Verification)},
 		{"taken back", takenBackText(j.Verification)},
 		{"incidents", incidentsText(j)},
+		{"owners", ownersText(j.Owners)},
+		{"attention", aboveShareText(j)},
 		{"validator", validatorText(j.Validator)},
 		{"heuristics", resultHeuristicsText(j.Heuristics)},
 		{"created", shortTime(j.CreatedAt) + " by " + j.CreatedBy},

@@ -1,6 +1,9 @@
 package verify
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // FirstLoan is how many shards an agent that has brought nothing back may hold
 // of a job. An honest agent asks for fewer, since it does not know how long they
@@ -62,6 +65,18 @@ func CreditAfter(credit, brought, lost, first int64) int64 {
 		credit = max(credit-lost, 1-first)
 	}
 	return credit
+}
+
+// ShareCap is how many attempts of a job one owner is lent while agents of others
+// have nothing to do: the stated share of them, or an equal part where the owners
+// that are there are fewer (0: they are not counted), and one at least. Whoever asks first does not decide a
+// job by that.
+func ShareCap(stated float64, attempts int64, owners int) int64 {
+	share := stated
+	if owners > 0 {
+		share = max(stated, 1/float64(owners))
+	}
+	return max(1, int64(math.Ceil(min(1, share)*float64(attempts)-rounding)))
 }
 
 // Pause is how long an agent is lent nothing after so many leases in a row that

@@ -46,6 +46,33 @@ func (b Bound) Budget(n int, o Owner) float64 {
 	return max(0, budget)
 }
 
+// Against is the share of wrong results that is to be expected at most when owners
+// who give such shares of the results are hostile, whatever they do. For one owner
+// it is never more than the target error, nor for owners with the stated share
+// together; above that it grows with each owner. The budgets of an owner's windows
+// are at most ρ·n each, and ε·N together.
+func (b Bound) Against(shares ...float64) float64 {
+	sum := 0.0
+	for _, s := range shares {
+		sum += min(1, max(0, s)*(1-b.Hostile)/b.Hostile)
+	}
+	return b.TargetError * sum
+}
+
+// StandsAt is the bound that holds where owners have such shares of the results, if
+// any of them is hostile, and beside it others that together have no more than the
+// stated share: the target error, as long as no owner has more.
+func (b Bound) StandsAt(shares ...float64) float64 {
+	largest := 0.0
+	for _, s := range shares {
+		largest = max(largest, s)
+	}
+	if largest <= b.Hostile+rounding {
+		return b.TargetError
+	}
+	return b.Against(largest, min(b.Hostile, 1-largest))
+}
+
 // within is the least number of audits of n results with which at most so many
 // wrong ones are expected to stay, whatever their number is; ok is false when
 // not even an audit of every result would do.

@@ -80,3 +80,25 @@ func TestRisk(t *testing.T) {
 		}
 	})
 }
+
+// TestAgainst: the target error for any single owner and for the stated share together, and more beyond.
+func TestAgainst(t *testing.T) {
+	b := Derive(Policy{TargetError: 1e-3})
+	require.InDelta(t, 0.9e-3, b.Against(0.1), 1e-12)
+	require.InDelta(t, 0.9e-3, b.Against(0.05, 0.04, 0.01), 1e-12)
+	require.InDelta(t, 1e-3, b.Against(0.9), 1e-12, "a single owner, whatever its share")
+	require.InDelta(t, 2e-3, b.Against(0.4, 0.4), 1e-12)
+	require.InDelta(t, 1e-3, b.StandsAt(0.1, 0.02), 1e-12)
+	require.InDelta(t, 1.89e-3, b.StandsAt(0.02, 0.11), 1e-12)
+	require.InDelta(t, 1e-3, b.StandsAt(1), 1e-12, "nobody else is left")
+	require.InDelta(t, 1e-3, b.StandsAt(), 1e-12)
+}
+
+func TestShareCap(t *testing.T) {
+	require.Equal(t, int64(100), ShareCap(0.1, 1000, 100))
+	require.Equal(t, int64(500), ShareCap(0.1, 1000, 2))
+	require.Equal(t, int64(101), ShareCap(0.1, 1001, 10))
+	require.Equal(t, int64(1), ShareCap(0.1, 3, 100))
+	require.Equal(t, int64(1), ShareCap(0.1, 7, 0), "nobody is counted")
+	require.Equal(t, int64(7), ShareCap(0.1, 7, 1))
+}

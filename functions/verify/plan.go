@@ -161,23 +161,26 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		replicated += more
 	}
 	n := float64(max(1, shards))
+	audits := extra
+	if !m.Recheck { // each by as many further agents as make an answer credible
+		extra *= float64(b.Voices - 1)
+	}
 	f.PerShard = 1 + (extra+replicated)/n
 	f.Worst = f.PerShard / (1 - f.Hostile)
-	how := "by replicas at other owners, since no server can execute shards now"
 	if m.Recheck {
 		f.Rechecks = extra
-		how = "by the server"
+		f.note("one agent executes a shard; %.0f further executions are audits by the server", extra)
+	} else {
+		f.note("one agent executes a shard; %.0f results are audited by %d further owners each, %.0f executions, since no server can execute shards now", audits, b.Voices-1, extra)
+		f.note("without a server the error bound holds only as far as it is chance which other owners audit: accomplices who ask for work more often than others get more of the audits")
 	}
-	f.note("one agent executes a shard; %.0f further executions are audits %s", extra, how)
 	f.note("a window of %d results of one agent closes with %d audits; of %d with %d", b.Window, b.full(b.Window, m), perAgent(hands, shards), b.full(perAgent(hands, shards), m))
 	if replicated > 0 {
 		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.0f executions", b.Voices, replicated)
 	}
 	switch {
-	case replicated > 0:
+	case replicated > 0, !m.Recheck && extra > 0:
 		f.needs(b.Voices)
-	case !m.Recheck && extra > 0:
-		f.needs(MinSupport)
 	default:
 		f.needs(1)
 	}
@@ -233,16 +236,13 @@ func (b Bound) forecast(e Evidence, owner Owner, results float64, m Means) (live
 	probation := max(0, float64(ProbationAudits-e.SinceFailure)) / b.Rate(Evidence{}, m)
 	early := min(results, probation)
 	live = early*b.Rate(Evidence{}, m) + (results-early)*b.Rate(Evidence{SinceFailure: ProbationAudits}, m)
-	waiting := results
-	if m.Recheck {
-		waiting -= live // what the server confirmed is final
-	}
+	waiting := results - live // what the server, or enough others, confirmed is final
 	windows := math.Floor(waiting / float64(b.Window))
 	closing = windows * float64(b.Close(Pool{Results: b.Window, Owner: owner}, m).Audits)
 	rest := int(math.Ceil(waiting - windows*float64(b.Window) - rounding))
 	c := b.Close(Pool{Results: rest, Owner: owner}, m)
 	if c.Voices > 0 {
-		return live, closing, float64(rest * (c.Voices - 1))
+		return live, closing, (waiting - windows*float64(b.Window)) * float64(c.Voices-1)
 	}
 	return live, closing + float64(c.Audits), 0
 }

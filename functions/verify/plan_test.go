@@ -29,12 +29,14 @@ func TestPlan(t *testing.T) {
 		stuck    bool
 	}{
 		{"a large job", target, hands(10, proven), 1_000_000, true, 1.027, 1e-3, false},
-		{"a large job without rechecks", target, hands(10, proven), 1_000_000, false, 1.029, 1e-3, false},
+		{"a large job without rechecks: four owners settle an audit", target, hands(10, proven), 1_000_000, false, 1.087, 1e-3, false},
 		{"fresh agents", target, hands(10, Evidence{}), 100_000, true, 1.03, 1e-3, false},
 		{"a small job is rechecked", target, hands(10, Evidence{}), 10, true, 2.05, 1e-3, false},
-		{"a small job without rechecks is replicated", target, hands(10, Evidence{}), 10, false, 4.05, 1e-3, false},
+		{"a small job without rechecks is replicated", target, hands(10, Evidence{}), 10, false, 4, 1e-3, false},
 		{"a middling job", target, hands(10, Evidence{}), 1000, true, 1.39, 1e-3, false},
-		{"too few owners for replicas", target, hands(3, Evidence{}), 3, false, 4.05, 1e-3, true},
+		{"eight owners and no server", target, hands(8, Evidence{}), 1_600, false, 1.84, 1e-3, false},
+		{"three owners and no server never end", target, hands(3, proven), 100_000, false, 1.197, 1e-3, true},
+		{"too few owners for replicas", target, hands(3, Evidence{}), 3, false, 4, 1e-3, true},
 		{"nobody", target, nil, 10, true, 1, 1e-3, true},
 		{"a bound looser than the share of liars needs no audit", Policy{TargetError: 0.2}, hands(10, proven), 1_000, true, 1, 0.2, false},
 		{"quorum", Policy{Quorum: 2}, hands(10, proven), 1000, true, 2, 0.01, false},

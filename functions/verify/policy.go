@@ -61,6 +61,15 @@ func (p Policy) FailureLimit() int { return min(p.quorum()+1, p.maxAttempts()) }
 // all agents may have several of one owner try.
 func (p Policy) Independent() bool { return !p.None && p.Quorum != 1 }
 
+// Stated is the share of a job's results that hostile agents are assumed to give at
+// most.
+func (p Policy) Stated() float64 {
+	if p.AssumeHostile == 0 {
+		return DefaultHostile
+	}
+	return p.AssumeHostile
+}
+
 // Audited says whether results are checked by audits or by the server, and not
 // only by agents against one another.
 func (p Policy) Audited() bool { return p.TargetError != 0 || p.Recheck != "" }

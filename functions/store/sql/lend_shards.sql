@@ -27,4 +27,4 @@ lent as (
     from summed p where s.job_id = $1 and s.number = p.number and (p.total <= $6 or p.nth = 1)
     returning s.number, s.input, s.lent
 )
-select number, input, lent > 1 as shared from lent order by number
+select number, input, lent > 1 as shared, (select max(number) + 1 from lent) as first from lent order by number
