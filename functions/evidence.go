@@ -86,6 +86,9 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 	if err := d.addWrongAlike(ctx, tx); err != nil {
 		return j, err
 	}
+	if err := d.noteUnconfirmed(ctx, tx); err != nil {
+		return j, err
+	}
 	for _, agent := range agents {
 		step, err := d.enterWindow(ctx, tx, agent)
 		if err != nil {

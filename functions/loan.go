@@ -20,6 +20,8 @@ type loanRow struct {
 	Given  int64    // results that its owner's agents have brought
 	Capped *float64 // seconds since its owner was lent no more while others were there
 	Shards int64    // of the job
+	// Unconfirmed are the attempts of its owner's agents that ended without an answer where others gave one.
+	Unconfirmed int64
 }
 
 const (
@@ -38,7 +40,7 @@ const (
 // the agent has as many leases as it can work on, or has let too many end without a result.
 func (s *Service) mayHold(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID, policy verify.Policy) (int64, error) {
 	row, _, err := store.One[loanRow](ctx, tx, store.GetLoan, by.JobID, agent, by.lender.owner)
-	if err != nil || row.Paused || row.Leases >= verify.OpenLeases(by.lender.cores) {
+	if err != nil || row.Paused || verify.Unconfirmed(row.Unconfirmed, row.Given) || row.Leases >= verify.OpenLeases(by.lender.cores) {
 		return 0, err
 	}
 	free := verify.Loan{First: s.firstLoan, Agents: row.Agents, Held: row.Held, Credit: row.Credit}.Free()
@@ -129,6 +131,30 @@ func (s *Service) loseCredit(ctx context.Context, tx *store.Tx, l leaseIndexRow,
 	}
 	_, err = store.Exec(ctx, tx, store.SetCredit, l.JobID, l.AgentID, c.Credit, c.Idle, verify.Pause(c.Idle))
 	return err
+}
+
+// loseClaims has an agent lose what it may hold by attempts that ended without an answer: what they are worth is not known yet.
+func (s *Service) loseClaims(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, claims int64) error {
+	type credit struct {
+		Credit int64
+		Idle   int
+	}
+	c, found, err := store.One[credit](ctx, tx, store.LockCredit, job, agent)
+	if err != nil || !found {
+		return err
+	}
+	_, err = store.Exec(ctx, tx, store.LoseCredit, job, agent, verify.CreditAfter(c.Credit, 0, claims, s.firstLoan))
+	return err
+}
+
+// noteUnconfirmed counts for each agent the attempts that ended without an answer where somebody else gave one.
+func (d settlement) noteUnconfirmed(ctx context.Context, tx *store.Tx) error {
+	for _, agent := range inOrder(d.unconfirmed) {
+		if _, err := store.Exec(ctx, tx, store.AddUnconfirmed, d.job, agent, d.unconfirmed[agent]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lastCall is how long heartbeats may keep a lease without a result: a worker executes one shard after the other.

@@ -268,9 +268,19 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 		return Recorded{}, nil, err
 	}
 	return recorded, fresh, s.finishRecord(ctx, tx, post{
-		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), done: recorded.Done,
+		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), claims: claimsIn(fresh), done: recorded.Done,
 		wallSeconds: gate.Limits.WallSeconds,
 	})
+}
+
+// claimsIn counts results that are no answer: the agent says that it ran out of something.
+func claimsIn(results []checkedResult) (n int) {
+	for _, r := range results {
+		if s := verify.Status(r.Status); s != verify.OK && s != verify.Error {
+			n++
+		}
+	}
+	return n
 }
 
 // open says why the lease takes no results, if it does not.
@@ -418,14 +428,20 @@ func attemptColumns(results []checkedResult) []any {
 type post struct {
 	project, job, agent, lease, submission uuid.UUID
 	results                                int
+	claims                                 int  // of the results: attempts that ended without an answer
 	done                                   bool // with the whole lease
 	wallSeconds                            int64
 }
 
 // finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
 func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error {
-	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent); err != nil {
+	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent, p.results-p.claims); err != nil {
 		return err
+	}
+	if p.claims > 0 {
+		if err := s.loseClaims(ctx, tx, p.job, p.agent, int64(p.claims)); err != nil {
+			return err
+		}
 	}
 	if err := s.enqueue(ctx, tx, VerifyArgs{Project: p.project, Submission: p.submission}); err != nil {
 		return err

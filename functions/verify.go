@@ -134,6 +134,8 @@ type weighed struct {
 	alike    []alikeRow     // who was wrong alike
 	excused  []uuid.UUID    // agents that disagree since their platform does
 	unsteady []int64        // shards to which the server gave two answers
+	// unconfirmed are attempts that ended without an answer at shards to which somebody else gave one, for each agent.
+	unconfirmed map[uuid.UUID]int64
 	// platforms says that agents of a platform other than the server's were contradicted: the job's platforms are to be compared.
 	platforms bool
 	terms     *auditTerms // nil: the policy has no bound
@@ -302,6 +304,11 @@ func (w *weighed) decide(b bench, shard shardRow) {
 			w.add(id, d)
 		}
 	}
+	if verdict.Decision == verify.Accept && shard.State == ShardOpen {
+		for _, a := range b.attempts[shard.Number] {
+			w.unanswering(a)
+		}
+	}
 	w.alike = append(w.alike, b.wrongAlike(shard, verdict)...)
 	w.platforms = w.platforms || b.comparesPlatforms(verdict)
 }
@@ -362,6 +369,17 @@ func (a attemptRow) input() verify.Attempt {
 	}
 }
 
+// unanswering counts an attempt without an answer at a shard to which somebody else gave one.
+func (w *weighed) unanswering(a attemptRow) {
+	if a.AgentID == ServerAgent || a.Void || a.Status == verify.OK {
+		return
+	}
+	if w.unconfirmed == nil {
+		w.unconfirmed = map[uuid.UUID]int64{}
+	}
+	w.unconfirmed[a.AgentID]++
+}
+
 func (w *weighed) add(agent uuid.UUID, d verify.Delta) {
 	sum := w.of(agent)
 	sum.Passed += d.Passed
@@ -398,6 +416,7 @@ func (w *weighed) judgeLate(sub submissionRow, shard shardRow, b bench) {
 	if own == nil || own.AgentID == *shard.AgentID {
 		return
 	}
+	w.unanswering(*own)
 	var support []verify.Attempt
 	for _, a := range inputs {
 		standing, _ := verify.StandingOf(b.evidence[a.Agent])

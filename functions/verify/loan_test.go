@@ -76,3 +76,10 @@ func TestLoanProperties(t *testing.T) {
 		}
 	})
 }
+
+func TestUnconfirmed(t *testing.T) {
+	require.False(t, Unconfirmed(MaxUnconfirmed-1, MaxUnconfirmed-1), "one fewer")
+	require.True(t, Unconfirmed(MaxUnconfirmed, MaxUnconfirmed))
+	require.True(t, Unconfirmed(MaxUnconfirmed, 2*MaxUnconfirmed), "half")
+	require.False(t, Unconfirmed(MaxUnconfirmed, 2*MaxUnconfirmed+1))
+}
