@@ -26,6 +26,8 @@ type Metrics struct {
 	results  *prometheus.CounterVec
 	verdicts *prometheus.CounterVec
 	refused  *prometheus.CounterVec
+	objects  prometheus.Counter
+	bytes    prometheus.Counter
 }
 
 // NewMetrics registers the figures. Other parts of the program may register theirs in the same registry.
@@ -44,12 +46,14 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ostraka_verdicts_total", Help: "Verdicts about shards that were reached by this process, by decision.",
 		}, []string{"decision"}),
+		objects: prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_collected_objects_total", Help: "Objects that this process removed since nothing referred to them."}),
+		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_collected_bytes_total", Help: "Bytes of the objects that this process removed since nothing referred to them."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ostraka_http_too_many_requests_total", Help: "Requests that this process refused for a rate or a limit of a project, by which.",
 		}, []string{"whose"}),
 	}
 	for _, c := range []prometheus.Collector{
-		m.requests, m.leases, m.lent, m.results, m.verdicts, m.refused,
+		m.requests, m.leases, m.lent, m.results, m.verdicts, m.refused, m.objects, m.bytes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		if err := registry.Register(c); err != nil {
@@ -65,6 +69,12 @@ func (m *Metrics) Results(status string, n int) { m.results.WithLabelValues(stat
 // Verdicts counts verdicts that were reached.
 func (m *Metrics) Verdicts(decision string, n int) {
 	m.verdicts.WithLabelValues(decision).Add(float64(n))
+}
+
+// Collected counts objects that were removed since nothing referred to them.
+func (m *Metrics) Collected(objects, bytes int64) {
+	m.objects.Add(float64(objects))
+	m.bytes.Add(float64(bytes))
 }
 
 func (m *Metrics) refuse(whose string) { m.refused.WithLabelValues(whose).Inc() }

@@ -56,7 +56,18 @@ type backend interface {
 // max bytes, or more than MaxObject, with ErrTooLarge. Storing the same bytes again is harmless, and
 // mends a corrupt copy.
 func (s *Store) Put(ctx context.Context, project uuid.UUID, r io.Reader, max int64) (digest string, size int64, err error) {
-	return s.put(ctx, project, "", r, max)
+	return s.put(ctx, project, "", r, max, nil)
+}
+
+// PutAdmitted is Put, or PutDigest where digest is not empty, that asks admit once all has come and before anything is stored under its
+// name: an error of it is returned as it is, and nothing is stored.
+func (s *Store) PutAdmitted(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64, admit func(digest string, size int64) error) (string, int64, error) {
+	if digest != "" {
+		if err := CheckDigest(digest); err != nil {
+			return "", 0, fmt.Errorf("storing an object: %w", err)
+		}
+	}
+	return s.put(ctx, project, digest, r, max, admit)
 }
 
 // PutDigest is Put for content whose digest is known; it stores nothing and
@@ -65,11 +76,11 @@ func (s *Store) PutDigest(ctx context.Context, project uuid.UUID, digest string,
 	if err := CheckDigest(digest); err != nil {
 		return 0, fmt.Errorf("storing an object: %w", err)
 	}
-	_, size, err = s.put(ctx, project, digest, r, max)
+	_, size, err = s.put(ctx, project, digest, r, max, nil)
 	return size, err
 }
 
-func (s *Store) put(ctx context.Context, project uuid.UUID, want string, r io.Reader, max int64) (string, int64, error) {
+func (s *Store) put(ctx context.Context, project uuid.UUID, want string, r io.Reader, max int64, admit func(string, int64) error) (string, int64, error) {
 	if err := checkProject(project); err != nil {
 		return "", 0, fmt.Errorf("storing an object: %w", err)
 	}
@@ -85,6 +96,11 @@ func (s *Store) put(ctx context.Context, project uuid.UUID, want string, r io.Re
 	digest := hex.EncodeToString(sum[:])
 	if want != "" && want != digest {
 		return "", 0, fmt.Errorf("storing an object: %w: expected %s, got %s", ErrMismatch, want, digest)
+	}
+	if admit != nil {
+		if err := admit(digest, size); err != nil {
+			return "", 0, err
+		}
 	}
 	if err := s.backend.commit(ctx, f, objectKey(project, digest), sum, size); err != nil {
 		return "", 0, fmt.Errorf("storing object %s: %w", digest, err)

@@ -79,14 +79,30 @@ func (s *Service) NameObject(ctx context.Context, by Principal, project uuid.UUI
 
 func (s *Service) nameObject(ctx context.Context, by Principal, project uuid.UUID, name string, o Object, when FileCondition) (f NamedFile, err error) {
 	err = s.project(ctx, project, func(tx *store.Tx) error {
+		before, _, err := store.One[NamedFile](ctx, tx, store.GetFile, name)
+		if err != nil {
+			return err
+		}
 		row, done, err := store.One[NamedFile](ctx, tx, store.PutFile, name, o.Digest, o.Size, by.Actor(), when.New, when.Digest)
 		if err == nil && !done {
 			return ErrFileChanged.with("the file %q is not the one that the request expects", name)
 		}
-		f = row
-		return err
+		if f = row; err != nil || before.Digest == "" || before.Digest == o.Digest {
+			return err
+		}
+		return leaveObject(ctx, tx, project, before.Digest)
 	})
 	return f, err
+}
+
+// leaveObject has an object looked at in a day to which a name does not refer any more. It is the last thing that a transaction does.
+func leaveObject(ctx context.Context, tx *store.Tx, project uuid.UUID, digest string) error {
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = store.Exec(ctx, server, store.LookLater, project, digest, objectStays)
+	return err
 }
 
 // GetFile returns what a name means.
@@ -141,6 +157,9 @@ func (s *Service) DeleteFile(ctx context.Context, by Principal, project uuid.UUI
 		if err != nil {
 			return err
 		}
-		return audit(ctx, tx, by.Actor(), "file.delete", name, map[string]any{"digest": f.Digest, "size": f.Size})
+		if err := audit(ctx, tx, by.Actor(), "file.delete", name, map[string]any{"digest": f.Digest, "size": f.Size}); err != nil {
+			return err
+		}
+		return leaveObject(ctx, tx, project, f.Digest)
 	})
 }

@@ -208,7 +208,14 @@ func checkParams(params json.RawMessage) error {
 // keepBuiltin stores a built-in module among the project's objects: what a job has pinned is still there when another version of this
 // program, which ships other bytes, goes on with the job.
 func (s *Service) keepBuiltin(ctx context.Context, project uuid.UUID, m wasm.Module) error {
-	_, err := s.blobs.Stat(ctx, project, m.Digest)
+	err := s.project(ctx, project, func(tx *store.Tx) error {
+		_, err := store.Exec(ctx, tx, store.KeepObjects, []string{m.Digest})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keeping a built-in module: %w", err)
+	}
+	_, err = s.blobs.Stat(ctx, project, m.Digest)
 	if err == nil {
 		return nil
 	}

@@ -24,6 +24,7 @@ const (
 	QuotaResults        QuotaName = "results"
 	QuotaEvents         QuotaName = "events"
 	QuotaOpenUploads    QuotaName = "open_uploads"
+	QuotaObjectBytes    QuotaName = "object_bytes"
 	QuotaAgentsPerToken QuotaName = "agents_per_token"
 	QuotaRequests       QuotaName = "requests_per_key"
 	QuotaPolls          QuotaName = "polls"
@@ -37,6 +38,7 @@ const (
 	DefaultResults     = 1_000_000_000
 	DefaultEvents      = 10_000_000
 	DefaultOpenUploads = 1000
+	DefaultObjectBytes = 1 << 40
 	DefaultRequests    = 500
 	DefaultPolls       = 10_000
 	DefaultStreams     = 1000
@@ -63,6 +65,7 @@ func quotaKinds() []quotaKind {
 		{QuotaResults, DefaultResults, "shards of all jobs of the project, whose results are kept", "make larger shards" + askOperator, time.Hour},
 		{QuotaEvents, DefaultEvents, "events of all jobs of the project, counted every hour", "submit fewer and larger jobs" + askOperator, time.Hour},
 		{QuotaOpenUploads, DefaultOpenUploads, "uploads that were granted and not completed", "complete those that were begun; what is not completed is dropped after a day" + askOperator, time.Minute},
+		{QuotaObjectBytes, DefaultObjectBytes, "bytes of objects", "remove named files that are not needed: what nothing refers to goes after a day" + askOperator, time.Hour},
 		{QuotaAgentsPerToken, MaxTokenUses, "agents that may join with one enrolment token", "make another token" + askOperator, time.Hour},
 		{QuotaRequests, DefaultRequests, "requests a second with one key, ten times as many at once", "send fewer at a time" + askOperator, time.Second},
 		{QuotaPolls, DefaultPolls, "requests that wait at a time, on each server", "wait for several things with one request, or watch the project" + askOperator, 5 * time.Second},
@@ -118,6 +121,7 @@ type usageRow struct {
 	Results     int64
 	Events      int64
 	OpenUploads int64
+	ObjectBytes int64
 	Quotas      map[QuotaName]int64
 }
 
@@ -134,6 +138,8 @@ func (u usageRow) used(name QuotaName) (n int64, counted bool) {
 		return u.Events, true
 	case QuotaOpenUploads:
 		return u.OpenUploads, true
+	case QuotaObjectBytes:
+		return u.ObjectBytes, true
 	default:
 		return 0, false
 	}

@@ -36,6 +36,9 @@ type Queue interface {
 type Blobs interface {
 	Put(ctx context.Context, project uuid.UUID, r io.Reader, max int64) (digest string, size int64, err error)
 	PutDigest(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64) (size int64, err error)
+	// PutAdmitted asks before anything is stored under its name.
+	PutAdmitted(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64, admit func(digest string, size int64) error) (string, int64, error)
+	Delete(ctx context.Context, project uuid.UUID, digest string) error
 	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
 	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
 	Stat(ctx context.Context, project uuid.UUID, digest string) (int64, error)
@@ -98,6 +101,7 @@ type Options struct {
 type Observer interface {
 	Results(status string, n int)
 	Verdicts(decision string, n int)
+	Collected(objects, bytes int64)
 }
 
 // DefaultLeaseTTL is long enough that a busy agent misses two heartbeats without harm, and short enough that the shards of a dead
@@ -171,6 +175,7 @@ func New(o Options) *Service {
 		recheckTime: o.RecheckSeconds,
 	}
 	s.waits = newWaits(s)
+	s.blobs = &registered{Blobs: o.Blobs, service: s}
 	return s
 }
 
@@ -242,3 +247,6 @@ func (nobody) Results(string, int) {}
 
 // Verdicts tells nobody.
 func (nobody) Verdicts(string, int) {}
+
+// Collected tells nobody.
+func (nobody) Collected(int64, int64) {}

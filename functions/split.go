@@ -254,8 +254,26 @@ func insertShards(ctx context.Context, tx *store.Tx, job splitJob, source *split
 			return err
 		}
 		offset = inputs.Offset()
+		if err := keepFiles(ctx, tx, job, next); err != nil {
+			return err
+		}
 	}
 	_, err := store.Exec(ctx, tx, store.MoveSplit, job.ID, next, offset)
+	return err
+}
+
+// keepFiles keeps the files of shards that were just made as long as the project: nothing else says that a job reads them.
+func keepFiles(ctx context.Context, tx *store.Tx, job splitJob, next int64) error {
+	if job.Partition.Kind != partition.KindObjects {
+		return nil
+	}
+	if _, err := store.Exec(ctx, tx, store.KeepFiles, job.ID, job.SplitNext, next); err != nil {
+		return err
+	}
+	if next < job.ShardsTotal {
+		return nil
+	}
+	_, err := store.Exec(ctx, tx, store.InputsKept, job.ID)
 	return err
 }
 

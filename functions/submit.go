@@ -201,6 +201,9 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want NewJ
 	if n, known := spec.Count(); known {
 		return spec, n, nil
 	}
+	if _, err := s.blobs.Stat(ctx, project, spec.Source()); err != nil { // from here on it stays for a day
+		return spec, 0, objectError(err, spec.Source())
+	}
 	n, err := s.countInputs(ctx, project, spec)
 	return spec, n, err
 }

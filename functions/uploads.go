@@ -78,12 +78,16 @@ func (s *Service) keepUpload(ctx context.Context, by Principal, project uuid.UUI
 			return err
 		}
 		if !replayed {
+			if err := s.keepObject(ctx, tx, project, digest, size); err != nil {
+				return err
+			}
 			if _, err := store.Exec(ctx, tx, store.AddUpload, id, project, digest, size, by.Actor(), UploadTTL); err != nil {
 				return err
 			}
 			if err := s.within(ctx, tx, project, map[QuotaName]int64{QuotaOpenUploads: 1}); err != nil {
 				return err
 			}
+
 		}
 		var found bool
 		if row, found, err = store.One[uploadRow](ctx, tx, store.RenewUpload, id, project, UploadTTL); err != nil || !found {

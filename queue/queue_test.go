@@ -147,6 +147,10 @@ func (r *recorder) Retain(ctx context.Context, a functions.RetentionArgs) error 
 	return r.call(ctx, a)
 }
 
+func (r *recorder) Collect(ctx context.Context, a functions.CollectArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Seal(ctx context.Context, a functions.SealArgs) error { return r.call(ctx, a) }
 
 // work works the queue until the test ends, or until stop is called.

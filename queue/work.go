@@ -43,6 +43,7 @@ type Steps interface {
 	Expire(ctx context.Context, args functions.ExpireArgs) error
 	Stranded(ctx context.Context, args functions.StrandedArgs) error
 	ChargeTurns(ctx context.Context, args functions.ChargeTurnsArgs) error
+	Collect(ctx context.Context, args functions.CollectArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
 	Seal(ctx context.Context, args functions.SealArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
@@ -60,6 +61,8 @@ const (
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
+	// collectEvery is short, since one run looks at few objects.
+	collectEvery = 10 * time.Minute
 	// sealEvery is how long a record of an audit log waits for its seal.
 	sealEvery = 2 * time.Second
 	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
@@ -197,6 +200,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Expire, shortStep)
 	add(w, working, steps.Stranded, longStep)
 	add(w, working, steps.ChargeTurns, shortStep)
+	add(w, working, steps.Collect, longStep)
 	add(w, working, steps.Retain, longStep)
 	add(w, working, steps.Seal, longStep)
 	return w
@@ -213,7 +217,7 @@ func periodic() []*river.PeriodicJob {
 	}
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
-		every(sealEvery, functions.SealArgs{}), every(functions.TurnTime, functions.ChargeTurnsArgs{}),
+		every(sealEvery, functions.SealArgs{}), every(functions.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
 	}
 }
 

@@ -1,0 +1,1 @@
+update jobs set inputs_kept = true where id = $1
