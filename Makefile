@@ -92,7 +92,7 @@ chaos: ## kill parts of an installation 200 times (KILLS=20 for some), and check
 
 # Needs Go alone. Takes some minutes: 10^6 shards to each cell.
 .PHONY: bench-trust
-bench-trust: build ##- simulate the verification against agents that lie, and print the tables of docs/verification.md
+bench-trust: build ##- simulate the verification against agents that lie, and print the tables of docs/attacks.md
 	@echo "## target error 0.001, 10 % hostile"; bin/ostraka simulate
 	@echo "## 100 audits to a window, 10 % hostile"; bin/ostraka simulate --audits 100 --rules bound
 	@for share in 0.05 0.2 0.3; do echo "## target error 0.001, assuming and having $$share hostile"; \

@@ -61,7 +61,7 @@ func attacks() []attack {
 		{name: "large_job_before_small", run: largeJobBeforeSmall},
 		{name: "idle_agent", run: idleAgent},
 		{name: "control_flooded", run: controlFlooded},
-		{name: "noisy_neighbour", run: noisyNeighbour, known: "about half as quick, and less on a busy machine: tenants have no quotas"},
+		{name: "noisy_neighbour", run: noisyNeighbour, known: "a third to half as quick: tenants share the processors and the database"},
 		{name: "rechecks_held", run: rechecksHeld},
 	}
 }

@@ -156,7 +156,7 @@ func TestOptions(t *testing.T) {
 
 // The documentation shows what the command prints.
 func TestTheDocumentedTable(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/verification.md")
+	doc, err := os.ReadFile("../../../docs/attacks.md")
 	require.NoError(t, err)
 	require.Contains(t, string(doc), "ostraka simulate --results 20000 --populations honest,tenth,colluding,returning")
 	o := Default()
@@ -167,7 +167,7 @@ func TestTheDocumentedTable(t *testing.T) {
 	require.NoError(t, err)
 	var table strings.Builder
 	require.NoError(t, Table(&table, cells))
-	require.Contains(t, string(doc), table.String(), "run the command again and put its table into docs/verification.md")
+	require.Contains(t, string(doc), table.String(), "run the command again and put its table into docs/attacks.md")
 }
 
 // One owner of ten that is the quickest gives half and more of the results, and comes back under a new name whenever it is caught.
