@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crew runs so many workers as the owner allows, and more when more are allowed later. One too many finishes its lease and waits. It
-// ends with the first error of a worker, or when soft has ended and all have come back.
+// crew runs as many workers as the preferences allow, also when they change. A surplus worker finishes its lease and idles. crew
+// ends with the first error of a worker, or when soft has ended and all workers have returned.
 func (a *agent) crew(soft, hard context.Context) error {
 	workers, polling := errgroup.WithContext(soft)
 	workers.Go(func() error {

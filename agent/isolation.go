@@ -48,7 +48,7 @@ func Isolate(ctx context.Context, o Walls, tree python.Tree) (Sandbox, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		o.Log.Warn("a level of isolation is not to be had here", "isolation", level, "why", err)
+		o.Log.Warn("isolation level unavailable", "isolation", level, "why", err)
 		reasons = append(reasons, err)
 	}
 	return nil, fmt.Errorf("%w: %w\nostraka agent doctor shows what is missing and the commands that mend it; for functions that you trust as you trust yourself there is --isolation process",

@@ -67,8 +67,8 @@ func (w *worker) run(soft, hard context.Context) error {
 	return nil
 }
 
-// heldBack waits a while when the server has work for this agent no sooner than somebody decides something: it is approved, resumed, or
-// its owner accepts the agreement. The next heartbeat says which, and goes out at once.
+// heldBack backs off while this agent is not eligible for work: it awaits approval, is drained, or its owner has not accepted the
+// agreement. The next heartbeat says which, and goes out at once.
 func (w *worker) heldBack(soft context.Context, err error) bool {
 	if !errors.Is(err, errNotActive) && !errors.Is(err, errEULARequired) && !errors.Is(err, errEULAMismatch) {
 		return false

@@ -19,8 +19,8 @@ type drainRow struct {
 	Aggregation AggregationState
 }
 
-// drain finds what a job needs that has no open shard any more: audits for results that are not final, or, where all are, the answer.
-// It locks the job, so that of two transactions which make the last results final the second one sees both.
+// drain decides the next step of a job without open shards: audits of results that are not final, or the answer where all are. It
+// locks the job: of two transactions that make the last results final, the second sees both.
 func drain(ctx context.Context, tx *store.Tx, project, job uuid.UUID) ([]Step, error) {
 	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// RecheckerGone is how long ago a server that rechecks was seen at most, and able to, for audits to wait for it. Without one, further
-// agents are asked in its place, also for what it was asked before. It is long: a host that restarts, in good order or not, must not have a job pay for replicas.
+// RecheckerGone is how long ago a server that rechecks was seen at most, and able to, for audits to wait for it. Without one, agents
+// are asked instead, also for what it was asked before. It is long enough that a host that restarts does not cause extra replicas.
 const RecheckerGone = 10 * time.Minute
 
 // auditTerms are what results are weighed with where the server may execute shards.

@@ -30,7 +30,7 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 		if err != nil {
 			return err
 		}
-		// What is still out came too late. No shard is open, so that whoever ends one of these leases does not want the job's lock.
+		// Remaining leases are obsolete. No shard is open, so ending them cannot contend for the job's lock.
 		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
 		if err != nil {
 			return err

@@ -244,8 +244,8 @@ func pickShards(ctx context.Context, tx *store.Tx, by borrower, next int64, most
 	return by.pick(ctx, tx, 0, next, most)
 }
 
-// pick takes shards of a part of the job. Two agents of one owner that take shards at the same time do not see one another's leases: of
-// shards that another lease has by now, those that are its owner's are put back, by a statement that sees all that was lent before.
+// pick takes shards of a part of the job. Two agents of the same owner may lease the same shard
+// concurrently. A second statement, which sees both leases, returns the duplicates.
 func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most int) (picked []pickedShard, next int64, err error) {
 	type row struct {
 		pickedShard

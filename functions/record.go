@@ -203,7 +203,7 @@ func checkOutput(c *checkedResult) error {
 	return nil
 }
 
-// rest is a result without what has columns of its own: its fields hide those, which are never left out, and are never there.
+// rest is a Result without the fields that have columns of their own: the pointers shadow them, so that omitempty drops them.
 type rest struct {
 	Result
 	Shard  *int64  `json:"shard,omitempty"`

@@ -87,8 +87,8 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, d settlement) ([]Step
 	return append(steps, more...), err
 }
 
-// changesDrain says whether the shards of a job with a bound may have come closer to their end without being closed: a job whose
-// shards are all accepted waits for those that are not final.
+// changesDrain reports whether the change could complete a job whose results await audits: its shards are all accepted, and not all
+// of them are final.
 func (d settlement) changesDrain() bool {
 	return !d.reported && slices.ContainsFunc(d.changes, func(c shardChange) bool { return c.unfinal || c.was == ShardOpen })
 }

@@ -125,7 +125,7 @@ type uselessAgents struct {
 	hands []string    // excluded, since the job runs another one again
 }
 
-// usable are the agents that may yet take shards of a job, but for those that were not heard of for so long.
+// usable are the agents that may still take shards of a job, without those not seen for silent.
 func usable(ctx context.Context, server store.DB, project, job uuid.UUID, p verify.Policy, useless uselessAgents, silent time.Duration) (u usableAgents, err error) {
 	type row struct {
 		ID    uuid.UUID

@@ -22,8 +22,8 @@ const (
 	windowFailed  = "failed"
 )
 
-// CloseWindowArgs is the step that draws the audits of a window which takes no more results. It comes again where an audit came to
-// nothing, and draws another result in its place.
+// CloseWindowArgs is the step that draws the audits of a window which takes no more results. It runs again when an audit
+// is void, and draws a replacement.
 type CloseWindowArgs struct {
 	Project uuid.UUID `json:"project"`
 	Job     uuid.UUID `json:"job"`

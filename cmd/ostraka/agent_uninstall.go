@@ -24,7 +24,7 @@ func newAgentUninstall(t *terminal) *cobra.Command {
 	o := &agentUninstallOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove what agent install has made, or the data of an agent that is no service",
+		Short: "Uninstall the agent service, or delete the data directory of an agent that is no service",
 		Long: `Stop the service and remove what "ostraka agent install" has made, and nothing else: a file that was
 changed since is kept and named. The agent's data and its user stay, so that a new installation is the
 same agent; --purge removes them too.

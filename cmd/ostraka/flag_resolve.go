@@ -97,7 +97,7 @@ func resolveFlag(ctx context.Context, c *connection, read answer.Document[client
 
 // decision is what the flags say.
 func (o *flagResolveOptions) decision() (client.FlagResolution, error) {
-	decision, err := o.decisionFlags.decision("what shall become of it? give one of --accept DIGEST, --reject, --rerun, --recheck, --pardon and --dismiss",
+	decision, err := o.decisionFlags.decision("choose one of --accept DIGEST, --reject, --rerun, --recheck, --pardon and --dismiss",
 		choice{"reject", o.reject}, choice{"rerun", o.rerun}, choice{"recheck", o.recheck}, choice{"pardon", o.pardon}, choice{"dismiss", o.dismiss})
 	return client.FlagResolution{Decision: client.FlagResolutionDecision(decision), Reason: o.reason}, err
 }

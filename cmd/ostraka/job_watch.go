@@ -9,8 +9,8 @@ import (
 
 func newJobWatch(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobOptions{terminal: t, server: server}
-	return newJobCommand(o, "watch", "Show how a job comes along until it ends",
-		"Show how a job comes along until it ends, and then the job. Ctrl-C stops watching, not the job.",
+	return newJobCommand(o, "watch", "Follow a job until it ends",
+		"Follow a job until it ends, and print it then. Ctrl-C stops watching, not the job.",
 		func(ctx context.Context, c *connection, id uuid.UUID) error {
 			w := &watcher{c: c, job: id, progress: newProgress(t, "done")}
 			if err := w.follow(ctx); err != nil {

@@ -46,7 +46,7 @@ func run(ctx context.Context, t *terminal, args []string) int {
 	return exitCode(err)
 }
 
-// negativeNumber finds, in what is said about a flag that there is not, the number below 0 that was read as one.
+// negativeNumber matches a negative number that pflag reported as an unknown flag.
 var negativeNumber = regexp.MustCompile(`-\d[0-9.]*$`)
 
 // errSaid marks an error that the command has explained already.
