@@ -72,7 +72,7 @@ func (o *jobResolveOptions) run(ctx context.Context, job, shard string) error {
 
 // decision is what the flags say.
 func (o *jobResolveOptions) decision() (client.ShardResolution, error) {
-	decision, err := o.decisionFlags.decision("what shall become of the shard? give one of --accept DIGEST, --retry and --fail",
+	decision, err := o.decisionFlags.decision("choose one of --accept DIGEST, --retry and --fail",
 		choice{"retry", o.retry}, choice{"fail", o.fail})
 	return client.ShardResolution{Decision: client.ShardResolutionDecision(decision), Reason: o.reason}, err
 }
