@@ -25,6 +25,8 @@ const (
 	objectStays = 24 * time.Hour
 	// usedAgain is when an object is looked at again that something refers to: most are referred to for good.
 	usedAgain = 7 * 24 * time.Hour
+	// removeTime is how long removing an object may take: well below the minute after which Postgres ends a transaction that is idle.
+	removeTime = 20 * time.Second
 )
 
 // collected is what a run has removed of one project.
@@ -106,7 +108,7 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 			return err
 		}
 		// A crash from here on leaves the row: the object is looked at again, and is stored as new where it is stored.
-		if err := s.blobs.Delete(ctx, project, digest); err != nil {
+		if err := s.removeObject(ctx, project, digest); err != nil {
 			return fmt.Errorf("removing object %s: %w", digest, err)
 		}
 		removed = true
@@ -120,4 +122,11 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 		gone.objects, gone.bytes = gone.objects+1, gone.bytes+size
 	}
 	return nil
+}
+
+// removeObject gives up before the database takes the lock of the row away, after which somebody may store the object again.
+func (s *Service) removeObject(ctx context.Context, project uuid.UUID, digest string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeTime)
+	defer cancel()
+	return s.blobs.Delete(ctx, project, digest)
 }

@@ -116,7 +116,7 @@ func TestWhatNothingRefersToIsCollectedAfterADay(t *testing.T) {
 		require.NoError(t, err)
 		_, err = objects.Stat(ctx, w.project, functionsOf[0].Digest)
 		require.NoError(t, err)
-		require.Equal(t, before-int64(len("never used"+"before"+"removed"+"of an attempt that was given up")), *w.quota(functions.QuotaObjectBytes).Used)
+		require.Equal(t, before-int64(len("never used"+"before"+"removed")), *w.quota(functions.QuotaObjectBytes).Used)
 		require.Equal(t, w.controlCount("select sum(size) from objects"), *w.quota(functions.QuotaObjectBytes).Used)
 		removedBytes := "select coalesce(sum((detail ->> 'bytes')::bigint), 0)::bigint from audit where action = 'objects.collect'"
 		require.Equal(t, before-*w.quota(functions.QuotaObjectBytes).Used, w.count(removedBytes))
@@ -264,7 +264,37 @@ func TestBytesOfObjectsAtTheLimitAndOnePastIt(t *testing.T) {
 	require.Equal(t, used+10, *w.quota(functions.QuotaObjectBytes).Used)
 	w.setQuota(functions.QuotaObjectBytes, used+11)
 	require.NoError(t, put("1"))
+
+	w.setQuota(functions.QuotaObjectBytes, used+13)
+	_, _, err = w.CreateUpload(t.Context(), w.by, w.project, quotaDigest("xyz"), 1, functions.Idempotency{})
+	require.NoError(t, err)
+	requireQuota(t, put("xyz"), functions.QuotaObjectBytes, used+13, used+12)
+	w.setQuota(functions.QuotaObjectBytes, used+14)
+	require.NoError(t, put("xyz"), "what was announced as smaller counts as what it is")
+	require.Equal(t, used+14, *w.quota(functions.QuotaObjectBytes).Used)
 	content, err := w.blobs.Get(t.Context(), w.project, canonical.Digest([]byte("123456")), 100)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal([]byte("123456"), content))
+}
+
+// An agent cannot use up what the project may store.
+func TestWhatAgentsStoreDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.submit(2)
+	w.settleAll()
+	a := w.agent(honest)
+	lease := a.lease(1)
+	used := *w.quota(functions.QuotaObjectBytes).Used
+	w.setQuota(functions.QuotaObjectBytes, used)
+	content := strings.Repeat("1", 100)
+	_, err := w.PutOutput(t.Context(), a.id, lease.ID, quotaDigest(content), strings.NewReader(content))
+	require.NoError(t, err)
+	require.Equal(t, used, *w.quota(functions.QuotaObjectBytes).Used)
+	_, err = w.PutObject(t.Context(), w.project, "", strings.NewReader(content))
+	requireQuota(t, err, functions.QuotaObjectBytes, used, used)
+	w.setQuota(functions.QuotaObjectBytes, used+100)
+	_, err = w.PutObject(t.Context(), w.project, "", strings.NewReader(content))
+	require.NoError(t, err, "it counts once somebody of the project has stored it")
+	require.Equal(t, used+100, *w.quota(functions.QuotaObjectBytes).Used)
 }

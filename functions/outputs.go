@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -35,8 +36,9 @@ func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest 
 	if err != nil {
 		return o, err
 	}
-	if o, err = s.putObject(ctx, holder.ProjectID, digest, r, min(max(limits.OutputBytes, limits.ArtifactBytes), left)); err != nil {
-		return o, err
+	o.Digest = digest
+	if _, o.Size, err = s.blobs.PutAdmitted(ctx, holder.ProjectID, digest, r, min(max(limits.OutputBytes, limits.ArtifactBytes), left), s.keepOutput(ctx, holder.ProjectID)); err != nil {
+		return o, objectError(err, digest)
 	}
 	return o, s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		kept, err := store.Exec(ctx, tx, store.EndUpload, lease, agent, o.Size, bytes)
@@ -45,6 +47,14 @@ func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest 
 		}
 		return err
 	})
+}
+
+// keepOutput notes what an agent stores. None of it counts against the project's bytes, since a hostile agent could use them up and have
+// its owner's uploads and the results of others refused: the lease bounds it.
+func (s *Service) keepOutput(ctx context.Context, project uuid.UUID) func(digest string, size int64) error {
+	return func(digest string, _ int64) error {
+		return s.control(ctx, func(tx pgx.Tx) error { return s.keepObject(ctx, tx, project, digest, 0) })
+	}
 }
 
 // beginUpload says how many bytes may still be stored under the lease.

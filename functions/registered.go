@@ -66,14 +66,14 @@ func (r *registered) keep(ctx context.Context, project uuid.UUID, digest string,
 	return r.service.control(ctx, func(tx pgx.Tx) error { return r.service.keepObject(ctx, tx, project, digest, size) })
 }
 
-// keepObject writes the row of an object that is about to be stored, where the project may have it.
+// keepObject writes the row of an object that is about to be stored, where the project may have it; size is what of it counts.
 func (s *Service) keepObject(ctx context.Context, tx pgx.Tx, project uuid.UUID, digest string, size int64) error {
-	made, _, err := store.Value[bool](ctx, tx, store.KeepObject, project, digest, size)
+	grown, _, err := store.Value[int64](ctx, tx, store.KeepObject, project, digest, size)
 	if err != nil {
 		return fmt.Errorf("noting an object: %w", err)
 	}
-	if !made {
+	if grown == 0 {
 		return nil
 	}
-	return s.within(ctx, tx, project, map[QuotaName]int64{QuotaObjectBytes: size})
+	return s.within(ctx, tx, project, map[QuotaName]int64{QuotaObjectBytes: grown})
 }
