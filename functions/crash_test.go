@@ -12,12 +12,15 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
+// mostStatements are more than any request or step needs: making a project, which runs each migration, takes some 200.
+const mostStatements = 1000
+
 // cutOff does something again and again, cut off at its first statement, at its second and so on, until it gets through. What was
 // done before a cut must have left the books in order.
 func (w *world) cutOff(job uuid.UUID, do func() error) (cuts int) {
 	w.t.Helper()
 	for n := 1; ; n++ {
-		require.Less(w.t, n, 200, "it never gets through")
+		require.Less(w.t, n, mostStatements, "it never gets through")
 		w.faults.arm(n)
 		err := do()
 		if !w.faults.disarm() {
