@@ -32,7 +32,8 @@ type watcher struct {
 	lastID       string
 	names        agentNames          // of agents, looked up when one is caught
 	previewed    int64               // the step of the last preview that was shown
-	settled      bool                // the job has come to where we stop
+	settled      bool                // the job waits for a person, and we do not
+	ended        bool                // the job has ended: what is left of the stream is how it came to that
 	takenBack    map[uuid.UUID]int64 // results of agents that gave a wrong one, not told yet
 }
 
@@ -43,7 +44,8 @@ func (w *watcher) follow(ctx context.Context) error {
 	lastHeard, wait := time.Now(), firstRetry
 	for {
 		heard, err := w.stream(ctx)
-		if w.settled {
+		if w.settled || w.ended {
+			w.tellTakenBack(ctx)
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -120,7 +122,8 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 			w.tellTakenBack(ctx)
 			w.progress.update(p.Shards.Total-p.Shards.Open, p.Shards.Total)
 			w.showPreview(p.Preview)
-			w.settled = ended(p.State) || w.stopAtReview && waits(p.State)
+			w.ended = ended(p.State)
+			w.settled = w.stopAtReview && waits(p.State)
 		}
 		return
 	}

@@ -106,6 +106,26 @@ func TestWatcherShowsTheAnswerSoFar(t *testing.T) {
 	require.Contains(t, talk.String(), "ostraka job reaggregate "+w.job.String())
 }
 
+// TestWatcherTellsWhatHappenedToAnEndedJob: the server says first where a job stands, and then what happened to it.
+func TestWatcherTellsWhatHappenedToAnEndedJob(t *testing.T) {
+	agent := uuid.New()
+	c, terminal, talk := talkTo(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/agents") {
+			fmt.Fprint(w, `{"items":[]}`)
+			return
+		}
+		fmt.Fprint(w, progressEvent("finished", 0, 10))
+		w.(http.Flusher).Flush()
+		fmt.Fprint(w, "id: 1\nevent: aggregation_failed\ndata: {\"data\":{\"error\":\"the aggregator failed: it trapped\"}}\n\n")
+		fmt.Fprintf(w, "id: 2\nevent: reopened\ndata: {\"data\":{\"agent\":%q,\"shards\":5}}\n\n", agent)
+		fmt.Fprint(w, "id: 3\nevent: finished\ndata: {\"data\":{}}\n\n")
+	})
+	w := &watcher{c: c, job: uuid.New(), progress: newProgress(terminal, "f")}
+	require.NoError(t, w.follow(t.Context()))
+	require.Contains(t, talk.String(), "the aggregator failed: it trapped")
+	require.Contains(t, talk.String(), "took back 5 results")
+}
+
 func TestWatcherStopsAtReviewWhenAsked(t *testing.T) {
 	c, terminal, talk := talkTo(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "id: 1\nevent: review\ndata: {\"data\":{\"shard\":3}}\n\n"+progressEvent("review", 0, 10))
