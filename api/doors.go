@@ -21,7 +21,7 @@ type Limits struct {
 	PerKey     limit.Rate    // of requests with one key
 	Enrolments limit.Rate    // of agents that enrol from one address: two for each
 	Proxies    limit.Proxies // whose word about addresses is believed
-	Polls      int64         // requests of one project, or of one agent, that wait at a time; 0: as many as come
+	Polls      int64         // requests of one project that wait at a time; 0: as many as come. An agent has functions.MaxAgentPolls at most
 	Streams    int64         // event streams of one project that are open at a time; 0: as many as come
 }
 
@@ -142,6 +142,9 @@ func (s *server) mayWait(op operation, c *call) (release func(), err error) {
 	most, own := c.principal.Quotas[name]
 	if !own {
 		most = s.doors.usual[name]
+	}
+	if agent := c.principal.Agent != uuid.Nil; agent && (most == 0 || most > functions.MaxAgentPolls) {
+		most = functions.MaxAgentPolls
 	}
 	if most == 0 {
 		return func() {}, nil

@@ -169,6 +169,30 @@ func TestAProjectsOwnRate(t *testing.T) {
 	require.NotEmpty(t, a.Header.Get("Retry-After"))
 }
 
+// TestAnAgentWaitsSoOftenAtOnce at most, whatever its project's values are: more than it has workers is no use to it.
+func TestAnAgentWaitsSoOftenAtOnce(t *testing.T) {
+	r := newRig(t, func(o *api.Options) { o.Limits.Polls = 0 })
+	r.fake.block = true
+	answers := make(chan string, functions.MaxAgentPolls+1)
+	ctx, end := context.WithCancel(t.Context())
+	for range functions.MaxAgentPolls + 1 {
+		go func() {
+			answer, err := new(http.Client).Do(r.request("POST", "/v1/agent/leases?wait=60s", agentKey, nil).WithContext(ctx))
+			if err != nil {
+				answers <- "ended"
+				return
+			}
+			defer answer.Body.Close()
+			answers <- answer.Header.Get("RateLimit-Policy")
+		}()
+	}
+	require.Equal(t, `"polls";q=256`, <-answers, "as many as may wait, and one is refused")
+	end()
+	for range functions.MaxAgentPolls {
+		require.Equal(t, "ended", <-answers)
+	}
+}
+
 // TestPlacesToWait holds as many requests as may wait, and refuses one more; others, and requests that do not wait, are not concerned.
 func TestPlacesToWait(t *testing.T) {
 	r := newRig(t, func(o *api.Options) { o.Limits.Polls, o.Limits.Streams = 5, 1 })

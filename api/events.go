@@ -66,10 +66,12 @@ func (s *server) watchJob(ctx context.Context, c *call, in *WatchJobInput) (*str
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.service.GetJob(ctx, project, job); err != nil { // while a problem can still be told
+	now, err := s.service.GetJob(ctx, project, job)
+	if err != nil { // while a problem can still be told
 		return nil, err
 	}
-	w := &watch{server: s, call: c, project: project, job: job, seq: since}
+	// What lies ahead of the job's events is no place to go on from: those who watch the job share where they are.
+	w := &watch{server: s, call: c, project: project, job: job, seq: min(since, now.EventSeq)}
 	return &streamOutput{Body: w.run}, nil
 }
 

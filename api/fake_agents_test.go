@@ -94,7 +94,9 @@ func (f *fake) Enrol(_ context.Context, token string, e functions.Enrolment, _ [
 }
 
 func (f *fake) Lease(ctx context.Context, _ uuid.UUID, poll functions.Poll, idem functions.Idempotency) (*functions.Lease, error) {
+	f.mu.Lock()
 	f.most, f.wait, f.from, f.idem = poll.Most, poll.Wait, poll.From, idem
+	f.mu.Unlock()
 	if f.block {
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -20,7 +20,11 @@ func (f *fake) SubmitJob(_ context.Context, _ functions.Principal, _ uuid.UUID, 
 func (f *fake) GetJob(context.Context, uuid.UUID, uuid.UUID) (functions.Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.job, f.begin()
+	job := f.job
+	if n := len(f.events); n > 0 {
+		job.EventSeq = f.events[n-1].Seq
+	}
+	return job, f.begin()
 }
 
 func (f *fake) WaitJob(ctx context.Context, _, _ uuid.UUID, wait time.Duration) (functions.Job, error) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -91,6 +92,23 @@ func TestWatchingManyEvents(t *testing.T) {
 	}
 	_, err := w.events.Next()
 	require.ErrorIs(t, err, io.EOF)
+}
+
+// TestWhoGoesOnFromWhatIsNotThereHarmsNobody: others who watch the same job see its events, and so does that one.
+func TestWhoGoesOnFromWhatIsNotThereHarmsNobody(t *testing.T) {
+	r := newRig(t)
+	r.fake.events = []functions.Event{event(1, "submitted")}
+	ahead := r.watch(t.Context(), "1000000")
+	ahead.expect("progress", "")
+	other := r.watch(t.Context(), "")
+	other.expect("progress", "")
+	other.expect("submitted", "1")
+	for seq := range int64(3) {
+		r.fake.happen(func(*functions.Job) {}, event(seq+2, "flagged"))
+		id := strconv.FormatInt(seq+2, 10)
+		ahead.expect("flagged", id)
+		other.expect("flagged", id)
+	}
 }
 
 func TestWatchingEndsWhenTheServerStops(t *testing.T) {

@@ -3,6 +3,7 @@ package functions_test
 import (
 	"bytes"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -152,11 +153,26 @@ func TestWhoeverStoresAnObjectWins(t *testing.T) {
 			}
 			return w.named(digest)
 		},
+		"left by an agent": func(w *world, digest string) error {
+			a := w.agent(func(input string) functions.Result {
+				r := honest(input)
+				r.Files = []functions.File{{Path: "file", Size: int64(len("content")), Digest: digest}}
+				return r
+			})
+			lease := a.lease(1)
+			if err := a.put(lease, "content"); err != nil {
+				return err
+			}
+			_, err := a.post(lease.ID, a.results(lease.Shards)...)
+			return err
+		},
 	} {
 		for _, held := range []store.Query{store.LockObject, store.ObjectIsUsed, store.ForgetObject} {
 			t.Run(name+" before "+held.Name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
+				w.submit(1, func(j *functions.NewJob) { j.Quorum = 1 })
+				w.settleAll()
 				digest := w.put("content")
 				w.sql("update ostraka.objects set look_at = now() - interval '1 second' where digest = $1", digest) // and nothing else is looked at
 				reached, release := w.holdUp(held)
@@ -193,6 +209,46 @@ func TestWhoeverStoresAnObjectWins(t *testing.T) {
 				require.NoError(t, err)
 			})
 		}
+	}
+}
+
+// TestJobsOfBeforeDoNotKeepEverything: what they read is kept as of jobs since, and the rest is collected.
+func TestJobsOfBeforeDoNotKeepEverything(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, two, three := w.putFile("in/a", "a").Digest, w.putFile("in/b", "b").Digest, w.putFile("in/c", "c").Digest
+	for _, each := range []int64{1, 2} { // a file by itself, and a list
+		w.submit(0, func(j *functions.NewJob) {
+			j.Partition = partition.Spec{Kind: partition.KindObjects, Objects: partition.Objects{Prefix: "in/", PerShard: each}}
+		})
+	}
+	w.settleAll()
+	for _, name := range []string{"in/a", "in/b", "in/c"} {
+		require.NoError(t, w.DeleteFile(t.Context(), w.by, w.project, name, functions.FileCondition{}))
+	}
+	unused := w.put("unused")
+	stored := func(digest string) bool {
+		_, err := w.blobs.Stat(t.Context(), w.project, digest)
+		require.True(t, err == nil || errors.Is(err, blob.ErrNotFound), err)
+		return err == nil
+	}
+	w.sql("update " + w.schema() + ".jobs set inputs_kept = false")
+	w.sql("delete from " + w.schema() + ".kept_objects")
+	w.ageObjects()
+	w.collect()
+	require.True(t, stored(unused), "nothing of such a project is collected")
+
+	text, err := os.ReadFile("../migrations/project/032_files_of_before.sql")
+	require.NoError(t, err)
+	require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {
+		_, err := tx.Exec(t.Context(), string(text))
+		return err
+	}))
+	w.ageObjects()
+	w.collect()
+	require.False(t, stored(unused))
+	for _, digest := range []string{one, two, three} {
+		require.True(t, stored(digest), "a job reads it")
 	}
 }
 

@@ -143,6 +143,11 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, e
 			return err
 		}
 	}
+	if state == "returned" && ended.Reported == 0 {
+		if err := countReturn(ctx, tx, l); err != nil {
+			return err
+		}
+	}
 	return notify(ctx, tx, channelWork, l.ProjectID)
 }
 

@@ -25,6 +25,7 @@ import (
 const (
 	MaxLeaseShards = 1024             // shards in one lease
 	MaxLeaseWait   = 60 * time.Second // how long a poll may stay open
+	MaxAgentPolls  = 256              // of one agent that wait at a time on one server: one for each of its workers
 	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
 	// lastCallGrace is added to the time that a shard may take by its own limit: without a result no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute

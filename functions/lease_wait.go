@@ -25,7 +25,7 @@ func (s *Service) tryLease(ctx context.Context, agent uuid.UUID, poll Poll, idem
 func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
 	nudges, stop := s.notices.subscribe(append(topics(channelAgents, agent), topics(hereReported, agent)...)...)
 	defer stop()
-	waiter := s.waits.agents.Join(projects...)
+	waiter := s.waits.agents.Join(agent, projects...)
 	defer waiter.Leave()
 	if lease, err := s.tryLease(ctx, agent, poll, idem); lease != nil || err != nil {
 		return lease, err

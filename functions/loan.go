@@ -133,6 +133,20 @@ func (s *Service) loseCredit(ctx context.Context, tx *store.Tx, l leaseIndexRow,
 	return err
 }
 
+// countReturn notes that the agent gave a lease back without a result.
+func countReturn(ctx context.Context, tx *store.Tx, l leaseIndexRow) error {
+	returned, found, err := store.Value[int](ctx, tx, store.CountReturn, l.JobID, l.AgentID)
+	if err != nil || !found {
+		return err
+	}
+	pause := verify.ReturnPause(returned)
+	if pause == 0 {
+		return nil
+	}
+	_, err = store.Exec(ctx, tx, store.PauseAgent, l.JobID, l.AgentID, pause)
+	return err
+}
+
 // loseClaims has an agent lose what it may hold by attempts that ended without an answer: what they are worth is not known yet.
 func (s *Service) loseClaims(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, claims int64) error {
 	type credit struct {

@@ -165,3 +165,43 @@ func TestAShardIsLookedAtWhenItKillsAgentsOfEnoughOwners(t *testing.T) {
 	require.Equal(t, functions.JobReview, w.job(again.ID).State)
 	w.check(again.ID)
 }
+
+// TestAnAgentThatGivesEverythingBackIsPaused: leases that it takes and returns cost its project turns, which it must not use up without end.
+func TestAnAgentThatGivesEverythingBackIsPaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(1000, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	a, other := w.agent(honest), w.agent(honest)
+	giveBack := func(a *agent) {
+		lease := a.lease(1)
+		require.NotNil(t, lease)
+		require.NoError(t, w.ReturnLease(t.Context(), a.id, lease.ID))
+		require.NoError(t, w.ReturnLease(t.Context(), a.id, lease.ID), "once more is harmless, and counts once")
+	}
+	for range verify.FreeReturns {
+		giveBack(a)
+		require.Zero(t, a.pausedUntil(job.ID))
+	}
+	giveBack(a)
+	past := func() {
+		w.sql("update " + w.schema() + ".lease_cursors set paused_until = paused_until - interval '1 day'")
+	}
+	paused := func(a *agent) int64 {
+		return w.count("select coalesce(sum(extract(epoch from paused_until - now())), 0)::bigint from lease_cursors where agent_id = $1 and paused_until > now()", a.id)
+	}
+	for range 12 {
+		past()
+		giveBack(a)
+	}
+	require.Greater(t, paused(a), int64(verify.LongestReturnPause.Seconds()/2))
+	require.Nil(t, a.lease(1), "there is work, and not for it")
+	giveBack(other)
+
+	past()
+	require.Positive(t, a.do(1))
+	for range verify.FreeReturns {
+		giveBack(a)
+		require.Zero(t, a.pausedUntil(job.ID), "it begins anew after a result")
+	}
+}

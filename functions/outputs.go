@@ -2,8 +2,10 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,6 +16,9 @@ import (
 
 // UploadTries is how often an agent may store what each shard of a lease leaves: answers get lost, and agents start again.
 const UploadTries = 3
+
+// giveBackTime bounds how long it may take to note that nothing was stored after all.
+const giveBackTime = 10 * time.Second
 
 // uploadRoom is what may be stored for one shard of a lease.
 func uploadRoom(l bundle.Limits) (objects, bytes int64) {
@@ -38,7 +43,7 @@ func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest 
 	}
 	o.Digest = digest
 	if _, o.Size, err = s.blobs.PutAdmitted(ctx, holder.ProjectID, digest, r, min(max(limits.OutputBytes, limits.ArtifactBytes), left), s.keepOutput(ctx, holder.ProjectID)); err != nil {
-		return o, objectError(err, digest)
+		return o, errors.Join(objectError(err, digest), s.giveUploadBack(ctx, holder, agent, lease))
 	}
 	return o, s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		kept, err := store.Exec(ctx, tx, store.EndUpload, lease, agent, o.Size, bytes)
@@ -74,6 +79,16 @@ func (s *Service) beginUpload(ctx context.Context, holder leaseHolder, agent, le
 		return err
 	})
 	return left, err
+}
+
+// giveUploadBack takes back that one more object was stored under the lease: what was cut off or refused was not.
+func (s *Service) giveUploadBack(ctx context.Context, holder leaseHolder, agent, lease uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime) // whoever sent it may be gone
+	defer cancel()
+	return s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
+		_, err := store.Exec(ctx, tx, store.GiveUploadBack, lease, agent)
+		return err
+	})
 }
 
 func tooManyUploads(objects, bytes int64) *Error {

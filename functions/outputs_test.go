@@ -1,6 +1,8 @@
 package functions_test
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 
@@ -67,6 +69,45 @@ func TestOutputsOfALeaseAreBounded(t *testing.T) {
 	require.Equal(t, bytes-1, w.count("select upload_bytes from leases"))
 	stored(0, 0)
 	a.report(lease)
+}
+
+// TestWhatWasNotStoredUsesNothingUp: bytes that are not what their digest says, that are too many, and that stop coming.
+func TestWhatWasNotStoredUsesNothingUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.submit(4, func(j *functions.NewJob) { j.Quorum = 1 })
+	w.settleAll()
+	a := w.agent(honest)
+	lease := a.lease(1)
+	cut, hangUp := context.WithCancel(t.Context())
+	for _, refused := range []struct {
+		ctx     context.Context
+		content io.Reader
+	}{
+		{t.Context(), strings.NewReader("something else")},
+		{t.Context(), io.LimitReader(zeros{}, 1<<30)},
+		{cut, io.MultiReader(strings.NewReader("1"), readerFunc(func([]byte) (int, error) {
+			hangUp()
+			return 0, io.ErrUnexpectedEOF
+		}))},
+	} {
+		_, err := w.PutOutput(refused.ctx, a.id, lease.ID, canonical.Digest([]byte("1")), refused.content)
+		require.Error(t, err)
+		require.Zero(t, w.count("select uploads from leases"), "it is as if it had not been tried: %v", err)
+	}
+	require.NoError(t, a.put(lease, "1"))
+	require.Equal(t, int64(1), w.count("select uploads from leases"))
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
 }
 
 // TestNamesOfArtifactsAreReadAlikeEverywhere has those that would be something else on another system, or look like it.

@@ -77,10 +77,10 @@ func (s *Service) ChargeTurns(ctx context.Context, _ ChargeTurnsArgs) error {
 			return err
 		}
 		// Jobs before projects, as a lease locks them.
-		if _, err := store.Exec(ctx, tx, store.ChargeJobTurns, TurnTime, turns.MaxDebt); err != nil {
+		if _, err := store.Exec(ctx, tx, store.ChargeJobTurns, TurnTime, turns.MaxDebt, turns.Credit); err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, tx, store.ChargeProjectTurns, TurnTime, turns.MaxDebt, turns.DefaultWeight)
+		_, err = store.Exec(ctx, tx, store.ChargeProjectTurns, TurnTime, turns.MaxDebt, turns.DefaultWeight, turns.Credit)
 		return err
 	})
 	if err != nil {

@@ -34,8 +34,9 @@ const (
 // moment do not see one another.
 const Credit = 16
 
-// MaxDebt is how many turns a member may be ahead of the last one that it was given: what it holds for long counts as further turns, but
-// one that has much at a time is not kept out for longer than the others have so many turns.
+// MaxDebt is how many turns a member may be ahead of the last one that it was given: what is held of it for long counts as further turns, but
+// one that has much at a time is not kept out for longer than the others have so many turns. Nor is it for longer than Credit and a turn for
+// each agent that holds something: one agent that takes all it can get and does nothing costs it no more than that.
 const MaxDebt = 1000
 
 // Tries is how many jobs of a project are looked through for a shard before it is the turn of another project's: one with many jobs that
@@ -70,11 +71,14 @@ func (a Account) After(c Charge) Account {
 	return Account{Start: start, End: start + c.Stride}
 }
 
-// Held is the account after the member has held so many leases for one more turn's time.
-func (a Account) Held(leases int, stride float64) Account {
-	a.End = max(a.End, min(a.End+float64(leases)*stride, a.Start+MaxDebt*stride))
+// Held is the account after so many agents have held so many of the member's leases for one more turn's time.
+func (a Account) Held(leases, agents int, stride float64) Account {
+	a.End = max(a.End, min(a.End+float64(leases)*stride, a.Start+Debt(agents)*stride))
 	return a
 }
+
+// Debt is how many turns a member may be ahead of its last one, of which so many agents hold something.
+func Debt(agents int) float64 { return float64(min(MaxDebt, Credit+agents)) }
 
 // Candidate is a job that may have work, with what is known of it and of its project.
 type Candidate struct {

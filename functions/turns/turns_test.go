@@ -293,14 +293,14 @@ func TestWhatIsHeldForLongCountsAsTurns(t *testing.T) {
 				open++
 			}
 		}
-		long.turn = long.turn.Held(open, turns.WeightStride(long.weight))
+		long.turn = long.turn.Held(open, open, turns.WeightStride(long.weight))
 		if now >= 200 {
 			held += open
 		}
 	}
 	require.Positive(t, quick.served)
 	require.InDelta(t, 0.5, float64(held)/(200*agents), 0.1)
-	debt := long.turn.Held(1_000_000, 1)
+	debt := long.turn.Held(1_000_000, 1_000_000, 1)
 	require.InDelta(t, debt.Start+turns.MaxDebt, debt.End, 1e-6, "it is kept out for no longer than this")
 }
 
@@ -310,4 +310,30 @@ func TestShares(t *testing.T) {
 	require.InDelta(t, 0.75, turns.Share(turns.WeightStride(300), []float64{turns.WeightStride(300), turns.WeightStride(100)}), 1e-9)
 	require.InDelta(t, 0.8, turns.Share(turns.PriorityStride(7), []float64{turns.PriorityStride(7), turns.PriorityStride(5)}), 1e-9)
 	require.InDelta(t, 1, turns.Share(1, nil), 0)
+}
+
+// TestOneAgentThatHoldsMuchCostsItsProjectLittle: whatever it holds, and for however long, another project has not many more turns than it
+// would have had.
+func TestOneAgentThatHoldsMuchCostsItsProjectLittle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var l line
+		victim, other := l.project(turns.DefaultWeight), l.project(turns.DefaultWeight)
+		l.submit(victim, turns.DefaultPriority, endless)
+		l.submit(other, turns.DefaultPriority, endless)
+		for range rapid.IntRange(0, 100).Draw(rt, "before") {
+			l.serve()
+		}
+		agents := rapid.IntRange(1, 5).Draw(rt, "agents")
+		for range rapid.IntRange(1, 100).Draw(rt, "times") {
+			before := victim.turn
+			victim.turn = victim.turn.Held(rapid.IntRange(1, 1000).Draw(rt, "leases"), agents, turns.WeightStride(victim.weight))
+			require.GreaterOrEqual(rt, victim.turn.End, before.End, "it gains nothing by it")
+		}
+		begun := other.served
+		for served := victim.served; victim.served == served; {
+			require.NotNil(rt, l.serve())
+		}
+		require.LessOrEqual(rt, other.served-begun, turns.Credit+agents+2)
+	})
 }

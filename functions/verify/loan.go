@@ -106,6 +106,30 @@ func Pause(idle int) time.Duration {
 	return min(pause, LongestPause)
 }
 
+// Leases may be given back without a result, since owners want their machines for
+// themselves at any time: FreeReturns of a job in a row, as many as a usual agent has
+// leases. Each further one costs a pause, FirstReturnPause at first and doubling up to
+// LongestReturnPause: each lease takes a turn of the job and of its project, and an
+// agent must not use these up by nothing but asking.
+const (
+	FreeReturns        = 16
+	FirstReturnPause   = time.Second
+	LongestReturnPause = 5 * time.Minute
+)
+
+// ReturnPause is how long an agent is lent nothing of a job of which it gave so many
+// leases back in a row without a result.
+func ReturnPause(returned int) time.Duration {
+	if returned <= FreeReturns {
+		return 0
+	}
+	pause := FirstReturnPause
+	for range min(returned-FreeReturns-1, 10) {
+		pause *= 2
+	}
+	return min(pause, LongestReturnPause)
+}
+
 // OpenLeases is how many leases an agent with so many cores may have at a time.
 func OpenLeases(cores int) int { return max(MinOpenLeases, LeasesPerCore*cores) }
 

@@ -44,8 +44,15 @@ const (
 type Lines[K comparable] struct {
 	o LinesOptions[K]
 
-	mu  sync.Mutex
-	all map[K]*line[K]
+	mu      sync.Mutex
+	all     map[K]*line[K]
+	parties map[K]*party[K]
+}
+
+// party are those who wait for the same one: what one of them is not given none of them is.
+type party[K comparable] struct {
+	of     map[*Waiter[K]]struct{}
+	trying int
 }
 
 // line is the line of one key.
@@ -72,6 +79,8 @@ type place[K comparable] struct {
 // Waiter is one who waits, in as many lines as it may take from.
 type Waiter[K comparable] struct {
 	lines  *Lines[K]
+	who    K
+	party  *party[K]
 	places []*place[K]
 	turn   chan struct{}
 	trying bool
@@ -80,14 +89,21 @@ type Waiter[K comparable] struct {
 
 // NewLines makes lines in which nobody waits yet.
 func NewLines[K comparable](o LinesOptions[K]) *Lines[K] {
-	return &Lines[K]{o: o, all: map[K]*line[K]{}}
+	return &Lines[K]{o: o, all: map[K]*line[K]{}, parties: map[K]*party[K]{}}
 }
 
-// Join lines up, and begins a try: the caller tries after it has joined, and says Tried or Leave. Leave must be called in the end.
-func (l *Lines[K]) Join(keys ...K) *Waiter[K] {
-	w := &Waiter[K]{lines: l, turn: make(chan struct{}, 1), trying: true}
+// Join lines who up, and begins a try: the caller tries after it has joined, and says Tried or Leave. Leave must be called in the end. One
+// may wait several times at once; it is called once at a time all the same, and what it has tried for in vain counts for all of these.
+func (l *Lines[K]) Join(who K, keys ...K) *Waiter[K] {
+	w := &Waiter[K]{lines: l, who: who, turn: make(chan struct{}, 1), trying: true}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if w.party = l.parties[who]; w.party == nil {
+		w.party = &party[K]{of: map[*Waiter[K]]struct{}{}}
+		l.parties[who] = w.party
+	}
+	w.party.of[w] = struct{}{}
+	w.party.trying++
 	for _, key := range keys {
 		w.enter(key)
 	}
@@ -134,6 +150,7 @@ func (w *Waiter[K]) Begin() {
 // begin notes that what there is now is being tried. The caller holds the lock.
 func (w *Waiter[K]) begin(by *line[K]) {
 	w.trying, w.called = true, by
+	w.party.trying++
 	for _, p := range w.places {
 		p.tried = p.line.news
 		p.line.places.MoveToBack(p.element)
@@ -146,8 +163,24 @@ func (w *Waiter[K]) Tried() {
 	defer w.lines.mu.Unlock()
 	w.back(false)
 	for _, p := range w.places {
+		p.share()
 		if p.tried < p.line.news {
 			p.line.poked() // there were news meanwhile
+		}
+	}
+}
+
+// share has the others who wait for the same one stand behind this place, if they have tried less: it found nothing.
+func (p *place[K]) share() {
+	for other := range p.of.party.of {
+		if other.trying {
+			continue
+		}
+		for _, o := range other.places {
+			if o.line == p.line && o.tried < p.tried {
+				o.tried = p.tried
+				p.line.places.MoveAfter(o.element, p.element)
+			}
 		}
 	}
 }
@@ -157,6 +190,14 @@ func (w *Waiter[K]) back(took bool) {
 		w.called.calling--
 		w.called.taken = w.called.taken || took
 		w.called.poked()
+	}
+	if w.trying {
+		w.party.trying--
+	}
+	if w.party.trying == 0 && len(w.party.of) > 1 { // others of it were passed over meanwhile
+		for _, p := range w.places {
+			p.line.poked()
+		}
 	}
 	w.trying, w.called = false, nil
 }
@@ -188,6 +229,9 @@ func (w *Waiter[K]) Leave() {
 		p.leave()
 	}
 	w.places = nil
+	if delete(w.party.of, w); len(w.party.of) == 0 {
+		delete(w.lines.parties, w.who)
+	}
 }
 
 func (p *place[K]) leave() {
@@ -215,14 +259,14 @@ func placeAt[K comparable](e *list.Element) *place[K] {
 	return p
 }
 
-// nextDue is the first who has not tried since the last news, and does not try just now.
+// nextDue is the first who has not tried since the last news, and of whose party nobody tries just now.
 func (l *line[K]) nextDue() *place[K] {
 	for e := l.places.Front(); e != nil; e = e.Next() {
 		p := placeAt[K](e)
 		if p.tried >= l.news {
 			return nil // all behind it have tried as well
 		}
-		if !p.of.trying {
+		if p.of.party.trying == 0 {
 			return p
 		}
 	}
@@ -371,7 +415,7 @@ func (l *Lines[K]) call(of *line[K], free int, ticked bool) {
 func (l *line[K]) longest() *place[K] {
 	for e := l.places.Front(); e != nil; e = e.Next() {
 		p := placeAt[K](e)
-		if !p.of.trying {
+		if p.of.party.trying == 0 {
 			return p
 		}
 	}

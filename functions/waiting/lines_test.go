@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,7 @@ type shop struct {
 	deaf  atomic.Bool
 	most  atomic.Int64 // tries at a time
 	now   atomic.Int64
+	came  atomic.Int64
 }
 
 func (s *shop) free(_ context.Context, key string) (int, error) {
@@ -65,7 +67,12 @@ func (s *shop) lines(paces waiting.Paces) *waiting.Lines[string] {
 
 // wait is what a poll does: it joins, tries, and waits for its turn until it has something. may says which kinds it may take now.
 func (s *shop) wait(ctx context.Context, lines *waiting.Lines[string], may func() []string, keys ...string) bool {
-	w := lines.Join(keys...)
+	return s.waitAs(ctx, lines, may, "agent "+strconv.FormatInt(s.came.Add(1), 10), keys...)
+}
+
+// waitAs is a poll of an agent that may have others.
+func (s *shop) waitAs(ctx context.Context, lines *waiting.Lines[string], may func() []string, who string, keys ...string) bool {
+	w := lines.Join(who, keys...)
 	defer w.Leave()
 	for {
 		if now := s.now.Add(1); now > s.most.Load() {
@@ -237,6 +244,16 @@ func TestWithoutNewsEveryLookMayFindSome(t *testing.T) {
 // it is taken without any look that was not asked for.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
+	for _, parties := range []uint64{30, 3} { // each waits once, or ten times
+		t.Run(strconv.FormatUint(parties, 10), func(t *testing.T) {
+			t.Parallel()
+			noWakeUpIsLost(t, parties)
+		})
+	}
+}
+
+func noWakeUpIsLost(t *testing.T, parties uint64) {
+	t.Helper()
 	s := newShop()
 	lines := s.lines(waiting.Paces{Soon: quiet, Rare: quiet})
 	kinds := []string{"a", "b", "c"}
@@ -250,7 +267,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			random := rand.New(rand.NewPCG(n, 13))
 			may := kinds[:1+n%3]
 			for ctx.Err() == nil {
-				if agent(ctx, s, lines, random, may) && taken.Add(1) == 3*each {
+				if agent(ctx, s, lines, random, strconv.FormatUint(n%parties, 10), may) && taken.Add(1) == 3*each {
 					close(all)
 				}
 			}
@@ -267,8 +284,8 @@ func TestNoWakeUpIsLost(t *testing.T) {
 }
 
 // agent takes one thing, or gives up once in a while.
-func agent(ctx context.Context, s *shop, lines *waiting.Lines[string], random *rand.Rand, may []string) bool {
-	w := lines.Join(may...)
+func agent(ctx context.Context, s *shop, lines *waiting.Lines[string], random *rand.Rand, who string, may []string) bool {
+	w := lines.Join(who, may...)
 	defer w.Leave()
 	for {
 		if s.take(may...) {
@@ -298,4 +315,52 @@ func agent(ctx context.Context, s *shop, lines *waiting.Lines[string], random *r
 		case <-w.Turn():
 		}
 	}
+}
+
+// TestOneThatWaitsManyTimesIsCalledOnceAtATime has one with very many polls, none of which may take what there is: it finds that out once
+// for each piece of news, and the one who comes after it has its turn at once.
+func TestOneThatWaitsManyTimesIsCalledOnceAtATime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop()
+		lines := s.lines(waiting.Paces{Soon: quiet, Rare: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		var done sync.WaitGroup
+		const many = 10_000
+		for range many {
+			done.Go(func() { s.waitAs(ctx, lines, always("nothing that comes up"), "hostile", "work") })
+		}
+		synctest.Wait()
+		done.Go(func() { s.wait(ctx, lines, always("work"), "work") })
+		synctest.Wait()
+		before := s.tries.Load()
+		require.EqualValues(t, many+1, before, "each tries once when it comes")
+		s.put("work", 1)
+		synctest.Wait()
+		s.mu.Lock()
+		left := s.has["work"]
+		s.mu.Unlock()
+		require.Zero(t, left, "it is taken before any time has passed")
+		require.LessOrEqual(t, s.tries.Load()-before, int64(2))
+		cancel()
+		done.Wait()
+	})
+}
+
+// TestOneThatWaitsSeveralTimesIsServedSeveralTimes when there is enough for all of its polls.
+func TestOneThatWaitsSeveralTimesIsServedSeveralTimes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop()
+		lines := s.lines(waiting.Paces{Soon: quiet, Rare: quiet})
+		var done sync.WaitGroup
+		for range 20 {
+			done.Go(func() { s.waitAs(t.Context(), lines, always("work"), "one", "work") })
+		}
+		synctest.Wait()
+		began := time.Now()
+		s.put("work", 20)
+		done.Wait()
+		require.Less(t, time.Since(began), time.Second)
+	})
 }
