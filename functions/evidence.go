@@ -86,9 +86,11 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 	if err := d.addWrongAlike(ctx, tx); err != nil {
 		return j, err
 	}
-	if err := d.noteUnconfirmed(ctx, tx); err != nil {
+	claims, err := d.noteClaims(ctx, tx)
+	if err != nil {
 		return j, err
 	}
+	j.steps = append(j.steps, claims...)
 	for _, agent := range agents {
 		step, err := d.enterWindow(ctx, tx, agent)
 		if err != nil {

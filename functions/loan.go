@@ -147,30 +147,6 @@ func countReturn(ctx context.Context, tx *store.Tx, l leaseIndexRow) error {
 	return err
 }
 
-// loseClaims has an agent lose what it may hold by attempts that ended without an answer: what they are worth is not known yet.
-func (s *Service) loseClaims(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, claims int64) error {
-	type credit struct {
-		Credit int64
-		Idle   int
-	}
-	c, found, err := store.One[credit](ctx, tx, store.LockCredit, job, agent)
-	if err != nil || !found {
-		return err
-	}
-	_, err = store.Exec(ctx, tx, store.LoseCredit, job, agent, verify.CreditAfter(c.Credit, 0, claims, s.firstLoan))
-	return err
-}
-
-// noteUnconfirmed counts for each agent the attempts that ended without an answer where somebody else gave one.
-func (d settlement) noteUnconfirmed(ctx context.Context, tx *store.Tx) error {
-	for _, agent := range inOrder(d.unconfirmed) {
-		if _, err := store.Exec(ctx, tx, store.AddUnconfirmed, d.job, agent, d.unconfirmed[agent]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // lastCall is how long heartbeats may keep a lease without a result: a worker executes one shard after the other.
 func lastCall(wallSeconds int64) time.Duration {
 	return lastCallGrace + time.Duration(wallSeconds)*time.Second

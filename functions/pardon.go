@@ -41,6 +41,9 @@ func pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by Principal, 
 	if _, err := store.Exec(ctx, tx, store.PardonAlike, id); err != nil {
 		return err
 	}
+	if _, err := store.Exec(ctx, tx, store.ForgetClaims, id); err != nil {
+		return err
+	}
 	if _, err := store.Exec(ctx, tx, store.PardonAgent, id); err != nil {
 		return err
 	}

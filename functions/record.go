@@ -268,19 +268,9 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 		return Recorded{}, nil, err
 	}
 	return recorded, fresh, s.finishRecord(ctx, tx, post{
-		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), claims: claimsIn(fresh), done: recorded.Done,
+		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), answers: answersIn(fresh), claims: claimsIn(fresh), done: recorded.Done,
 		wallSeconds: gate.Limits.WallSeconds,
 	})
-}
-
-// claimsIn counts results that are no answer: the agent says that it ran out of something.
-func claimsIn(results []checkedResult) (n int) {
-	for _, r := range results {
-		if s := verify.Status(r.Status); s != verify.OK && s != verify.Error {
-			n++
-		}
-	}
-	return n
 }
 
 // open says why the lease takes no results, if it does not.
@@ -428,6 +418,7 @@ func attemptColumns(results []checkedResult) []any {
 type post struct {
 	project, job, agent, lease, submission uuid.UUID
 	results                                int
+	answers                                int  // of the results: outputs
 	claims                                 int  // of the results: attempts that ended without an answer
 	done                                   bool // with the whole lease
 	wallSeconds                            int64
@@ -435,7 +426,7 @@ type post struct {
 
 // finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
 func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error {
-	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent, p.results-p.claims); err != nil {
+	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent, p.answers); err != nil {
 		return err
 	}
 	if p.claims > 0 {

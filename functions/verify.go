@@ -134,8 +134,7 @@ type weighed struct {
 	alike    []alikeRow     // who was wrong alike
 	excused  []uuid.UUID    // agents that disagree since their platform does
 	unsteady []int64        // shards to which the server gave two answers
-	// unconfirmed are attempts that ended without an answer at shards to which somebody else gave one, for each agent.
-	unconfirmed map[uuid.UUID]int64
+	claims   []claim        // attempts that ended without an answer, at shards that are decided
 	// platforms says that agents of a platform other than the server's were contradicted: the job's platforms are to be compared.
 	platforms bool
 	terms     *auditTerms // nil: the policy has no bound
@@ -304,11 +303,7 @@ func (w *weighed) decide(b bench, shard shardRow) {
 			w.add(id, d)
 		}
 	}
-	if verdict.Decision == verify.Accept && shard.State == ShardOpen {
-		for _, a := range b.attempts[shard.Number] {
-			w.unanswering(a)
-		}
-	}
+	w.weighClaims(b, shard, verdict)
 	w.alike = append(w.alike, b.wrongAlike(shard, verdict)...)
 	w.platforms = w.platforms || b.comparesPlatforms(verdict)
 }
@@ -369,17 +364,6 @@ func (a attemptRow) input() verify.Attempt {
 	}
 }
 
-// unanswering counts an attempt without an answer at a shard to which somebody else gave one.
-func (w *weighed) unanswering(a attemptRow) {
-	if a.AgentID == ServerAgent || a.Void || a.Status == verify.OK {
-		return
-	}
-	if w.unconfirmed == nil {
-		w.unconfirmed = map[uuid.UUID]int64{}
-	}
-	w.unconfirmed[a.AgentID]++
-}
-
 func (w *weighed) add(agent uuid.UUID, d verify.Delta) {
 	sum := w.of(agent)
 	sum.Passed += d.Passed
@@ -416,7 +400,7 @@ func (w *weighed) judgeLate(sub submissionRow, shard shardRow, b bench) {
 	if own == nil || own.AgentID == *shard.AgentID {
 		return
 	}
-	w.unanswering(*own)
+	w.claims = append(w.claims, b.claims(shard.Number, true)...)
 	var support []verify.Attempt
 	for _, a := range inputs {
 		standing, _ := verify.StandingOf(b.evidence[a.Agent])

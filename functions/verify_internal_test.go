@@ -46,3 +46,19 @@ func TestJudgeLate(t *testing.T) {
 		require.LessOrEqual(t, len(w.counts), 1, "%s: nobody else is judged", name)
 	}
 }
+
+// TestClaimsOfAShard: the server's own attempt confirms those that end alike; exceptions and what was taken back are none.
+func TestClaimsOfAShard(t *testing.T) {
+	one, two := uuid.New(), uuid.New()
+	b := bench{attempts: map[int64][]attemptRow{
+		1: {{AgentID: one, Status: verify.Timeout}, {AgentID: two, Status: verify.OK}},
+		2: {{AgentID: one, Status: verify.Timeout}, {AgentID: two, Status: verify.OK}, {AgentID: ServerAgent, Status: verify.Timeout}},
+		3: {{AgentID: one, Status: verify.Memory}, {AgentID: two, Status: verify.OK}, {AgentID: ServerAgent, Status: verify.Timeout}},
+		4: {{AgentID: one, Status: verify.Error}, {AgentID: two, Status: verify.Timeout, Void: true}, {AgentID: ServerAgent, Status: verify.Error}},
+	}}
+	require.Equal(t, []claim{{1, one, true}}, b.claims(1, true))
+	require.Equal(t, []claim{{1, one, false}}, b.claims(1, false), "the shard failed")
+	require.Equal(t, []claim{{2, one, false}}, b.claims(2, true), "the server ran out of time, too")
+	require.Equal(t, []claim{{3, one, true}}, b.claims(3, true))
+	require.Empty(t, b.claims(4, true))
+}

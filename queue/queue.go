@@ -77,7 +77,7 @@ func notBefore(step functions.Step) time.Time {
 // queueOf says which queue a step goes to.
 func queueOf(step functions.Step) string {
 	switch step.(type) {
-	case functions.ExpireArgs, functions.RevokeArgs, functions.SilenceArgs, functions.TaintArgs, functions.FinaliseArgs:
+	case functions.ExpireArgs, functions.RevokeArgs, functions.SilenceArgs, functions.TaintArgs, functions.FinaliseArgs, functions.ClaimsArgs:
 		return QueueUrgent
 	case functions.VerifyArgs:
 		return QueueVerify

@@ -123,6 +123,10 @@ func (r *recorder) Refold(ctx context.Context, a functions.RefoldArgs) error { r
 
 func (r *recorder) Finish(ctx context.Context, a functions.FinishArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) WeighClaims(ctx context.Context, a functions.ClaimsArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error {
 	return r.call(ctx, a)
 }

@@ -36,6 +36,7 @@ type Steps interface {
 	Taint(ctx context.Context, args functions.TaintArgs) error
 	ComparePlatforms(ctx context.Context, args functions.ComparePlatformsArgs) error
 	ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnsteadyArgs) error
+	WeighClaims(ctx context.Context, args functions.ClaimsArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
@@ -193,6 +194,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Taint, longStep)
 	add(w, working, steps.ComparePlatforms, shortStep)
 	add(w, working, steps.ExcuseUnsteady, shortStep)
+	add(w, working, steps.WeighClaims, shortStep)
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Revoke, shortStep)

@@ -67,20 +67,6 @@ func CreditAfter(credit, brought, lost, first int64) int64 {
 	return credit
 }
 
-// MaxUnconfirmed is how many attempts of one owner's agents may end without an answer
-// at shards of a job to which others gave one, before the owner is lent nothing more
-// of the job: when they are half of what it brought as well. To say that one has run
-// out of time costs nothing, and must not cost others much. A machine that is too
-// slow for a function is of no use to the job either; nothing is held against it
-// elsewhere.
-const MaxUnconfirmed = 20
-
-// Unconfirmed says whether an owner is lent nothing more of a job, of which it brought
-// so many results, and so many of them without an answer that others gave.
-func Unconfirmed(unconfirmed, results int64) bool {
-	return unconfirmed >= MaxUnconfirmed && 2*unconfirmed >= results
-}
-
 // ShareCap is how many attempts of a job one owner is lent while agents of others
 // have nothing to do: the stated share of them, or an equal part where the owners
 // that are there are fewer (0: they are not counted), and one at least. Whoever asks first does not decide a

@@ -83,3 +83,22 @@ func TestUnconfirmed(t *testing.T) {
 	require.True(t, Unconfirmed(MaxUnconfirmed, 2*MaxUnconfirmed), "half")
 	require.False(t, Unconfirmed(MaxUnconfirmed, 2*MaxUnconfirmed+1))
 }
+
+func TestQuarantinedForClaims(t *testing.T) {
+	for want, list := range map[bool][]Claims{
+		true:  {{MaxClaims, MaxClaims, ClaimJobs}, {MaxClaims, 2 * MaxClaims, ClaimJobs}, {10 * MaxClaims, 10 * MaxClaims, 100}},
+		false: {{}, {MaxClaims - 1, MaxClaims - 1, ClaimJobs}, {MaxClaims, MaxClaims, ClaimJobs - 1}, {MaxClaims, 2*MaxClaims + 1, ClaimJobs}},
+	} {
+		for _, c := range list {
+			got, why := c.Quarantined()
+			require.Equal(t, want, got, "%+v", c)
+			require.Equal(t, want, why != "", "%+v", c)
+		}
+	}
+	require.False(t, OK.IsClaim())
+	require.False(t, Error.IsClaim(), "an exception is an answer")
+	require.True(t, Timeout.IsClaim())
+	require.True(t, Confirms(Timeout, Timeout))
+	require.False(t, Confirms(Memory, Timeout))
+	require.False(t, Confirms(Error, Error))
+}
