@@ -24,6 +24,7 @@ const (
 // scene is where an attack takes place: a server, a tenant with agents at work that is not to be harmed, and a hostile one.
 type scene struct {
 	options
+	rig     *rig.Rig
 	server  *rig.Server
 	victim  *rig.Tenant
 	hostile *rig.Tenant
@@ -40,7 +41,7 @@ func (o options) open(ctx context.Context, r *rig.Rig, name string) (*scene, err
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{options: o, server: server}
+	s := &scene{options: o, rig: r, server: server}
 	if s.victim, err = server.Tenant(ctx, "victim"); err != nil {
 		return nil, err
 	}
