@@ -98,12 +98,29 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 				}
 			}
 		}
-		for i := range list {
-			list[i].Probation = verify.Evidence{SinceFailure: list[i].SinceFailure}.OnProbation()
+		if err != nil {
+			return err
 		}
-		return err
+		return judgeOwners(ctx, tx, list)
 	})
 	return list, err
+}
+
+// judgeOwners says of each agent what its owner's other agents come to for it: they have one probation, and are caught together.
+func judgeOwners(ctx context.Context, tx *store.Tx, list []ProjectAgent) error {
+	owners := make([]string, len(list))
+	for i, a := range list {
+		owners[i] = a.Owner
+	}
+	kin, err := kinOfOwners(ctx, tx, owners...)
+	for i := range list {
+		a, of := &list[i], kin[list[i].Owner]
+		a.Probation = verify.Evidence{SinceFailure: a.SinceFailure}.Among(of.kin()).OnProbation()
+		if why, caught := of.caught(); caught && a.CaughtAt == nil {
+			a.CaughtAt, a.Reason = of.CaughtAt, why+": it is lent nothing until one of them is pardoned"
+		}
+	}
+	return err
 }
 
 // leasedFunction returns the function version that a lease of the agent is for.

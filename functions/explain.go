@@ -62,6 +62,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var agents agentsForJob
 	var leases leasesForJob
 	var caught []uuid.UUID
+	var owners []string // that are caught
 	refusing := []uuid.UUID{} // not null, of which no agent would be none
 	var excluded []string
 	var refusals []agentRefusal
@@ -76,6 +77,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 			return err
 		}
 		if caught, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
+			return err
+		}
+		if owners, err = caughtOwners(ctx, tx); err != nil {
 			return err
 		}
 		if excluded, err = excludedHands(ctx, tx, id); err != nil {
@@ -109,13 +113,13 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		if held, err = switchOver(ctx, server, project, job); err != nil {
 			return err
 		}
-		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing, excluded)
+		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing, excluded, handsOf(owners))
 		return err
 	})
 	if err != nil {
 		return Explanation{}, err
 	}
-	tried, err := s.triedByAll(ctx, project, job, &agents, uselessAgents{ids: append(caught, refusing...), hands: excluded})
+	tried, err := s.triedByAll(ctx, project, job, &agents, uselessAgents{ids: append(caught, refusing...), hands: append(excluded, handsOf(owners)...)})
 	e := explainOpen(job, agents, leases, tried, refusals)
 	if e.Turn = turn; turn != nil && leases.Wanted > 0 {
 		e.Reasons = append(e.Reasons, Reason{Code: "turn", Text: turn.words(), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})

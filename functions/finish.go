@@ -35,6 +35,9 @@ func (s *Service) Finish(ctx context.Context, args FinishArgs) error {
 		if err != nil {
 			return err
 		}
+		if err := reportShare(ctx, tx, row.job()); err != nil {
+			return err
+		}
 		if row.Failed > 0 {
 			why, err := failuresOf(ctx, tx, args.Job, row.Failed, row.ShardsTotal)
 			if err != nil {

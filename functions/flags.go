@@ -27,13 +27,14 @@ const (
 	FlagValidator     = "validator"         // the validator of a job failed at the answers to a shard
 	FlagDivergence    = "divergence"        // classes of machines do not agree about a function
 	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
+	FlagShare         = "share"             // one owner gave more of a job than is assumed to be hostile, and the bound that holds is weaker
 )
 
 // FlagKinds lists all kinds of flags.
 func FlagKinds() []string {
 	return []string{
 		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature, FlagFinding,
-		FlagValidator, FlagDivergence, FlagUnsteady, FlagIncident,
+		FlagValidator, FlagDivergence, FlagUnsteady, FlagShare, FlagIncident,
 	}
 }
 

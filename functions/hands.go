@@ -19,6 +19,15 @@ func hand(owner string, agent uuid.UUID) string {
 	return "agent " + agent.String()
 }
 
+// handsOf are those of owners.
+func handsOf(owners []string) []string {
+	hands := make([]string, len(owners))
+	for i, o := range owners {
+		hands[i] = hand(o, uuid.Nil)
+	}
+	return hands
+}
+
 // hand is who is behind an agent that has worked for the job.
 func (b bench) hand(agent uuid.UUID) string { return hand(b.lenders[agent].Owner, agent) }
 
@@ -32,11 +41,19 @@ func (b *bench) readLenders(ctx context.Context, tx *store.Tx, agents map[uuid.U
 	if err != nil {
 		return err
 	}
+	owners := make([]string, len(lenders))
+	for i, l := range lenders {
+		owners[i] = l.Owner
+	}
+	kin, err := kinOfOwners(ctx, tx, owners...)
+	if err != nil {
+		return err
+	}
 	clusters := verify.Clusters(pairs)
 	b.evidence = make(map[string]verify.Evidence, len(lenders))
 	for _, l := range lenders {
 		b.lenders[l.AgentID] = l
-		e := l.evidence(b.policy.Audited())
+		e := l.evidence(b.policy.Audited()).Among(kin[l.Owner].kin())
 		e.Cluster = clusters[b.hand(l.AgentID)]
 		b.evidence[l.AgentID.String()] = e
 	}

@@ -22,9 +22,16 @@ func (d settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c 
 		return steps, err
 	}
 	siblings, err := store.Values[uuid.UUID](ctx, tx, store.FailSiblings, d.job, agent, owner)
+	if err != nil {
+		return nil, err
+	}
+	caught, err := ownerCaught(ctx, tx, owner) // by this agent, the second one of it; the gate of leases and who weighs results see it by the same evidence
 	for _, s := range siblings {
 		reason := fmt.Sprintf("agent %s of the same owner: %s", agent, c.taint)
-		steps = append(steps, TaintArgs{Project: d.project, Agent: s, Reason: reason})
+		steps = append(steps, TaintArgs{Project: d.project, Agent: s, Reason: reason, Kin: true})
+		if caught {
+			steps = append(steps, RevokeArgs{Project: d.project, Agent: s})
+		}
 	}
 	return steps, err
 }

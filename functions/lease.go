@@ -212,6 +212,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != JobSplitting && gate.State != JobRunning) {
 			return err
 		}
+		if caught, err := ownerCaught(ctx, tx, from.lender.owner); err != nil || caught {
+			return err
+		}
 		if takesPart, err := gate.takesPart(ctx, tx, from.JobID, from.lender.owner, agent); err != nil || !takesPart {
 			return err
 		}

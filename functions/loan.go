@@ -93,6 +93,11 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 	if err != nil {
 		return hands, err
 	}
+	owners, err := caughtOwners(ctx, tx)
+	if err != nil {
+		return hands, err
+	}
+	full = append(full, owners...)
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return hands, err

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -56,4 +57,22 @@ func (j Job) ownerShares(ctx context.Context, tx *store.Tx, id uuid.UUID) (*Owne
 		o.ErrorBound = verify.Derive(j.Policy).StandsAt(o.Largest[0].Share)
 	}
 	return o, nil
+}
+
+// weaker says whether the bound that holds with these shares is weaker than the one that was asked for. It is not where one owner gave all: whatever
+// it does by itself is within the target.
+func (o *OwnerShares) weaker(p verify.Policy) bool { return o != nil && o.ErrorBound > p.TargetError }
+
+// reportShare flags a job that ends with more of one owner's results than its policy assumes to be hostile, where that makes its bound weaker. While
+// it runs shares change with every submission.
+func reportShare(ctx context.Context, tx *store.Tx, job Job) error {
+	o, err := job.ownerShares(ctx, tx, job.ID)
+	if err != nil || !o.weaker(job.Policy) {
+		return err
+	}
+	return raiseFlags(ctx, tx, Mark{Kind: FlagShare, Job: job.ID, Decision: string(ShardAccepted), Detail: map[string]any{
+		"owner": o.Largest[0].Owner, "share": o.Largest[0].Share, "stated": o.Stated, "target_error": job.Policy.TargetError, "error_bound": o.ErrorBound,
+		"reason": fmt.Sprintf("%s brought %.3g %% of the results, and the policy assumes that no more than %.3g %% are hostile: whatever it does by itself, at most %.3g of the results are wrong, and %.3g where others with %.3g %% are hostile too",
+			o.Largest[0].Owner, 100*o.Largest[0].Share, 100*o.Stated, job.Policy.TargetError, o.ErrorBound, 100*o.Stated),
+	}})
 }

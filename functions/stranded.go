@@ -122,7 +122,7 @@ func (u usableAgents) owners() int64 {
 // uselessAgents take no shards of a job.
 type uselessAgents struct {
 	ids   []uuid.UUID // caught, or refusing its function
-	hands []string    // excluded, since the job runs another one again
+	hands []string    // of owners that are caught, or excluded, since the job runs another one again
 }
 
 // usable are the agents that may still take shards of a job, without those not seen for silent.
@@ -154,6 +154,11 @@ func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p
 	if useless.hands, err = excludedHands(ctx, tx, job); err != nil {
 		return nil, err
 	}
+	owners, err := caughtOwners(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	useless.hands = append(useless.hands, handsOf(owners)...)
 	refusals, err := store.Many[agentRefusal](ctx, tx, store.RefusalsForJob, job)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,10 @@ func (s *Service) SubmitJob(ctx context.Context, by Principal, project uuid.UUID
 	if err != nil && !errors.Is(err, errReplayed) {
 		return Job{}, false, fmt.Errorf("submitting a job: %w", err)
 	}
-	job, err = s.GetJob(ctx, project, id)
+	if job, err = s.GetJob(ctx, project, id); err != nil {
+		return job, replayed, err
+	}
+	job.Warnings, err = s.warnings(ctx, project, job.Policy)
 	return job, replayed, err
 }
 
@@ -292,6 +295,11 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 	}
 	if p.turn, err = takeSplitTurn(ctx, tx); err != nil {
 		return err
+	}
+	if p.rerunOf != nil {
+		if _, err := store.Exec(ctx, tx, store.DismissShareFlag, *p.rerunOf, "job "+p.id.String()+" runs it again"); err != nil {
+			return err
+		}
 	}
 	return audit(ctx, tx, p.createdBy, "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
 }

@@ -20,6 +20,8 @@ type TaintArgs struct {
 	Reason  string    `json:"reason"`
 	// Proven says that an answer of the agent was proven wrong: in jobs that have not ended its final results are opened again as well.
 	Proven bool `json:"proven,omitempty"`
+	// Kin says that it was an answer of another agent of its owner: it is on probation again, whoever was writing about it when that came out.
+	Kin bool `json:"kin,omitempty"`
 }
 
 // Kind names the step.
@@ -41,6 +43,15 @@ type taintedShard struct {
 
 // Taint opens the agent's results again, a page at a time, in all jobs of the project, and lists those that stay all the same.
 func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
+	if args.Kin {
+		err := s.project(ctx, args.Project, func(tx *store.Tx) error {
+			_, err := store.Exec(ctx, tx, store.ResetProbation, args.Agent)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("putting agent %s on probation: %w", args.Agent, err)
+		}
+	}
 	mine := newSlice()
 	for more := true; more; {
 		err := s.project(ctx, args.Project, func(tx *store.Tx) error {

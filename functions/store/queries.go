@@ -3,6 +3,10 @@ package store
 // The queries, each named after its file in sql/.
 var (
 	AddAggregation       = load("add_aggregation")
+	TrustOfOwners        = load("trust_of_owners")
+	SuspectOwners        = load("suspect_owners")
+	ResetProbation       = load("reset_probation")
+	DismissShareFlag     = load("dismiss_share_flag")
 	AddAnswerClass       = load("add_answer_class")
 	AddAttempts          = load("add_attempts")
 	AddAudit             = load("add_audit")

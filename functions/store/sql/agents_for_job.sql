@@ -1,6 +1,6 @@
 -- The levels of isolation in their order: runtime/bundle has the same list. The strictest of what the function, the project and the
 -- agent's owner ask for decides. $3 are the agents that are lent nothing, $4 those that refuse the job's function, $5 the
--- agents and owners that are excluded from it, named as in functions/hands.go.
+-- agents and owners that are excluded from it, and $6 the owners that are caught, named as in functions/hands.go.
 with levels as (
     select array['process', 'landlock', 'linux-nocgroup', 'linux', 'container', 'gvisor'] as names
 ),
@@ -12,7 +12,7 @@ asked as (
     left join open_jobs j on j.job_id = $2
 ),
 members as (
-    select a.id = any ($3) as caught, a.id = any ($4) as refused,
+    select a.id = any ($3) or $6::text[] <> '{}' and 'owner ' || ostraka.owner_at(a.id, $1) = any ($6) as caught, a.id = any ($4) as refused,
         $5::text[] <> '{}' and ('agent ' || a.id = any ($5) or 'owner ' || ostraka.owner_at(a.id, $1) = any ($5)) as excluded,
         a.last_seen_at > now() - interval '1 minute' as seen,
         array_position(q.names, a.isolation) >= greatest(array_position(q.names, q.isolation), array_position(q.names, a.min_isolation)) as isolated
