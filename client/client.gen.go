@@ -2414,6 +2414,9 @@ type Job struct {
 	// Verification What speaks for the results, where the policy has a target error or the server executes shards; not in lists.
 	Verification *JobVerification `json:"verification,omitempty"`
 	Version      int64            `json:"version"`
+
+	// Warnings What speaks against the job's policy, in the answer to its submission only: the job was taken all the same.
+	Warnings []Reason `json:"warnings,omitempty"`
 }
 
 // JobList defines model for JobList.
@@ -2442,6 +2445,9 @@ type JobPlan struct {
 	RecheckSeconds *float64 `json:"recheck_seconds,omitempty"`
 	Shards         int64    `json:"shards"`
 	Version        int64    `json:"version"`
+
+	// Warnings What speaks against the policy: the job would be taken all the same.
+	Warnings []Reason `json:"warnings,omitempty"`
 }
 
 // JobPriority defines model for JobPriority.

@@ -64,6 +64,7 @@ func newWorld(t testing.TB, change ...func(*functions.Options)) *world {
 	w.options = functions.Options{Store: w.store, Blobs: w.blobs, Modules: modules, Queue: w.queue, Notices: functions.NewNotices(), Log: log}
 	w.options.FirstLoan = functions.MaxLeaseShards // agents here say how many shards they want; those of loan_test.go begin small
 	w.options.ShareWait = -1                       // nor do they wait for others; those of shares_lent_test.go do
+	w.options.QuorumAudits = -1                    // and the server looks at nothing that a quorum has accepted; it does in quorum_test.go
 	for _, c := range change {
 		c(&w.options)
 	}

@@ -17,6 +17,7 @@ type JobPlan struct {
 	Caught   int             `json:"caught" doc:"Approved agents that were caught, and are lent nothing."`
 	Policy   verify.Policy   `json:"policy"`
 	Forecast verify.Forecast `json:"forecast"`
+	Warnings []Reason        `json:"warnings,omitempty" doc:"What speaks against the policy: the job would be taken all the same."`
 	// RecheckSeconds is nil where no shard of the version has been executed yet.
 	RecheckSeconds *float64      `json:"recheck_seconds,omitempty" doc:"About how long servers would execute shards of the job, by what this version's last jobs took; left out where there was none."`
 	RecheckBudget  RecheckBudget `json:"recheck_budget" doc:"For how long servers execute the project's shards on one day."`
@@ -40,6 +41,9 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want NewJob) (
 		return JobPlan{}, err
 	}
 	p := JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}
+	if p.Warnings, err = s.warnings(ctx, project, plan.policy); err != nil {
+		return p, err
+	}
 	err = s.planRechecks(ctx, project, plan, &p)
 	return p, err
 }

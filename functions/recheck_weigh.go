@@ -87,6 +87,9 @@ func (s *Service) weighRechecks(ctx context.Context, args RecheckArgs, work rech
 		if err != nil {
 			return err
 		}
+		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.policy); err != nil {
+			return err
+		}
 		taken, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, work.job, shardsRun(runs))
 		if err != nil || len(taken) == 0 { // another run of the step was quicker
 			return err
@@ -166,6 +169,10 @@ func (w *weighed) judge(b bench, shard shardRow, runs []serverRun, by verify.Rea
 // unanswered is a shard of which the server has found nothing out: it ran out of time, say. Agents are asked in its place, as many as make
 // their answer credible without it. They end its audits too: a lie that they find taints what else its agent gave.
 func (w *weighed) unanswered(b bench, shard shardRow, run serverRun, by verify.Reason) {
+	if shard.State == ShardAccepted && b.spot.drawn(b.job, shard.Number) {
+		w.stands(shard)
+		return
+	}
 	w.replicate(shard, by, "the server has no answer: its attempt ended with "+run.Status)
 	if b.terms != nil {
 		w.changes[len(w.changes)-1].support = max(shard.Support, b.terms.bound.Voices)

@@ -64,6 +64,8 @@ type Options struct {
 	// ShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do. 0 means DefaultShareWait;
 	// less means that it does not wait, and that shards are lent in the order of their numbers.
 	ShareWait time.Duration
+	// QuorumAudits is the share of the shards accepted by a quorum that a server executes as well. 0 means DefaultQuorumAudits; less means none.
+	QuorumAudits float64
 	// FollowupsOff switches follow-up jobs off for the whole installation.
 	FollowupsOff bool
 	// EULA is the agreement that agents must have accepted. The zero value means the one in this program.
@@ -120,6 +122,7 @@ type Service struct {
 	leaseTTL     time.Duration
 	firstLoan    int64
 	shareWait    time.Duration
+	quorumAudits float64
 	followupsOff bool
 	eula         eula.Document
 	tokensOnly   bool
@@ -149,6 +152,9 @@ func New(o Options) *Service {
 	if o.ShareWait == 0 {
 		o.ShareWait = DefaultShareWait
 	}
+	if o.QuorumAudits == 0 {
+		o.QuorumAudits = DefaultQuorumAudits
+	}
 	if o.ScoreTime == 0 {
 		o.ScoreTime = MaxScoreTime
 	}
@@ -169,7 +175,7 @@ func New(o Options) *Service {
 	}
 	s := &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
-		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, shareWait: o.ShareWait, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
+		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, shareWait: o.ShareWait, quorumAudits: o.QuorumAudits, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
 		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 		recheckTime: o.RecheckSeconds,

@@ -269,6 +269,7 @@ type Job struct {
 	StartedAt        *time.Time `json:"started_at,omitempty"`
 	FinishedAt       *time.Time `json:"finished_at,omitempty"`
 	EventSeq         int64      `json:"event_seq" doc:"The number of the job's last event."`
+	Warnings         []Reason   `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
 }
 
 // NewJob asks for a job. Zero fields take the function's manifest, then the defaults.

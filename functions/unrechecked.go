@@ -18,15 +18,20 @@ const staleRechecks = 1024
 const reasonNoRechecker verify.ReasonCode = "no_rechecker"
 
 // askAgentsInstead gives up waiting for the server where none that can execute shards was seen for RecheckerGone, or where those that there
-// are had no results for this project for as long: audits and doubts that were its to settle go to further agents, as many as make an answer credible without it. A policy that wants every shard executed by the
-// server keeps waiting, which job explain says.
+// are had no results for this project for as long: audits and doubts that were its to settle go to further agents, as many as make an answer credible without it. What a quorum has accepted stands. A policy that wants every shard executed by
+// the server keeps waiting, which job explain says.
 func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) error {
 	return s.project(ctx, project, func(tx *store.Tx) error {
 		j, found, err := store.One[recheckJob](ctx, tx, store.RecheckJob, job)
-		if err != nil || !found || j.State.Ended() || j.Policy.TargetError == 0 {
+		if err != nil || !found || j.State.Ended() || j.Policy.TargetError == 0 && j.Policy.Quorum == 0 {
 			return err
 		}
-		terms, err := s.auditTerms(ctx, tx, project, j.Policy)
+		quorum := j.Policy.Quorum > 0
+		asked := j.Policy
+		if quorum {
+			asked = verify.Policy{Recheck: verify.RecheckAll}
+		}
+		terms, err := s.auditTerms(ctx, tx, project, asked)
 		if err != nil || terms == nil {
 			return err
 		}
@@ -41,6 +46,9 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		numbers, err := store.Values[int64](ctx, tx, store.StaleRechecks, job, RecheckerGone, staleRechecks, !terms.rechecks)
 		if err != nil || len(numbers) == 0 {
 			return err
+		}
+		if quorum {
+			return s.letQuorumStand(ctx, tx, project, job, numbers)
 		}
 		b, err := readBench(ctx, tx, submissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
 		if err != nil {

@@ -96,7 +96,11 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 		if err != nil {
 			return err
 		}
-		if w, err = weighSubmission(ctx, tx, args.Submission, sub, terms); err != nil {
+		spot, err := s.spotChecks(ctx, tx, args.Project, sub.Policy)
+		if err != nil {
+			return err
+		}
+		if w, err = weighSubmission(ctx, tx, args.Submission, sub, terms, spot); err != nil {
 			return err
 		}
 		if err := w.tellExceptions(ctx, tx, sub.JobID); err != nil {
@@ -166,8 +170,9 @@ func (c shardChange) refolds() bool {
 	return c.was == ShardAccepted && (c.state != ShardAccepted || c.agentWas != nil && c.agent != nil && *c.agentWas != *c.agent)
 }
 
-func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms) (weighed, error) {
+func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms, spot *spotChecks) (weighed, error) {
 	b, err := readBench(ctx, tx, sub, submission, terms)
+	b.spot = spot
 	if err != nil {
 		return weighed{}, err
 	}
@@ -192,6 +197,7 @@ type bench struct {
 	job      uuid.UUID
 	policy   verify.Policy
 	terms    *auditTerms
+	spot     *spotChecks
 	shards   []shardRow
 	attempts map[int64][]attemptRow
 	audits   map[int64][]openAudit
@@ -288,6 +294,7 @@ func (w *weighed) decide(b bench, shard shardRow) {
 	if w.endAudits(b, shard, verdict); verdict.Provisional {
 		w.provisional(b, shard, &change)
 	}
+	checked := w.spotCheck(b, shard, &change)
 	if verdict.Divergence != "" {
 		w.marks = append(w.marks, b.divergence(shard, verdict))
 	}
@@ -299,7 +306,7 @@ func (w *weighed) decide(b bench, shard shardRow) {
 	}
 	w.changes = append(w.changes, change)
 	for _, d := range verdict.Deltas() {
-		if id := uuid.MustParse(d.Agent); id != ServerAgent {
+		if id := uuid.MustParse(d.Agent); id != ServerAgent && !checked {
 			w.add(id, d)
 		}
 	}

@@ -47,6 +47,13 @@ func mentionFlags(ctx context.Context, t *terminal, c *connection, job uuid.UUID
 	}
 }
 
+// warn says what speaks against the policy of a job.
+func warn(t *terminal, warnings []client.Reason) {
+	for _, w := range warnings {
+		t.say("warning: %s\n  hint: %s", plain(w.Text), plain(w.Hint))
+	}
+}
+
 // warnStuck warns of a job that the agents and servers at hand cannot bring to its end, as soon as it is submitted.
 func warnStuck(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
 	doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, job))

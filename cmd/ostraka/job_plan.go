@@ -61,6 +61,7 @@ func (o *jobPlanOptions) run(ctx context.Context, function string) (err error) {
 	if err != nil {
 		return explain("planning the job", err)
 	}
+	warn(o.terminal, doc.Value.Warnings)
 	return printOne(o.terminal, &o.outputFlag, doc.Raw, planFields(doc.Value))
 }
 

@@ -93,6 +93,7 @@ func (o *jobRunOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	warn(o.terminal, job.Value.Warnings)
 	warnStuck(ctx, o.terminal, c, job.Value.ID)
 	if !o.wait {
 		return showJob(o.terminal, &o.outputFlag, job.Raw, job.Value)
