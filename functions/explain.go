@@ -62,7 +62,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	var agents agentsForJob
 	var leases leasesForJob
 	var caught []uuid.UUID
-	var owners []string // that are caught
+	owners := []string{}      // that are caught
 	refusing := []uuid.UUID{} // not null, of which no agent would be none
 	var excluded []string
 	var refusals []agentRefusal

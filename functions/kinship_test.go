@@ -128,7 +128,7 @@ func TestAFlagSaysThatAShareIsAboveTheStated(t *testing.T) {
 	require.Equal(t, int64(1), flags[0].Times)
 	d := w.flag(flags[0].ID)
 	require.Contains(t, jsonOf(t, d), `at most 0.05 of the results are wrong, and 0.095 where others with 10 % are hostile too`)
-	require.InDelta(t, w.job(job.ID).Owners.ErrorBound, 0.095, 1e-9)
+	require.InDelta(t, 0.095, w.job(job.ID).Owners.ErrorBound, 1e-9)
 
 	again := w.submit(20, bounded(0.05), func(j *functions.NewJob) { j.RerunOf = &job.ID })
 	require.Empty(t, w.flags(job.ID, functions.FlagShare), "the job is run again")

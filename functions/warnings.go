@@ -36,4 +36,6 @@ func (s *Service) warnings(ctx context.Context, project uuid.UUID, p verify.Poli
 	}}, nil
 }
 
-func agreeing(quorum int) string { return many(int64(quorum), "owner's agent", "owners' agents that agree") }
+func agreeing(quorum int) string {
+	return many(int64(quorum), "owner's agent", "owners' agents that agree")
+}
