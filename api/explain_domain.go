@@ -70,6 +70,8 @@ func domainProblems() []explanation {
 		{"bad_isolation", http.StatusUnprocessableEntity, "There is no such isolation level.", correct},
 		{"too_many_pending", http.StatusConflict, "More agents wait for approval than may wait.", "Enrol with a project's token, or ask the operator to approve or revoke those that wait."},
 		{"token_required", http.StatusForbidden, "This server takes no agents without an enrolment token.", "Ask a project's owner for one: ostraka enrolment-token create."},
+		{"bad_overlap", http.StatusUnprocessableEntity, "A key that is replaced cannot go on working for that long.", correct},
+		{"key_ended", http.StatusConflict, "The key was revoked, or has expired: there is nothing to replace.", "Create a key: ostraka key create."},
 		{"bad_owner", http.StatusUnprocessableEntity, "The name of an owner is too long.", correct},
 		{"bad_action", http.StatusUnprocessableEntity, "There is no such action on an agent.", correct},
 		{"bad_period", http.StatusUnprocessableEntity, "A period ends before it begins.", correct},

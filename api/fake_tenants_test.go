@@ -50,6 +50,14 @@ func (f *fake) RevokeKey(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.begin()
 }
 
+func (f *fake) RotateKey(_ context.Context, _ functions.Principal, _, id uuid.UUID, _ time.Duration, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
+	return functions.Key{ID: id, ExpiresAt: expires}, "secret", idem.Key == "replayed", f.begin()
+}
+
+func (f *fake) RecoverOwner(_ context.Context, _ functions.Principal, _ uuid.UUID, name, _ string, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
+	return functions.Key{Name: name, Role: functions.RoleOwner, ExpiresAt: expires}, "secret", idem.Key == "replayed", f.begin()
+}
+
 func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, n functions.NewEnrolmentToken, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
 	f.idem = idem
 	return functions.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.ExpiresAt, CreatedAt: when}, "the-secret", f.replayed, f.begin()

@@ -34,6 +34,25 @@ type KeyPath struct {
 	Key PathID `path:"key"`
 }
 
+// RotateKeyInput asks for a key in place of another one.
+type RotateKeyInput struct {
+	KeyPath
+	Body struct {
+		OverlapSeconds int64      `json:"overlap_seconds" minimum:"0" maximum:"2678400" doc:"For how long the old key goes on working; 0 ends it at once."`
+		ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"When the new key stops working; never when left out."`
+	} `nameHint:"KeyRotation"`
+}
+
+// RecoverOwnerInput asks for an owner's key of a project whose owner has lost theirs.
+type RecoverOwnerInput struct {
+	InProject
+	Body struct {
+		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"Ada's new key"`
+		Reason    string     `json:"reason" minLength:"1" maxLength:"2000" doc:"Why: the project's audit log and the installation's keep it." example:"the owner lost the key and was called back by telephone"`
+		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the key stops working; never when left out."`
+	} `nameHint:"OwnerRecovery"`
+}
+
 type nothing struct{}
 
 func (s *server) keyOperations() {
@@ -50,6 +69,17 @@ func (s *server) keyOperations() {
 		id: "revokeKey", method: http.MethodDelete, path: "/v1/projects/{project}/keys/{key}", tag: "projects", summary: "Revoke a key",
 		access: roles(functions.RoleOwner), status: http.StatusNoContent,
 	}, s.revokeKey)
+	register(s, operation{
+		id: "rotateKey", method: http.MethodPost, path: "/v1/projects/{project}/keys/{key}/rotate", tag: "projects", summary: "Replace a key",
+		about: "Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. " +
+			"The secret is in this answer and nowhere else.",
+		access: roles(functions.RoleOwner), status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, s.rotateKey)
+	register(s, operation{
+		id: "recoverOwner", method: http.MethodPost, path: "/v1/projects/{project}/recover-owner", tag: "projects", summary: "Make an owner's key for a project whose owner has lost theirs",
+		about:  "For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.",
+		access: roles(functions.RoleOperator), status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, s.recoverOwner)
 }
 
 func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*createKeyOutput, error) {
@@ -58,6 +88,10 @@ func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*c
 		return nil, err
 	}
 	k, secret, again, err := s.service.CreateKey(ctx, c.principal, project, in.Body.Name, functions.Role(in.Body.Role), in.Body.ExpiresAt, c.idem)
+	return s.createdKey(k, secret, again, err)
+}
+
+func (s *server) createdKey(k functions.Key, secret string, again bool, err error) (*createKeyOutput, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +100,24 @@ func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*c
 	}
 	s.doors.refused.Forget(asKey + secret)
 	return &createKeyOutput{Body: CreatedKey{Key: k, Secret: secret}}, nil
+}
+
+func (s *server) rotateKey(ctx context.Context, c *call, in *RotateKeyInput) (*createKeyOutput, error) {
+	project, key, err := in.and("key", in.Key)
+	if err != nil {
+		return nil, err
+	}
+	k, secret, again, err := s.service.RotateKey(ctx, c.principal, project, key, time.Duration(in.Body.OverlapSeconds)*time.Second, in.Body.ExpiresAt, c.idem)
+	return s.createdKey(k, secret, again, err)
+}
+
+func (s *server) recoverOwner(ctx context.Context, c *call, in *RecoverOwnerInput) (*createKeyOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	k, secret, again, err := s.service.RecoverOwner(ctx, c.principal, project, in.Body.Name, in.Body.Reason, in.Body.ExpiresAt, c.idem)
+	return s.createdKey(k, secret, again, err)
 }
 
 func (s *server) listKeys(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Key], error) {

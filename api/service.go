@@ -42,6 +42,8 @@ type Service interface {
 	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
 	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+	RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, n functions.NewEnrolmentToken, idem functions.Idempotency) (t functions.EnrolmentToken, secret string, replayed bool, err error)
 	ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error)
 	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error

@@ -2563,6 +2563,9 @@ type Key struct {
 	Name      string             `json:"name"`
 	RevokedAt *time.Time         `json:"revoked_at,omitempty"`
 	Role      Role               `json:"role"`
+
+	// UsedAt When it was used last, to some minutes. Left out: never.
+	UsedAt *time.Time `json:"used_at,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -2571,6 +2574,15 @@ type KeyList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// KeyRotation defines model for KeyRotation.
+type KeyRotation struct {
+	// ExpiresAt When the new key stops working; never when left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// OverlapSeconds For how long the old key goes on working; 0 ends it at once.
+	OverlapSeconds int64 `json:"overlap_seconds"`
 }
 
 // KillOrder defines model for KillOrder.
@@ -2991,6 +3003,22 @@ type NewSigningKey struct {
 type Object struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
+}
+
+// OwnerRecovery defines model for OwnerRecovery.
+type OwnerRecovery struct {
+	// ExpiresAt When the key stops working; never when left out.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Name What the key is for, for people.
+	//
+	// Examples: Ada's new key
+	Name string `json:"name"`
+
+	// Reason Why: the project's audit log and the installation's keep it.
+	//
+	// Examples: the owner lost the key and was called back by telephone
+	Reason string `json:"reason"`
 }
 
 // OwnerShare defines model for OwnerShare.
@@ -4651,6 +4679,12 @@ type CreateKeyParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// RotateKeyParams defines parameters for RotateKey.
+type RotateKeyParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ReleaseInProjectParams defines parameters for ReleaseInProject.
 type ReleaseInProjectParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -4737,6 +4771,12 @@ type PutObjectParams struct {
 
 	// ContentDigest The same by RFC 9530: sha-256=:<base64>:
 	ContentDigest *string `json:"Content-Digest,omitempty"`
+}
+
+// RecoverOwnerParams defines parameters for RecoverOwner.
+type RecoverOwnerParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListRulesParams defines parameters for ListRules.
@@ -4958,6 +4998,9 @@ type ResolveShardJSONRequestBody = ShardResolution
 // CreateKeyJSONRequestBody defines body for CreateKey for application/json ContentType.
 type CreateKeyJSONRequestBody = NewKey
 
+// RotateKeyJSONRequestBody defines body for RotateKey for application/json ContentType.
+type RotateKeyJSONRequestBody = KeyRotation
+
 // ReleaseInProjectJSONRequestBody defines body for ReleaseInProject for application/json ContentType.
 type ReleaseInProjectJSONRequestBody = ProjectKillScope
 
@@ -4969,6 +5012,9 @@ type DeprecateModuleJSONRequestBody = DeprecateModuleInputBody
 
 // SetQuotasJSONRequestBody defines body for SetQuotas for application/json ContentType.
 type SetQuotasJSONRequestBody = QuotaChange
+
+// RecoverOwnerJSONRequestBody defines body for RecoverOwner for application/json ContentType.
+type RecoverOwnerJSONRequestBody = OwnerRecovery
 
 // CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
 type CreateRuleJSONRequestBody = RuleSpec
@@ -6152,6 +6198,28 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/keys/{key} (the `RevokeKey` operationId).
 	RevokeKey(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RotateKeyWithBody Replace a key
+	//
+	// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+	RotateKeyWithBody(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RotateKey Replace a key
+	//
+	// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+	RotateKey(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, body RotateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListProjectKillSwitches List the switches that hold something of the project
 	//
 	// Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
@@ -6336,6 +6404,28 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
 	SetQuotas(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RecoverOwnerWithBody Make an owner's key for a project whose owner has lost theirs
+	//
+	// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+	RecoverOwnerWithBody(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RecoverOwner Make an owner's key for a project whose owner has lost theirs
+	//
+	// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+	RecoverOwner(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, body RecoverOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRules List follow-up rules
 	//
@@ -8861,6 +8951,48 @@ func (c *Client) RevokeKey(ctx context.Context, project openapi_types.UUID, key 
 	return c.Client.Do(req)
 }
 
+// RotateKeyWithBody Replace a key
+//
+// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+func (c *Client) RotateKeyWithBody(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateKeyRequestWithBody(c.Server, project, key, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RotateKey Replace a key
+//
+// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+func (c *Client) RotateKey(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, body RotateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRotateKeyRequest(c.Server, project, key, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListProjectKillSwitches List the switches that hold something of the project
 //
 // Corresponds with GET /v1/projects/{project}/killswitches (the `ListProjectKillSwitches` operationId).
@@ -9226,6 +9358,48 @@ func (c *Client) SetQuotasWithBody(ctx context.Context, project openapi_types.UU
 // Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
 func (c *Client) SetQuotas(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetQuotasRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RecoverOwnerWithBody Make an owner's key for a project whose owner has lost theirs
+//
+// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+func (c *Client) RecoverOwnerWithBody(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecoverOwnerRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RecoverOwner Make an owner's key for a project whose owner has lost theirs
+//
+// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+func (c *Client) RecoverOwner(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, body RecoverOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecoverOwnerRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15496,6 +15670,75 @@ func NewRevokeKeyRequest(server string, project openapi_types.UUID, key openapi_
 	return req, nil
 }
 
+// NewRotateKeyRequest calls the generic RotateKey builder with application/json body
+func NewRotateKeyRequest(server string, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, body RotateKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRotateKeyRequestWithBody(server, project, key, params, "application/json", bodyReader)
+}
+
+// NewRotateKeyRequestWithBody constructs an http.Request for the RotateKey method, with any body, and a specified content type
+func NewRotateKeyRequestWithBody(server string, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "key", key, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/keys/%s/rotate", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListProjectKillSwitchesRequest constructs an http.Request for the ListProjectKillSwitches method
 func NewListProjectKillSwitchesRequest(server string, project openapi_types.UUID) (*http.Request, error) {
 	var err error
@@ -16447,6 +16690,68 @@ func NewSetQuotasRequestWithBody(server string, project openapi_types.UUID, cont
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRecoverOwnerRequest calls the generic RecoverOwner builder with application/json body
+func NewRecoverOwnerRequest(server string, project openapi_types.UUID, params *RecoverOwnerParams, body RecoverOwnerJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRecoverOwnerRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewRecoverOwnerRequestWithBody constructs an http.Request for the RecoverOwner method, with any body, and a specified content type
+func NewRecoverOwnerRequestWithBody(server string, project openapi_types.UUID, params *RecoverOwnerParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/recover-owner", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -19090,6 +19395,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/projects/{project}/keys/{key} (the `RevokeKey` operationId).
 	RevokeKeyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeKeyResponse, error)
 
+	// RotateKeyWithBodyWithResponse Replace a key
+	//
+	// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+	RotateKeyWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateKeyResponse, error)
+
+	// RotateKeyWithResponse Replace a key
+	//
+	// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+	RotateKeyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, body RotateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateKeyResponse, error)
+
 	// ListProjectKillSwitchesWithResponse List the switches that hold something of the project
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -19290,6 +19617,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/projects/{project}/quotas (the `SetQuotas` operationId).
 	SetQuotasWithResponse(ctx context.Context, project openapi_types.UUID, body SetQuotasJSONRequestBody, reqEditors ...RequestEditorFn) (*SetQuotasResponse, error)
+
+	// RecoverOwnerWithBodyWithResponse Make an owner's key for a project whose owner has lost theirs
+	//
+	// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+	RecoverOwnerWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecoverOwnerResponse, error)
+
+	// RecoverOwnerWithResponse Make an owner's key for a project whose owner has lost theirs
+	//
+	// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+	RecoverOwnerWithResponse(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, body RecoverOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*RecoverOwnerResponse, error)
 
 	// ListRulesWithResponse List follow-up rules
 	//
@@ -23940,6 +24289,54 @@ func (r RevokeKeyResponse) ContentType() string {
 	return ""
 }
 
+type RotateKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatedKey
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RotateKeyResponse) GetJSON201() *CreatedKey {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RotateKeyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RotateKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RotateKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RotateKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RotateKeyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListProjectKillSwitchesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -24682,6 +25079,54 @@ func (r SetQuotasResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SetQuotasResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RecoverOwnerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatedKey
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RecoverOwnerResponse) GetJSON201() *CreatedKey {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RecoverOwnerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RecoverOwnerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RecoverOwnerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RecoverOwnerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RecoverOwnerResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27857,6 +28302,40 @@ func (c *ClientWithResponses) RevokeKeyWithResponse(ctx context.Context, project
 	return ParseRevokeKeyResponse(rsp)
 }
 
+// RotateKeyWithBodyWithResponse Replace a key
+//
+// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+func (c *ClientWithResponses) RotateKeyWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateKeyResponse, error) {
+	rsp, err := c.RotateKeyWithBody(ctx, project, key, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateKeyResponse(rsp)
+}
+
+// RotateKeyWithResponse Replace a key
+//
+// Makes a key of the same name and role. The old one goes on working for a while, so that whoever uses it can change it without an interruption. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/keys/{key}/rotate (the `RotateKey` operationId).
+func (c *ClientWithResponses) RotateKeyWithResponse(ctx context.Context, project openapi_types.UUID, key openapi_types.UUID, params *RotateKeyParams, body RotateKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateKeyResponse, error) {
+	rsp, err := c.RotateKey(ctx, project, key, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRotateKeyResponse(rsp)
+}
+
 // ListProjectKillSwitchesWithResponse List the switches that hold something of the project
 //
 // Returns a wrapper object for the known response body format(s).
@@ -28170,6 +28649,40 @@ func (c *ClientWithResponses) SetQuotasWithResponse(ctx context.Context, project
 		return nil, err
 	}
 	return ParseSetQuotasResponse(rsp)
+}
+
+// RecoverOwnerWithBodyWithResponse Make an owner's key for a project whose owner has lost theirs
+//
+// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+func (c *ClientWithResponses) RecoverOwnerWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecoverOwnerResponse, error) {
+	rsp, err := c.RecoverOwnerWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecoverOwnerResponse(rsp)
+}
+
+// RecoverOwnerWithResponse Make an owner's key for a project whose owner has lost theirs
+//
+// For operators. The project's own audit log keeps who did it and why, and the key is listed among the project's. The secret is in this answer and nowhere else.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/recover-owner (the `RecoverOwner` operationId).
+func (c *ClientWithResponses) RecoverOwnerWithResponse(ctx context.Context, project openapi_types.UUID, params *RecoverOwnerParams, body RecoverOwnerJSONRequestBody, reqEditors ...RequestEditorFn) (*RecoverOwnerResponse, error) {
+	rsp, err := c.RecoverOwner(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecoverOwnerResponse(rsp)
 }
 
 // ListRulesWithResponse List follow-up rules
@@ -31926,6 +32439,39 @@ func ParseRevokeKeyResponse(rsp *http.Response) (*RevokeKeyResponse, error) {
 	return response, nil
 }
 
+// ParseRotateKeyResponse parses an HTTP response from a RotateKeyWithResponse call
+func ParseRotateKeyResponse(rsp *http.Response) (*RotateKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RotateKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatedKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListProjectKillSwitchesResponse parses an HTTP response from a ListProjectKillSwitchesWithResponse call
 func ParseListProjectKillSwitchesResponse(rsp *http.Response) (*ListProjectKillSwitchesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -32460,6 +33006,39 @@ func ParseSetQuotasResponse(rsp *http.Response) (*SetQuotasResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRecoverOwnerResponse parses an HTTP response from a RecoverOwnerWithResponse call
+func ParseRecoverOwnerResponse(rsp *http.Response) (*RecoverOwnerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RecoverOwnerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatedKey
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

@@ -2,12 +2,20 @@ package functions
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+)
+
+const (
+	// keyTouch is how old what a key was used last may be before it is written anew: one write in some minutes, not one a request.
+	keyTouch = 5 * time.Minute
+	// MaxKeyOverlap is how long a key that was replaced may go on working: long enough for a deployment that is made once a month.
+	MaxKeyOverlap = 31 * 24 * time.Hour
 )
 
 type newKey struct {
@@ -46,8 +54,9 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 		Revoked      bool
 		AgentRevoked bool
 		Quotas       map[QuotaName]int64
+		Stale        bool
 	}
-	key, found, err := store.One[row](ctx, s.store.Pool, store.Authenticate, secretDigest(secret))
+	key, found, err := store.One[row](ctx, s.store.Pool, store.Authenticate, secretDigest(secret), keyTouch)
 	if err != nil {
 		return Principal{}, translate(err, uuid.Nil)
 	}
@@ -58,6 +67,11 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 		return Principal{}, ErrAgentRevoked
 	case key.Revoked:
 		return Principal{}, unauthorized
+	}
+	if key.Stale {
+		if _, err := store.Exec(ctx, s.store.Pool, store.TouchKey, key.ID); err != nil {
+			return Principal{}, translate(err, uuid.Nil)
+		}
 	}
 	p := Principal{KeyID: key.ID, Role: key.Role, Quotas: key.Quotas}
 	if key.ProjectID != nil {
@@ -73,16 +87,34 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (Principal, e
 }
 
 // CreateOperatorKey makes a key for whoever runs the installation. It is for the server's own machine: no API call reaches it.
-func (s *Service) CreateOperatorKey(ctx context.Context, name string) (secret string, err error) {
+func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *time.Time) (k Key, secret string, err error) {
+	if err := checkNewSecret("key", name, expires); err != nil {
+		return Key{}, "", err
+	}
 	err = s.control(ctx, func(tx pgx.Tx) error {
-		key, made, err := addKey(ctx, tx, newKey{role: RoleOperator, name: name})
-		if err != nil {
+		if k, secret, err = addKey(ctx, tx, newKey{role: RoleOperator, name: name, expires: expires}); err != nil {
 			return err
 		}
-		secret = made
-		return auditServer(ctx, tx, "server", "key.create", key.ID.String(), map[string]any{"role": RoleOperator, "name": name})
+		return auditServer(ctx, tx, "server", "key.create", k.ID.String(), map[string]any{"role": RoleOperator, "name": name})
 	})
-	return secret, err
+	return k, secret, err
+}
+
+// ListOperatorKeys lists the keys of those who run the installation, without their secrets. It is for the server's own machine.
+func (s *Service) ListOperatorKeys(ctx context.Context, page ListPage) ([]Key, error) {
+	return listControl[Key](ctx, s, store.ListOperatorKeys, page)
+}
+
+// RevokeOperatorKey ends an operator's key, and the sessions that were opened with it, at once. Revoking twice is harmless; the last one
+// may go too, since another is made with access to the database. It is for the server's own machine.
+func (s *Service) RevokeOperatorKey(ctx context.Context, id uuid.UUID) error {
+	return s.control(ctx, func(tx pgx.Tx) error {
+		n, err := store.Exec(ctx, tx, store.RevokeOperatorKey, id)
+		if err != nil || n == 0 {
+			return orNotFound(err, "key", id)
+		}
+		return auditServer(ctx, tx, "server", "key.revoke", id.String(), map[string]any{"role": RoleOperator})
+	})
 }
 
 // CreateKey makes a key of a project. The secret is shown this once and empty when the request is replayed.
@@ -113,14 +145,99 @@ func (s *Service) CreateKey(ctx context.Context, by Principal, project uuid.UUID
 	return k, secret, replayed, err
 }
 
+// RotateKey makes a key that replaces another one of the project: of the same name and role, with the end given. The old one goes on working
+// for overlap, so that whoever uses it can change it without an interruption; 0 ends it at once. The secret is shown this once and empty
+// when the request is replayed.
+func (s *Service) RotateKey(ctx context.Context, by Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem Idempotency) (k Key, secret string, replayed bool, err error) {
+	if overlap < 0 || overlap > MaxKeyOverlap {
+		return Key{}, "", false, Invalid("bad_overlap", fmt.Sprintf("the old key may go on working for 0 to %d seconds", int64(MaxKeyOverlap.Seconds())), "choose a time within that")
+	}
+	if expired(expires) {
+		return Key{}, "", false, errPastExpiry()
+	}
+	err = s.control(ctx, func(tx pgx.Tx) error {
+		old, found, err := store.One[Key](ctx, tx, store.GetKey, project, id)
+		if err != nil || !found {
+			return orNotFound(err, "key", id)
+		}
+		var made uuid.UUID
+		if made, replayed, err = remember(ctx, tx, project, "rotate-key", idem, newID()); err != nil {
+			return err
+		}
+		if replayed {
+			k, _, err = store.One[Key](ctx, tx, store.GetKey, project, made)
+			return err
+		}
+		if n, err := store.Exec(ctx, tx, store.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
+			return orEnded(err, id)
+		}
+		if k, secret, err = addKey(ctx, tx, newKey{id: made, role: old.Role, project: &project, name: old.Name, expires: expires}); err != nil {
+			return err
+		}
+		return auditServer(ctx, tx, by.Actor(), "key.rotate", made.String(), map[string]any{"project": project, "role": old.Role, "name": old.Name, "replaces": id, "overlap_seconds": int64(overlap.Seconds())})
+	})
+	return k, secret, replayed, err
+}
+
+func orEnded(err error, id uuid.UUID) error {
+	if err != nil {
+		return err
+	}
+	return &Error{
+		Kind: KindConflict, Code: "key_ended", Message: "the key " + id.String() + " has ended already: it was revoked, or has expired", Hint: "create a key instead",
+	}
+}
+
+// RecoverOwner makes an owner's key for a project whose owner has lost theirs. Operators alone may, with a reason; the project's own log
+// keeps who did it and why, so that its owner sees every key that was not made by themselves. The secret is shown this once and empty when
+// the request is replayed.
+func (s *Service) RecoverOwner(ctx context.Context, by Principal, project uuid.UUID, name, reason string, expires *time.Time, idem Idempotency) (k Key, secret string, replayed bool, err error) {
+	if err := checkNewSecret("key", name, expires); err != nil {
+		return Key{}, "", false, err
+	}
+	if err := checkResolutionReason(reason); err != nil {
+		return Key{}, "", false, err
+	}
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		control, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		var id uuid.UUID
+		if id, replayed, err = remember(ctx, control, project, "recover-owner", idem, newID()); err != nil {
+			return err
+		}
+		if replayed {
+			k, _, err = store.One[Key](ctx, control, store.GetKey, project, id)
+			return err
+		}
+		if k, secret, err = addKey(ctx, control, newKey{id: id, role: RoleOwner, project: &project, name: name, expires: expires}); err != nil {
+			return err
+		}
+		detail := map[string]any{"project": project, "role": RoleOwner, "name": name, "reason": reason}
+		if err := auditServer(ctx, control, by.Actor(), "key.recover", id.String(), detail); err != nil {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
+		return audit(ctx, tx, by.Actor(), "key.recover", id.String(), detail)
+	})
+	return k, secret, replayed, err
+}
+
 func checkNewSecret(what, name string, expires *time.Time) error {
 	if err := checkLabel(what, name); err != nil {
 		return err
 	}
 	if expired(expires) {
-		return Invalid("bad_expiry", "the expiry is in the past", "leave it out, or choose a time to come")
+		return errPastExpiry()
 	}
 	return nil
+}
+
+func errPastExpiry() error {
+	return Invalid("bad_expiry", "the expiry is in the past", "leave it out, or choose a time to come")
 }
 
 // ListKeys lists a project's keys.

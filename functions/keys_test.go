@@ -49,7 +49,7 @@ func TestAKeyEndsAtOnce(t *testing.T) {
 		_, err = w.Authenticate(ctx, bad)
 		requireCode(t, err, "bad_key")
 	}
-	secret, err = w.CreateOperatorKey(ctx, "me")
+	_, secret, err = w.CreateOperatorKey(ctx, "me", nil)
 	require.NoError(t, err)
 	p, err = w.Authenticate(ctx, secret)
 	require.NoError(t, err)
@@ -58,6 +58,120 @@ func TestAKeyEndsAtOnce(t *testing.T) {
 	list, err := w.ListKeys(ctx, w.project, functions.ListPage{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list, 3)
+}
+
+// TestAKeyIsRotatedWithAnOverlap: both work for a while, the old one never longer than it would have.
+func TestAKeyIsRotatedWithAnOverlap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	old, secret, _, err := w.CreateKey(ctx, w.by, w.project, "ci", functions.RoleSubmitter, nil, functions.Idempotency{})
+	require.NoError(t, err)
+	_, _, _, err = w.RotateKey(ctx, w.by, w.project, old.ID, -time.Second, nil, functions.Idempotency{})
+	requireCode(t, err, "bad_overlap")
+	_, _, _, err = w.RotateKey(ctx, w.by, w.project, old.ID, functions.MaxKeyOverlap+time.Second, nil, functions.Idempotency{})
+	requireCode(t, err, "bad_overlap")
+	_, _, _, err = w.RotateKey(ctx, w.by, w.project, uuid.New(), time.Hour, nil, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+	idem := functions.Idempotency{Key: "k"}
+	next, newSecret, again, err := w.RotateKey(ctx, w.by, w.project, old.ID, functions.MaxKeyOverlap, nil, idem)
+	require.NoError(t, err)
+	require.False(t, again)
+	require.Equal(t, "ci", next.Name)
+	require.Equal(t, functions.RoleSubmitter, next.Role)
+	same, none, again, err := w.RotateKey(ctx, w.by, w.project, old.ID, functions.MaxKeyOverlap, nil, idem)
+	require.NoError(t, err)
+	require.True(t, again)
+	require.Empty(t, none, "a secret is shown once")
+	require.Equal(t, next.ID, same.ID)
+	for _, s := range []string{secret, newSecret} {
+		_, err = w.Authenticate(ctx, s)
+		require.NoError(t, err, "both work")
+	}
+	_, _, _, err = w.RotateKey(ctx, w.by, w.project, old.ID, 0, nil, functions.Idempotency{})
+	require.NoError(t, err)
+	_, err = w.Authenticate(ctx, secret)
+	requireCode(t, err, "bad_key")
+	_, _, _, err = w.RotateKey(ctx, w.by, w.project, old.ID, time.Hour, nil, functions.Idempotency{})
+	requireCode(t, err, "key_ended")
+	_, err = w.Authenticate(ctx, secret)
+	requireCode(t, err, "bad_key")
+}
+
+// TestALostOwnersKeyIsReplacedInTheOpen: the project's own log says who made the new one, and why.
+func TestALostOwnersKeyIsReplacedInTheOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	_, _, _, err := w.RecoverOwner(ctx, w.by, w.project, "new", "", nil, functions.Idempotency{})
+	requireCode(t, err, "bad_reason")
+	_, _, _, err = w.RecoverOwner(ctx, w.by, uuid.New(), "new", "lost", nil, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+	k, secret, _, err := w.RecoverOwner(ctx, w.by, w.project, "new", "lost with her laptop", nil, functions.Idempotency{})
+	require.NoError(t, err)
+	p, err := w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	require.Equal(t, functions.RoleOwner, p.Role)
+	require.Equal(t, w.project, p.Project)
+	require.EqualValues(t, 1, w.count("select count(*) from audit where action = 'key.recover' and subject = $1 and detail->>'reason' = 'lost with her laptop'", k.ID.String()))
+	require.EqualValues(t, 1, w.controlCount("select count(*) from server_audit where action = 'key.recover' and subject = $1", k.ID.String()))
+}
+
+// TestOperatorsKeysAreListedAndEnd with the sessions that they opened; a project's keys are not among them.
+func TestOperatorsKeysAreListedAndEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	past := time.Now().Add(-time.Second)
+	_, _, err := w.CreateOperatorKey(ctx, "late", &past)
+	requireCode(t, err, "bad_expiry")
+	_, _, err = w.CreateOperatorKey(ctx, "", nil)
+	requireCode(t, err, "bad_name")
+	name := uuid.NewString() // tests share the installation
+	_, secret, err := w.CreateOperatorKey(ctx, name, nil)
+	require.NoError(t, err)
+	find := func() (found functions.Key) {
+		page := functions.ListPage{Limit: 500}
+		for {
+			keys, err := w.ListOperatorKeys(ctx, page)
+			require.NoError(t, err)
+			for _, k := range keys {
+				require.Equal(t, functions.RoleOperator, k.Role)
+				if k.Name == name {
+					found = k
+				}
+			}
+			if len(keys) < page.Limit {
+				return found
+			}
+			page.After = keys[len(keys)-1].ID.String()
+		}
+	}
+	made := find()
+	require.Nil(t, made.UsedAt, "it was not used yet")
+	p, err := w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	used := find().UsedAt
+	require.NotNil(t, used)
+	_, err = w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	require.Equal(t, used, find().UsedAt, "one write in some minutes, not one a request")
+	session, err := w.OpenSession(ctx, p, "browser")
+	require.NoError(t, err)
+	_, err = w.AuthenticateSession(ctx, session)
+	require.NoError(t, err)
+
+	list, err := w.ListKeys(ctx, w.project, functions.ListPage{Limit: 10})
+	require.NoError(t, err)
+	for _, k := range list {
+		requireCode(t, w.RevokeOperatorKey(ctx, k.ID), "not_found")
+	}
+	require.NoError(t, w.RevokeOperatorKey(ctx, made.ID))
+	require.NoError(t, w.RevokeOperatorKey(ctx, made.ID), "revoking twice is harmless")
+	_, err = w.Authenticate(ctx, secret)
+	requireCode(t, err, "bad_key")
+	_, err = w.AuthenticateSession(ctx, session)
+	require.Error(t, err)
 }
 
 func TestKeysThatAreRefused(t *testing.T) {

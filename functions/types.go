@@ -83,6 +83,7 @@ type Key struct {
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	UsedAt    *time.Time `json:"used_at,omitempty" doc:"When it was used last, to some minutes. Left out: never."`
 }
 
 // EnrolmentToken lets agents join a project.

@@ -187,7 +187,7 @@ func (d *dev) ensureOperator(ctx context.Context, service *functions.Service) (f
 	if p, err := service.Authenticate(ctx, d.info.OperatorKey); err == nil && p.Role == functions.RoleOperator {
 		return p, nil
 	}
-	secret, err := service.CreateOperatorKey(ctx, "ostraka dev")
+	_, secret, err := service.CreateOperatorKey(ctx, "ostraka dev", nil)
 	if err != nil {
 		return functions.Principal{}, err
 	}

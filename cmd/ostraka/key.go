@@ -16,7 +16,7 @@ import (
 func newKey(t *terminal, server *serverFlags) *cobra.Command {
 	signing := newSigningKey(t, server)
 	signing.Use = "signing" // the same as signing-key, for those who look for it among the keys
-	return noun("key", "The project's API keys, and the keys that sign its functions", newKeyCreate(t, server), newKeyList(t, server), newKeyRevoke(t, server), signing)
+	return noun("key", "The project's API keys, and the keys that sign its functions", newKeyCreate(t, server), newKeyList(t, server), newKeyRotate(t, server), newKeyRevoke(t, server), signing)
 }
 
 // expiryFlag says when a key or a token stops working.
@@ -56,13 +56,7 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 			}
 			doc, err := answer.Read[client.CreatedKey](c.CreateKey(cmd.Context(), c.project, &client.CreateKeyParams{IdempotencyKey: new(uuid.NewString())},
 				client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresAt: expires}))
-			if err != nil {
-				return explain("creating the key", err)
-			}
-			if output.json() {
-				return writeJSON(t.out, doc.Raw)
-			}
-			return printSecret(t, &output, "key", doc.Value.Secret, nil)
+			return showNewKey(t, &output, "creating the key", doc, err)
 		},
 	}
 	output.register(cmd.Flags())
@@ -73,9 +67,9 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 
 func newKeyList(t *terminal, server *serverFlags) *cobra.Command {
 	return newList(server, "List the project's keys", func(ctx context.Context, c *connection, l *listFlags) error {
-		return show(t, l, "listing keys", []string{"KEY", "NAME", "ROLE", "CREATED", "EXPIRES", "REVOKED"},
+		return show(t, l, "listing keys", []string{"KEY", "NAME", "ROLE", "CREATED", "USED", "EXPIRES", "REVOKED"},
 			func(k client.Key) []string {
-				return []string{k.ID.String(), k.Name, string(k.Role), shortTime(k.CreatedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+				return []string{k.ID.String(), k.Name, string(k.Role), shortTime(k.CreatedAt), shortTimePtr(k.UsedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
 			},
 			func(cursor *string, size *int64) (*http.Response, error) {
 				return c.ListKeys(ctx, c.project, &client.ListKeysParams{Cursor: cursor, Limit: size})

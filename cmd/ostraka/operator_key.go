@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/functions"
@@ -15,20 +17,22 @@ import (
 	"github.com/ostraka/ostraka/migrations"
 )
 
-// operatorKeyOptions are the flags of `ostraka operator-key create`.
+// operatorKeyOptions are the flags of the commands of `ostraka operator-key`.
 type operatorKeyOptions struct {
 	outputFlag
+	expiry      expiryFlag
 	terminal    *terminal
 	databaseURL string
-	name        string
 }
 
 func newOperatorKey(t *terminal) *cobra.Command {
-	return noun("operator-key", "Keys for those who run the installation", newOperatorKeyCreate(t))
+	o := &operatorKeyOptions{terminal: t}
+	cmd := noun("operator-key", "Keys for those who run the installation", newOperatorKeyCreate(o), newOperatorKeyList(o), newOperatorKeyRevoke(o))
+	cmd.PersistentFlags().StringVar(&o.databaseURL, "database-url", "", "the server's Postgres (or OSTRAKA_DATABASE_URL)")
+	return cmd
 }
 
-func newOperatorKeyCreate(t *terminal) *cobra.Command {
-	o := &operatorKeyOptions{terminal: t}
+func newOperatorKeyCreate(o *operatorKeyOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make an operator's key, in the database itself",
@@ -36,16 +40,88 @@ func newOperatorKeyCreate(t *terminal) *cobra.Command {
 With the key, "ostraka project create" makes the first project.`,
 		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.name = args[0]
-			return o.run(cmd.Context())
+			return o.with(cmd.Context(), func(ctx context.Context, service *functions.Service) error { return o.create(ctx, service, args[0]) })
 		},
 	}
-	cmd.Flags().StringVar(&o.databaseURL, "database-url", "", "the server's Postgres (or OSTRAKA_DATABASE_URL)")
+	o.register(cmd.Flags())
+	o.expiry.register(cmd.Flags(), "until it is revoked")
+	return cmd
+}
+
+func (o *operatorKeyOptions) create(ctx context.Context, service *functions.Service, name string) error {
+	expires, err := o.expiry.at()
+	if err != nil {
+		return err
+	}
+	k, secret, err := service.CreateOperatorKey(ctx, name, expires)
+	if err != nil {
+		return fmt.Errorf("making an operator's key: %w", err)
+	}
+	return printSecret(o.terminal, &o.outputFlag, "key", secret, map[string]string{"id": k.ID.String(), "name": k.Name, "role": "operator", "secret": secret})
+}
+
+func newOperatorKeyList(o *operatorKeyOptions) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the operators' keys, and when each was used last", Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.with(cmd.Context(), o.list) },
+	}
 	o.register(cmd.Flags())
 	return cmd
 }
 
-func (o *operatorKeyOptions) run(ctx context.Context) error {
+func (o *operatorKeyOptions) list(ctx context.Context, service *functions.Service) error {
+	var keys []functions.Key
+	var raw []json.RawMessage
+	for page := (functions.ListPage{Limit: pageSize}); ; page.After = keys[len(keys)-1].ID.String() {
+		more, err := service.ListOperatorKeys(ctx, page)
+		if err != nil {
+			return fmt.Errorf("listing the operators' keys: %w", err)
+		}
+		for _, k := range more {
+			text, err := json.Marshal(k)
+			if err != nil {
+				return fmt.Errorf("encoding a key: %w", err)
+			}
+			keys, raw = append(keys, k), append(raw, text)
+		}
+		if len(more) < page.Limit {
+			break
+		}
+	}
+	return printRows(o.terminal, &o.outputFlag, keys, raw, []string{"KEY", "NAME", "CREATED", "USED", "EXPIRES", "REVOKED"}, func(k functions.Key) []string {
+		return []string{k.ID.String(), k.Name, shortTime(k.CreatedAt), shortTimePtr(k.UsedAt), shortTimePtr(k.ExpiresAt), shortTimePtr(k.RevokedAt)}
+	})
+}
+
+func newOperatorKeyRevoke(o *operatorKeyOptions) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke KEY", Short: "Revoke an operator's key, and end the sessions that were opened with it", Args: arguments(1),
+		Long: `Revoke an operator's key by its ID, which "ostraka operator-key list" shows. It is refused from the next request on, and the
+sessions in browsers that were opened with it end. The last one may be revoked, too: "ostraka operator-key create" makes another.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := parseID("key", args[0])
+			if err != nil {
+				return err
+			}
+			return o.with(cmd.Context(), func(ctx context.Context, service *functions.Service) error { return o.revoke(ctx, service, id) })
+		},
+	}
+}
+
+func (o *operatorKeyOptions) revoke(ctx context.Context, service *functions.Service, id uuid.UUID) error {
+	err := service.RevokeOperatorKey(ctx, id)
+	if e, ok := errors.AsType[*functions.Error](err); ok && e.Kind == functions.KindNotFound {
+		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no operator's key %s", id), hint: "ostraka operator-key list shows them"}
+	}
+	if err != nil {
+		return fmt.Errorf("revoking an operator's key: %w", err)
+	}
+	o.terminal.say("revoked the operator's key %s", id)
+	return nil
+}
+
+// with connects to the database for what one of the commands does there.
+func (o *operatorKeyOptions) with(ctx context.Context, do func(context.Context, *functions.Service) error) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -57,12 +133,7 @@ func (o *operatorKeyOptions) run(ctx context.Context) error {
 	if err := upToDate(ctx, s); err != nil {
 		return err
 	}
-	service := functions.New(functions.Options{Store: s, Log: slog.New(slog.DiscardHandler)})
-	secret, err := service.CreateOperatorKey(ctx, o.name)
-	if err != nil {
-		return fmt.Errorf("making an operator's key: %w", err)
-	}
-	return printSecret(o.terminal, &o.outputFlag, "key", secret, map[string]string{"name": o.name, "role": "operator", "secret": secret})
+	return do(ctx, functions.New(functions.Options{Store: s, Log: slog.New(slog.DiscardHandler)}))
 }
 
 // upToDate refuses a database that this program cannot work on yet.

@@ -1,0 +1,1 @@
+update ostraka.api_keys set used_at = now() where id = $1
