@@ -54,6 +54,7 @@ func domainProblems() []explanation {
 		{"bad_expiry", http.StatusUnprocessableEntity, "The time of expiry has passed already.", "Choose a time to come, or leave it out."},
 		{"bad_text", http.StatusUnprocessableEntity, "A text holds what cannot be stored: a NUL character, or bytes that are not UTF-8.", "Leave it out."},
 		{"bad_bundle", http.StatusUnprocessableEntity, "The bundle is not one that may be run: its archive, its paths, its size or its function.toml.", correct},
+		{"bad_confirm", http.StatusUnprocessableEntity, "The condition that says which results matter is no CEL expression of type bool over output, or the policy executes nothing once more.", correct},
 		{"bad_kind", http.StatusUnprocessableEntity, "A module of this kind cannot be used here.", correct},
 		{"bad_params", http.StatusUnprocessableEntity, "The aggregator does not take these parameters.", correct},
 		{"bad_aggregator", http.StatusUnprocessableEntity, "The job folds nothing, and no aggregator was named to begin with.", "Name an aggregator."},

@@ -22,7 +22,7 @@ func (r JobRequest) job() (functions.NewJob, error) {
 	job := functions.NewJob{Function: r.Function, Version: r.Version, Heuristics: r.Heuristics, RerunOf: r.RerunOf, Priority: r.Priority}
 	if r.Policy != nil {
 		p := r.Policy
-		if p.ways() != 1 {
+		if p.ways() > 1 || p.ways() == 0 && p.Confirm == "" {
 			return job, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.policy: exactly one of quorum, none, target_error, answer_error, exact and recheck is to be given",
 				`write {"target_error": 0.001}, {"answer_error": 0.01}, {"exact": true}, {"quorum": 2}, {"recheck": "all"} or {"none": true}, or leave policy out`)
 		}
@@ -30,7 +30,7 @@ func (r JobRequest) job() (functions.NewJob, error) {
 		if job.AnswerError = p.AnswerError; p.Exact {
 			job.AnswerError = verify.ExactRisk
 		}
-		job.Recheck, job.MaxAttempts = p.Recheck, p.MaxAttempts
+		job.Recheck, job.MaxAttempts, job.Confirm = p.Recheck, p.MaxAttempts, p.Confirm
 	}
 	if v := r.Validator; v != nil {
 		job.Validator = &functions.ValidatorUse{Module: v.Module, Params: v.Params, Certificate: v.Certificate}

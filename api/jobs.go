@@ -37,6 +37,7 @@ type PolicyRequest struct {
 	Exact         bool    `json:"exact,omitempty" doc:"The same as an answer_error of 0.000001."`
 	Recheck       string  `json:"recheck,omitempty" enum:"all" doc:"Have the server execute every shard as well."`
 	MaxAttempts   int     `json:"max_attempts,omitempty" minimum:"1" maximum:"32" doc:"How many attempts a shard gets before a person is asked."`
+	Confirm       string  `json:"confirm,omitempty" maxLength:"4096" doc:"A condition over the output, in CEL: results that fulfil it are executed once more before they count, by the server or by other owners. Beside target_error, answer_error, exact or recheck, or alone: with what the function says." example:"output.longest > 500"`
 }
 
 // AggregatorRequest names what folds a job's results.

@@ -1455,10 +1455,16 @@ type AnswerGroup struct {
 
 // Attempt defines model for Attempt.
 type Attempt struct {
-	Accepted    bool               `json:"accepted"`
-	Agent       openapi_types.UUID `json:"agent"`
-	CPUUs       int64              `json:"cpu_us"`
-	Diagnostics json.RawMessage    `json:"diagnostics,omitempty"`
+	Accepted bool               `json:"accepted"`
+	Agent    openapi_types.UUID `json:"agent"`
+
+	// ConfirmError Why confirm could not be evaluated on the output.
+	ConfirmError string          `json:"confirm_error,omitempty"`
+	CPUUs        int64           `json:"cpu_us"`
+	Diagnostics  json.RawMessage `json:"diagnostics,omitempty"`
+
+	// Matters The output fulfils the job's confirm, or nobody could tell: the shard is executed once more before the result counts.
+	Matters bool `json:"matters,omitempty"`
 
 	// Output Missing where there is none, or where it is stored as an object.
 	Output       json.RawMessage `json:"output,omitempty"`
@@ -2051,19 +2057,20 @@ type FlagsLook struct {
 
 // Forecast defines model for Forecast.
 type Forecast struct {
-	AnswerRisk              float64  `json:"answer_risk"`
-	AssumeHostile           float64  `json:"assume_hostile"`
-	AuditsPerWindow         int64    `json:"audits_per_window,omitempty"`
-	ErrorBound              float64  `json:"error_bound"`
-	ExecutionsPerShard      float64  `json:"executions_per_shard"`
-	Notes                   []string `json:"notes"`
-	Owners                  int64    `json:"owners"`
-	OwnersNeeded            int64    `json:"owners_needed"`
-	Rechecks                float64  `json:"rechecks"`
-	Stuck                   bool     `json:"stuck"`
-	Voices                  int64    `json:"voices"`
-	Window                  int64    `json:"window,omitempty"`
-	WorstExecutionsPerShard float64  `json:"worst_executions_per_shard"`
+	AnswerRisk                  float64  `json:"answer_risk"`
+	AssumeHostile               float64  `json:"assume_hostile"`
+	AuditsPerWindow             int64    `json:"audits_per_window,omitempty"`
+	ConfirmedExecutionsPerShard float64  `json:"confirmed_executions_per_shard,omitempty"`
+	ErrorBound                  float64  `json:"error_bound"`
+	ExecutionsPerShard          float64  `json:"executions_per_shard"`
+	Notes                       []string `json:"notes"`
+	Owners                      int64    `json:"owners"`
+	OwnersNeeded                int64    `json:"owners_needed"`
+	Rechecks                    float64  `json:"rechecks"`
+	Stuck                       bool     `json:"stuck"`
+	Voices                      int64    `json:"voices"`
+	Window                      int64    `json:"window,omitempty"`
+	WorstExecutionsPerShard     float64  `json:"worst_executions_per_shard"`
 }
 
 // FunctionVersion defines model for FunctionVersion.
@@ -2419,6 +2426,21 @@ type Job struct {
 	Warnings []Reason `json:"warnings,omitempty"`
 }
 
+// JobConfirmation defines model for JobConfirmation.
+type JobConfirmation struct {
+	// Confirmed Those to which the server, or enough other owners, gave the same answer.
+	Confirmed int64 `json:"confirmed"`
+
+	// Matched Results that fulfil confirm, or of which that could not be told.
+	Matched int64 `json:"matched"`
+
+	// Refuted Those that came to nothing: the shard's answer is another one, or the result was taken back.
+	Refuted int64 `json:"refuted"`
+
+	// Unjudged Those on which the expression failed: they are taken to matter, and their attempts say why.
+	Unjudged int64 `json:"unjudged"`
+}
+
 // JobList defines model for JobList.
 type JobList struct {
 	Items []Job `json:"items"`
@@ -2535,6 +2557,9 @@ type JobVerification struct {
 
 	// AuditsVoid Audits that came to nothing: the result was taken back before, for example.
 	AuditsVoid int64 `json:"audits_void"`
+
+	// Confirm Results that matter by the policy's confirm.
+	Confirm *JobConfirmation `json:"confirm,omitempty"`
 
 	// ErrorBound The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard.
 	ErrorBound float64 `json:"error_bound"`
@@ -3139,6 +3164,7 @@ type Platform struct {
 type Policy struct {
 	AnswerError   float64 `json:"answer_error,omitempty"`
 	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+	Confirm       string  `json:"confirm,omitempty"`
 	MaxAttempts   int64   `json:"max_attempts,omitempty"`
 	None          bool    `json:"none,omitempty"`
 	Quorum        int64   `json:"quorum,omitempty"`
@@ -3153,6 +3179,11 @@ type PolicyRequest struct {
 
 	// AssumeHostile Beside target_error: the share of agents that are taken for hostile; 0.1 when left out.
 	AssumeHostile float64 `json:"assume_hostile,omitempty"`
+
+	// Confirm A condition over the output, in CEL: results that fulfil it are executed once more before they count, by the server or by other owners. Beside target_error, answer_error, exact or recheck, or alone: with what the function says.
+	//
+	// Examples: output.longest > 500
+	Confirm string `json:"confirm,omitempty"`
 
 	// Exact The same as an answer_error of 0.000001.
 	Exact bool `json:"exact,omitempty"`
@@ -4063,6 +4094,7 @@ type VerdictReason struct {
 type Verification struct {
 	AnswerError   float64    `json:"answer_error,omitempty"`
 	AssumeHostile float64    `json:"assume_hostile,omitempty"`
+	Confirm       string     `json:"confirm,omitempty"`
 	MaxAttempts   int64      `json:"max_attempts,omitempty"`
 	None          bool       `json:"none,omitempty"`
 	Quorum        int64      `json:"quorum,omitempty"`

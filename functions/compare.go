@@ -19,6 +19,7 @@ import (
 type CompareArgs struct {
 	Project    uuid.UUID `json:"project"`
 	Submission uuid.UUID `json:"submission"`
+	Confirm    bool      `json:"confirm,omitempty"` // as in VerifyArgs
 }
 
 // Kind names the step.

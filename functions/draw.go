@@ -63,6 +63,10 @@ func (w *weighed) provisional(b bench, shard shardRow, c *shardChange) {
 	if shard.Support > 1 { // as many as were asked for agree
 		return
 	}
+	if why, matters := b.matters(shard.Number, agent); matters {
+		w.confirm(b, shard, c, why)
+		return
+	}
 	means := b.terms.means(0)
 	means.Raise = b.raises.of(agent)
 	rate := b.terms.bound.Rate(b.evidence[agent.String()], means)

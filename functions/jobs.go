@@ -164,13 +164,19 @@ type attemptListRow struct {
 	Accepted     bool
 	ReportedAt   time.Time
 	Outcome      []byte
+	Matters      *string
 }
 
 func (r attemptListRow) attempt() Attempt {
-	return Attempt{
+	a := Attempt{
 		Agent: r.AgentID, Status: r.Status, Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
 		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSS, Diagnostics: r.Diagnostics, Accepted: r.Accepted, ReportedAt: r.ReportedAt,
+		Matters: r.Matters != nil,
 	}
+	if r.Matters != nil {
+		a.ConfirmError = *r.Matters
+	}
+	return a
 }
 
 // GetShard returns a shard with its attempts.

@@ -39,6 +39,9 @@ func (s *Service) PushFunction(ctx context.Context, by Principal, project uuid.U
 	if err != nil {
 		return v, false, badBundle(err)
 	}
+	if err := checkExpression(b.Manifest.Verification.Confirm); err != nil {
+		return v, false, err
+	}
 	// The object comes first: a crash leaves an object without a version, never a version without its object.
 	if _, err := s.blobs.PutDigest(ctx, project, b.Digest, bytes.NewReader(b.Archive()), bundle.MaxArchiveBytes); err != nil {
 		return v, false, fmt.Errorf("storing the bundle: %w", err)

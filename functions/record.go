@@ -236,6 +236,7 @@ type recordGate struct {
 	Reported int
 	JobState JobState
 	Limits   bundle.Limits
+	Confirm  bool // the job says which results matter
 }
 
 // record returns the results that were new.
@@ -269,7 +270,7 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	}
 	return recorded, fresh, s.finishRecord(ctx, tx, post{
 		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), answers: answersIn(fresh), claims: claimsIn(fresh), done: recorded.Done,
-		wallSeconds: gate.Limits.WallSeconds,
+		wallSeconds: gate.Limits.WallSeconds, confirm: gate.Confirm,
 	})
 }
 
@@ -422,6 +423,7 @@ type post struct {
 	claims                                 int  // of the results: attempts that ended without an answer
 	done                                   bool // with the whole lease
 	wallSeconds                            int64
+	confirm                                bool // the job's condition is to be asked about the outputs
 }
 
 // finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
@@ -434,7 +436,7 @@ func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error 
 			return err
 		}
 	}
-	if err := s.enqueue(ctx, tx, VerifyArgs{Project: p.project, Submission: p.submission}); err != nil {
+	if err := s.enqueue(ctx, tx, VerifyArgs{Project: p.project, Submission: p.submission, Confirm: p.confirm}); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)

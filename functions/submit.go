@@ -131,8 +131,10 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (
 	if plan.partition, plan.shards, err = s.fixPartition(ctx, project, want); err != nil {
 		return plan, err
 	}
-	plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards)
-	return plan, err
+	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards); err != nil {
+		return plan, err
+	}
+	return plan, mustConfirm(plan.policy)
 }
 
 // certain chooses how a job keeps the error that its whole answer may have, with the agents and servers at hand.
@@ -163,6 +165,9 @@ func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
 			AnswerError: v.AnswerError, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
 		}
 	}
+	if policy.Confirm = want.Confirm; policy.Confirm == "" && (policy.Audited() || policy.AnswerError != 0) { // also where the job verifies in a way of its own
+		policy.Confirm = m.Verification.Confirm
+	}
 	if policy.AnswerError != 0 {
 		if policy.Quorum != 0 || policy.None || policy.TargetError != 0 || policy.Recheck != "" {
 			return policy, Invalid("bad_policy", "answer_error is given beside another way to verify", "leave the others out: the server chooses how to keep it")
@@ -171,6 +176,9 @@ func choosePolicy(want NewJob, m bundle.Manifest) (verify.Policy, error) {
 	}
 	if policy.TargetError != 0 && policy.AssumeHostile == 0 {
 		policy.AssumeHostile = verify.DefaultHostile
+	}
+	if err := checkConfirm(policy); err != nil {
+		return policy, err
 	}
 	if err := policy.Validate(); err != nil {
 		return policy, Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, a target error, recheck all, or none", verify.MaxQuorum))

@@ -287,6 +287,7 @@ type NewJob struct {
 	AnswerError   float64 // the largest probability with which any result may be wrong
 	Recheck       string
 	MaxAttempts   int
+	Confirm       string          // which results are executed once more before they count; "": the manifest's, where the policy allows one
 	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
 	Params        json.RawMessage // of the aggregator
 	Validator     *ValidatorUse   // nil: the manifest's
@@ -357,6 +358,8 @@ type Attempt struct {
 	Diagnostics  json.RawMessage `json:"diagnostics,omitempty"`
 	Accepted     bool            `json:"accepted"`
 	ReportedAt   time.Time       `json:"reported_at"`
+	Matters      bool            `json:"matters,omitempty" doc:"The output fulfils the job's confirm, or nobody could tell: the shard is executed once more before the result counts."`
+	ConfirmError string          `json:"confirm_error,omitempty" doc:"Why confirm could not be evaluated on the output."`
 }
 
 // ShardDetail is a shard with its attempts.

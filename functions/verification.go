@@ -24,6 +24,16 @@ type JobVerification struct {
 	Reopened           int64   `json:"reopened" doc:"Accepted results that were taken back when their agent was caught; a shard counts as often as it happened."`
 	Incidents          int64   `json:"incidents" doc:"Agents that were caught after results of theirs had become final in this job."`
 	Questionable       int64   `json:"questionable" doc:"Those results: they are within the bound's promise, and stay."`
+	// Confirm is nil where the policy has no condition over outputs.
+	Confirm *JobConfirmation `json:"confirm,omitempty" doc:"Results that matter by the policy's confirm."`
+}
+
+// JobConfirmation counts results that matter. What is neither confirmed nor refuted waits.
+type JobConfirmation struct {
+	Matched   int64 `json:"matched" doc:"Results that fulfil confirm, or of which that could not be told."`
+	Confirmed int64 `json:"confirmed" doc:"Those to which the server, or enough other owners, gave the same answer."`
+	Refuted   int64 `json:"refuted" doc:"Those that came to nothing: the shard's answer is another one, or the result was taken back."`
+	Unjudged  int64 `json:"unjudged" doc:"Those on which the expression failed: they are taken to matter, and their attempts say why."`
 }
 
 type verificationRow struct {
@@ -61,5 +71,10 @@ func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID) (*Job
 	if j.Shards.Total > 0 {
 		v.ExecutionsPerShard = float64(j.Attempts+r.Rechecks) / float64(j.Shards.Total)
 	}
-	return v, nil
+	if j.Policy.Confirm == "" {
+		return v, nil
+	}
+	c, _, err := store.One[JobConfirmation](ctx, tx, store.JobConfirmation, id)
+	v.Confirm = &c
+	return v, err
 }

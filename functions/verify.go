@@ -16,6 +16,7 @@ import (
 type VerifyArgs struct {
 	Project    uuid.UUID `json:"project"`
 	Submission uuid.UUID `json:"submission"`
+	Confirm    bool      `json:"confirm,omitempty"` // the job's condition is asked about the outputs first
 }
 
 // Kind names the step.
@@ -48,7 +49,10 @@ type attemptRow struct {
 	Outcome []byte
 	Founder bool `db:"-"` // the others of its class were compared with this one
 	Void    bool // it was taken back
+	Matters bool // by the job's condition over outputs
 	output  []byte
+	// unjudged is why the condition could not be asked, of a result that matters for that.
+	unjudged string
 }
 
 type trustRow struct {
@@ -86,6 +90,10 @@ func (r shardRow) unchanged() shardChange {
 // submissions with a shard in common are weighed one after the other; a submission that was weighed already is left alone.
 func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 	var w weighed
+	judged, err := s.judgeOutputs(ctx, args)
+	if err != nil {
+		return err
+	}
 	weigh := func(tx *store.Tx) error {
 		w = weighed{}
 		sub, found, err := store.One[submissionRow](ctx, tx, store.TakeSubmission, args.Submission)
@@ -96,11 +104,14 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 		if err != nil {
 			return err
 		}
+		if sub.Policy.Confirm != "" && judged == nil {
+			return errUnjudged
+		}
 		spot, err := s.spotChecks(ctx, tx, args.Project, sub.Policy)
 		if err != nil {
 			return err
 		}
-		if w, err = weighSubmission(ctx, tx, args.Submission, sub, terms, spot); err != nil {
+		if w, err = weighSubmission(ctx, tx, args.Submission, sub, terms, spot, judged); err != nil {
 			return err
 		}
 		if err := w.tellExceptions(ctx, tx, sub.JobID); err != nil {
@@ -108,7 +119,7 @@ func (s *Service) Verify(ctx context.Context, args VerifyArgs) error {
 		}
 		return s.settle(ctx, tx, settlement{project: args.Project, job: sub.JobID, weighed: w, reported: true})
 	}
-	err := s.project(ctx, args.Project, weigh)
+	err = s.project(ctx, args.Project, weigh)
 	if errors.Is(err, errCaughtMeanwhile) { // which its evidence says now
 		err = s.project(ctx, args.Project, weigh)
 	}
@@ -170,7 +181,7 @@ func (c shardChange) refolds() bool {
 	return c.was == ShardAccepted && (c.state != ShardAccepted || c.agentWas != nil && c.agent != nil && *c.agentWas != *c.agent)
 }
 
-func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms, spot *spotChecks) (weighed, error) {
+func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms, spot *spotChecks, judged matters) (weighed, error) {
 	b, err := readBench(ctx, tx, sub, submission, terms)
 	b.spot = spot
 	if err != nil {
@@ -178,6 +189,9 @@ func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, su
 	}
 	if b.uncompared {
 		return weighed{}, errCompareFirst
+	}
+	if err := judged.note(ctx, tx, sub, b); err != nil {
+		return weighed{}, err
 	}
 	w := weighed{counts: map[uuid.UUID]*count{}, terms: terms, agent: sub.AgentID, attempts: b.attempts}
 	for _, shard := range b.shards {

@@ -58,7 +58,7 @@ from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Mapping, O
 __version__ = "1"
 
 __all__ = [
-    "Client", "Function", "Job", "Progress", "Executor", "function", "job", "configure", "encode", "decode", "quorum", "target_error", "exact",
+    "Client", "Function", "Job", "Progress", "Executor", "function", "job", "configure", "encode", "decode", "quorum", "target_error", "exact", "confirm",
     "OstrakaError", "ConfigurationError", "ProblemError", "SourceError", "ValueEncodingError", "RemoteError", "Disagreement", "Blocked",
     "Unverified", "Cancelled", "ItemError",
 ]
@@ -699,6 +699,11 @@ def target_error(rate: float, assume_hostile: float = 0.1) -> Dict[str, Any]:
 def exact(answer_error: float = 1e-6, assume_hostile: float = 0.1) -> Dict[str, Any]:
     """A policy: any result of the job is wrong with at most this probability; the server chooses the cheapest way to it."""
     return {"answer_error": answer_error, "assume_hostile": assume_hostile}
+
+
+def confirm(condition: str, policy: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    """A policy: results whose output fulfils the condition, in CEL, are executed once more before they count, beside what policy asks for."""
+    return {**(policy or {}), "confirm": condition}
 
 
 def function(fn: Optional[Callable[..., Any]] = None, *, name: Optional[str] = None, verify: Optional[Mapping[str, Any]] = None, timeout: int = 120,

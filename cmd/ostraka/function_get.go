@@ -72,7 +72,7 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 
 func verificationText(v client.Verification) string {
 	text := policyText(client.Policy{
-		Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, AnswerError: v.AnswerError, Recheck: v.Recheck,
+		Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile, AnswerError: v.AnswerError, Recheck: v.Recheck, Confirm: v.Confirm,
 	})
 	if v.Validator != nil {
 		text += ", compared by " + v.Validator.Module

@@ -18,6 +18,7 @@ type policyFlags struct {
 	answerError   float64
 	exact         bool
 	recheck       string
+	confirm       string
 	set           *pflag.FlagSet
 }
 
@@ -30,6 +31,7 @@ func (o *policyFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&o.answerError, "answer-error", 0, "the probability with which any result of the job may be wrong: the cheapest way to it is chosen")
 	f.BoolVar(&o.exact, "exact", false, "the same as --answer-error 0.000001; ostraka job plan says what it costs")
 	f.StringVar(&o.recheck, "recheck", "", "all: the server executes every shard as well")
+	f.StringVar(&o.confirm, "confirm", "", "a condition over output, in CEL: results that fulfil it are executed once more before they count; not with --quorum and --no-verify")
 }
 
 // request is what the flags ask for; nil: what the function says.
@@ -55,17 +57,29 @@ func (o *policyFlags) request() (*client.PolicyRequest, error) {
 		return nil, usageError("--assume-hostile is %v: the share of hostile results is 0.001 to 0.49", o.assumeHostile)
 	case o.set.Changed("recheck") && o.recheck != "all":
 		return nil, usageError("--recheck is %q: there is only --recheck all", o.recheck)
-	case len(ways) == 0 || ways[0] == "--no-verify" && !o.noVerify || ways[0] == "--exact" && !o.exact:
+	case o.confirm != "" && (o.quorum > 0 || o.noVerify):
+		return nil, usageError("--confirm has results executed once more, and --quorum and --no-verify execute nothing once more: leave them out, or --confirm")
+	case o.set.Changed("confirm") && o.confirm == "":
+		return nil, usageError(`--confirm is empty: write a condition such as "output.longest > 500", or "false" where none of the results matters`)
+	case o.confirm == "" && (len(ways) == 0 || ways[0] == "--no-verify" && !o.noVerify || ways[0] == "--exact" && !o.exact):
 		return nil, nil
 	}
 	return &client.PolicyRequest{
 		Quorum: o.quorum, None: o.noVerify, TargetError: o.targetError, AssumeHostile: o.assumeHostile,
-		AnswerError: o.answerError, Exact: o.exact, Recheck: client.PolicyRequestRecheck(o.recheck),
+		AnswerError: o.answerError, Exact: o.exact, Recheck: client.PolicyRequestRecheck(o.recheck), Confirm: o.confirm,
 	}, nil
 }
 
 // policyText says in a line how results are verified.
 func policyText(p client.Policy) string {
+	text := wayText(p)
+	if p.Confirm != "" {
+		text += "; results are executed once more where " + plain(p.Confirm)
+	}
+	return text
+}
+
+func wayText(p client.Policy) string {
 	switch {
 	case p.None:
 		return "none: the first answer is believed"

@@ -76,7 +76,7 @@ func sameAgain(old client.Job) client.JobRequest {
 		Function: old.Function, Version: old.Version, Partition: old.Partition, RerunOf: &old.ID, Priority: min(old.Priority, usualPriority), // more is for an owner to say
 		Policy: &client.PolicyRequest{
 			Quorum: old.Policy.Quorum, None: old.Policy.None, TargetError: old.Policy.TargetError, AssumeHostile: old.Policy.AssumeHostile,
-			Recheck: client.PolicyRequestRecheck(old.Policy.Recheck), MaxAttempts: old.Policy.MaxAttempts,
+			Recheck: client.PolicyRequestRecheck(old.Policy.Recheck), MaxAttempts: old.Policy.MaxAttempts, Confirm: old.Policy.Confirm,
 		},
 		Validator:  &client.ValidatorRequest{Module: "none"},
 		Aggregator: &client.AggregatorRequest{Module: "none"},

@@ -79,7 +79,17 @@ func (o *jobOptions) printShard(ctx context.Context, c *connection, doc answer.D
 		return err
 	}
 	printFailure(o.terminal, s.Attempts, names)
+	printUnjudged(o.terminal, s.Attempts, names)
 	return nil
+}
+
+// printUnjudged says of which results nobody could tell whether they matter.
+func printUnjudged(t *terminal, attempts []client.Attempt, names agentNames) {
+	for _, a := range attempts {
+		if a.ConfirmError != "" {
+			t.put("\nconfirm could not be evaluated on the output of %s, so that it matters:\n%s", plain(names.of(a.Agent)), indented(a.ConfirmError))
+		}
+	}
 }
 
 func printAttempts(t *terminal, attempts []client.Attempt, names agentNames) error {

@@ -31,6 +31,7 @@ func jobFields(j client.Job) [][2]string {
 		{"any wrong", answerText(j.Verification)},
 		{"executions", executionsText(j.Verification)},
 		{"audits", auditsText(j.Verification)},
+		{"confirmed", confirmedText(j.Verification)},
 		{"taken back", takenBackText(j.Verification)},
 		{"incidents", incidentsText(j)},
 		{"owners", ownersText(j.Owners)},

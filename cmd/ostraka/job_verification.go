@@ -51,6 +51,24 @@ func auditsText(v *client.JobVerification) string {
 	return text
 }
 
+// confirmedText says how results stand that matter by the job's confirm.
+func confirmedText(v *client.JobVerification) string {
+	if v == nil || v.Confirm == nil {
+		return ""
+	}
+	c := v.Confirm
+	text := fmt.Sprintf("%d of %s", c.Confirmed, count(c.Matched, "result")) + " that matter"
+	for _, other := range []struct {
+		n    int64
+		what string
+	}{{c.Refuted, "came to nothing"}, {c.Matched - c.Confirmed - c.Refuted, "waiting"}, {c.Unjudged, "could not be judged by confirm"}} {
+		if other.n > 0 {
+			text += fmt.Sprintf(", %d %s", other.n, other.what)
+		}
+	}
+	return text
+}
+
 // takenBackText says what catches have cost a job.
 func takenBackText(v *client.JobVerification) string {
 	if v == nil || v.Reopened == 0 {

@@ -39,11 +39,11 @@ func Compile(rule Rule) (*Compiled, error) {
 		return nil, fmt.Errorf("preparing CEL: %w", err)
 	}
 	c := &Compiled{rule: rule}
-	if c.when, err = compileExpression(env, "when", rule.When, cel.BoolType); err != nil {
+	if c.when, err = rules.compile(env, "when", rule.When, cel.BoolType); err != nil {
 		return nil, err
 	}
 	shape := cel.MapType(cel.StringType, cel.DynType)
-	if c.partition, err = compileExpression(env, "then.partition", rule.Then.Partition, shape); err != nil {
+	if c.partition, err = rules.compile(env, "then.partition", rule.Then.Partition, shape); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -77,35 +77,40 @@ func checkRule(rule Rule) error {
 // Nothing is added to CEL's standard functions: others, such as lists.range,
 // can make large values at no cost.
 func environment() (*cel.Env, error) {
-	options := []cel.EnvOption{
-		cel.ParserExpressionSizeLimit(MaxExpressionBytes),
-		cel.ParserRecursionLimit(MaxNesting),
-		cel.RegexProgramSizeLimit(RegexLimit),
-		cel.ClearMacros(), comprehensions(),
-		cel.Variable("aggregate.value", cel.DynType),
-	}
+	variables := []cel.EnvOption{cel.Variable("aggregate.value", cel.DynType)}
 	for _, name := range []string{"job.id", "job.function", "job.state"} {
-		options = append(options, cel.Variable(name, cel.StringType))
+		variables = append(variables, cel.Variable(name, cel.StringType))
 	}
 	for _, name := range []string{
 		"job.version", "job.depth", "job.attempts",
 		"job.shards.total", "job.shards.accepted", "job.shards.failed", "aggregate.count",
 	} {
-		options = append(options, cel.Variable(name, cel.IntType))
+		variables = append(variables, cel.Variable(name, cel.IntType))
 	}
-	return cel.NewEnv(options...)
+	return newEnvironment(variables...)
 }
 
-func compileExpression(env *cel.Env, field, text string, want *cel.Type) (cel.Program, error) {
+// newEnvironment is one with these variables, and the limits that hold for all
+// expressions.
+func newEnvironment(variables ...cel.EnvOption) (*cel.Env, error) {
+	return cel.NewEnv(append([]cel.EnvOption{
+		cel.ParserExpressionSizeLimit(MaxExpressionBytes),
+		cel.ParserRecursionLimit(MaxNesting),
+		cel.RegexProgramSizeLimit(RegexLimit),
+		cel.ClearMacros(), comprehensions(),
+	}, variables...)...)
+}
+
+func (l language) compile(env *cel.Env, field, text string, want *cel.Type) (cel.Program, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return nil, &RuleError{Field: field, Detail: "the expression is empty", Hint: "write a CEL expression of type " + want.String()}
 	case len(text) > MaxExpressionBytes:
-		return nil, &RuleError{Field: field, Detail: fmt.Sprintf("the expression has %d bytes, and the limit is %d", len(text), MaxExpressionBytes), Hint: "compute the value in the aggregator"}
+		return nil, &RuleError{Field: field, Detail: fmt.Sprintf("the expression has %d bytes, and the limit is %d", len(text), MaxExpressionBytes), Hint: l.short}
 	}
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
-		return nil, expressionErrors(field, issues)
+		return nil, l.mistakes(field, issues)
 	}
 	if got := ast.OutputType(); got.Kind() != want.Kind() && got.Kind() != cel.DynKind {
 		return nil, &RuleError{Field: field, Detail: fmt.Sprintf("the expression gives %s, not %s", got, want), Hint: "change the expression"}
@@ -114,7 +119,7 @@ func compileExpression(env *cel.Env, field, text string, want *cel.Type) (cel.Pr
 	// than 5 levels or 10,000 values.
 	sizes := types.NewSizeCalculator(types.SizeCalculatorMaxDepth(2*canonical.MaxDepth), types.SizeCalculatorMaxTraversal(MemoryLimit))
 	program, err := env.Program(ast,
-		cel.CostLimit(CostLimit),
+		cel.CostLimit(l.cost),
 		cel.MemoryLimit(MemoryLimit),
 		cel.MemoryTracking(types.MemoryTrackerSizeCalculator(sizes)),
 		cel.InterruptCheckFrequency(InterruptCheckFrequency))

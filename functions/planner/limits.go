@@ -16,6 +16,15 @@ const MaxNesting = 50
 // slowest expression within it takes some seconds.
 const CostLimit = 500_000
 
+// ConfirmCostLimit bounds one look at an output. A job may have ten million of
+// them: it is enough to walk a list of some hundred values, and takes some
+// milliseconds at most.
+const ConfirmCostLimit = 20_000
+
+// MaxConfirmedOutput is the largest output that an expression sees, in bytes of
+// JSON, as large as an aggregate may be.
+const MaxConfirmedOutput = MaxAggregateBytes
+
 // InterruptCheckFrequency is the number of steps of a comprehension between two
 // looks at the context, the same as in Kubernetes: often enough to stop at once,
 // with the largest values within a second, and seldom enough to cost nothing.

@@ -147,7 +147,7 @@ func (p *plan) evaluate(field string, program cel.Program) (ref.Val, error) {
 	}
 	value, _, err := program.ContextEval(p.ctx, p.inputs)
 	if err != nil {
-		return nil, evaluationError(field, err)
+		return nil, rules.failed(field, err)
 	}
 	return value, nil
 }

@@ -46,6 +46,11 @@ func fromJSON(text []byte) (any, error) {
 	if err := canonical.Valid(text, MaxAggregateBytes); err != nil {
 		return nil, fmt.Errorf("%w: a rule sees an aggregate of at most %d bytes of JSON; let the aggregator return less", err, MaxAggregateBytes)
 	}
+	return decode(text)
+}
+
+// decode reads JSON that is valid.
+func decode(text []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var value any

@@ -95,6 +95,11 @@ func Derive(p Policy) Bound {
 // calculation from being rounded up to the next.
 const rounding = 1e-9
 
+// Confirms says whether results that matter (Policy.Confirm) can be told from
+// others: where no more of the results are assumed to be hostile than may be wrong,
+// the first answer is final.
+func (p Policy) Confirms() bool { return p.TargetError == 0 || Derive(p).Voices > 1 }
+
 // ErrorOf is the target error that this many audits to a full window keep.
 func ErrorOf(audits int, hostile float64) float64 {
 	return hostile / ((1 - hostile) * math.E * float64(audits))

@@ -42,6 +42,10 @@ type Forecast struct {
 	Agents       int `json:"-"`
 	Owners       int `json:"owners"`
 	OwnersNeeded int `json:"owners_needed"`
+	// Confirmed is the number of executions to a shard if every result matters by
+	// Policy.Confirm; without one it is left out. Each result that matters takes
+	// its part of what lies between.
+	Confirmed float64 `json:"confirmed_executions_per_shard,omitempty"`
 	// Stuck says that the agents at hand cannot bring the job to its end.
 	Stuck bool `json:"stuck"`
 	// Notes say how the shards will be decided, for people.
@@ -82,8 +86,27 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 		f.needs(p.Quorum)
 	}
 	f.AnswerRisk = AnswerRisk(f.ErrorBound, shards)
+	f.confirmed(p, m)
 	f.priceOfCertainty(p, shards)
 	return f, nil
+}
+
+// confirmed says what results that matter cost: how many there will be only the
+// outputs tell.
+func (f *Forecast) confirmed(p Policy, m Means) {
+	switch {
+	case p.Confirm == "":
+	case p.Recheck != "":
+		f.Confirmed = f.PerShard
+		f.note("confirm costs nothing more: the server executes every shard")
+	case m.Recheck:
+		f.Confirmed = 2
+		f.note("each result that fulfils confirm is executed by the server before it counts, one execution more; if all do, %.3g a shard", f.Confirmed)
+	default:
+		f.Confirmed = float64(f.Voices)
+		f.note("each result that fulfils confirm is executed by %d further owners before it counts, since no server can; if all do, %.3g a shard", f.Voices-1, f.Confirmed)
+		f.needs(f.Voices)
+	}
 }
 
 // priceOfCertainty says in which way a policy keeps its answer's error.

@@ -84,6 +84,8 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("answer_error %v is not between %v and %v", p.AnswerError, ExactRisk, MaxTargetError)
 	case p.AnswerError != 0 && p.TargetError == 0 && p.Recheck == "":
 		return fmt.Errorf("answer_error %v says how certain an answer is to be, and neither target_error nor recheck says how", p.AnswerError)
+	case p.Confirm != "" && !p.Audited():
+		return fmt.Errorf("confirm says which results are executed once more before they count: it goes with a target_error, an answer_error or recheck = %q", RecheckAll)
 	case p.Quorum < 0 || p.Quorum > MaxQuorum:
 		return fmt.Errorf("quorum %d is not between 1 and %d", p.Quorum, MaxQuorum)
 	case p.TargetError != 0 && !(p.TargetError >= p.leastError() && p.TargetError <= MaxTargetError):

@@ -31,6 +31,11 @@ type Policy struct {
 	// fewer than Quorum no shard could ever be accepted, which Validate
 	// refuses. 0 means DefaultMaxAttempts.
 	MaxAttempts int `json:"max_attempts,omitempty"`
+	// Confirm is a condition over outputs, in CEL: a result that fulfils it is
+	// executed once more before it counts, by the server or, without it, by as many
+	// other agents as make an answer credible. It goes with what has results executed
+	// again at all: see Audited.
+	Confirm string `json:"confirm,omitempty"`
 }
 
 // State says how far an attempt has come. Attempts whose lease has expired or
@@ -231,6 +236,7 @@ const (
 	ReasonRecheck     ReasonCode = "recheck"      // the server is to execute the shard
 	ReasonPlatform    ReasonCode = "platform"     // platforms differ, nobody is to blame
 	ReasonUnstable    ReasonCode = "unstable"     // the server's own answers differ
+	ReasonConfirm     ReasonCode = "confirm"      // the result matters, and is executed once more
 )
 
 // Delta is a change of an agent's evidence.

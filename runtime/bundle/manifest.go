@@ -40,6 +40,8 @@ const (
 	MinAssumeHostile = 0.001
 	// MaxAssumeHostile is the largest.
 	MaxAssumeHostile = 0.49
+	// MaxConfirmBytes is the largest condition over outputs, in bytes: that of any expression.
+	MaxConfirmBytes = 4 << 10
 	// RecheckAll has the server execute every shard as well.
 	RecheckAll = "all"
 )
@@ -72,6 +74,8 @@ type Verification struct {
 	AnswerError   float64 `json:"answer_error,omitempty"`   // probability that any result of a job is wrong
 	Recheck       string  `json:"recheck,omitempty"`        // "all": the server executes every shard as well
 	MaxAttempts   int     `json:"max_attempts,omitempty"`
+	// Confirm is a condition over outputs: results that fulfil it are executed once more before they count.
+	Confirm string `json:"confirm,omitempty"`
 	// Validator compares answers that differ; without one only equal bytes are equal.
 	Validator *Validator `json:"validator,omitempty"`
 }
@@ -167,6 +171,10 @@ func (v *Verification) check() error {
 		return fmt.Errorf("verification.assume_hostile is part of a target_error: give that, too")
 	case v.Recheck != "" && v.Recheck != RecheckAll:
 		return fmt.Errorf("verification.recheck = %q: write %q, or leave it out", v.Recheck, RecheckAll)
+	case v.Confirm != "" && (v.Quorum != 0 || v.None):
+		return fmt.Errorf("verification.confirm goes with a target_error, an answer_error, exact or recheck: leave quorum and none out")
+	case len(v.Confirm) > MaxConfirmBytes:
+		return fmt.Errorf("verification.confirm has %d bytes, at most %d are allowed: let the function return what decides", len(v.Confirm), MaxConfirmBytes)
 	case v.MaxAttempts < 0 || v.MaxAttempts > MaxMaxAttempts:
 		return fmt.Errorf("verification.max_attempts = %d: at most %d", v.MaxAttempts, MaxMaxAttempts)
 	case v.MaxAttempts != 0 && v.MaxAttempts < v.Quorum:

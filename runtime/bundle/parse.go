@@ -63,6 +63,7 @@ type verifyFile struct {
 	Exact         bool     `toml:"exact"`
 	Recheck       string   `toml:"recheck"`
 	MaxAttempts   int      `toml:"max_attempts"`
+	Confirm       string   `toml:"confirm"`
 
 	Validator *validatorFile `toml:"validator"`
 }
@@ -201,7 +202,7 @@ func (v *verifyFile) verification() (Verification, error) {
 	if v == nil {
 		return Verification{TargetError: DefaultTargetError, AssumeHostile: DefaultAssumeHostile}, nil
 	}
-	out := Verification{None: v.None, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts}
+	out := Verification{None: v.None, AssumeHostile: v.AssumeHostile, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts, Confirm: v.Confirm}
 	out.AnswerError = v.AnswerError
 	if v.Exact {
 		if v.AnswerError != 0 {

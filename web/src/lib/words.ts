@@ -12,6 +12,7 @@ export function policyWords(p: Schemas["Policy"]): string {
   }
   if (p.quorum) parts.push(p.quorum === 1 ? "One agent's answer is enough." : `${p.quorum} agents must give the same bytes.`);
   if (p.recheck === "all") parts.push("The server executes every shard itself.");
+  if (p.confirm) parts.push(`Results that fulfil ${p.confirm} are executed once more before they count.`);
   if (p.max_attempts) parts.push(`After ${plural(p.max_attempts, "attempt")} a person decides.`);
   return parts.join(" ");
 }

@@ -277,6 +277,7 @@ function Trust({ job }: { job: Schemas["Job"] }) {
         <p>{policyWords(p)}</p>
         {v && v.error_bound > 0 && <div className={css.kv}><span>Wrong results, at most</span><b>{+(v.error_bound * 100).toPrecision(2)}%</b></div>}
         {v && <div className={css.kv}><span>Audits passed / failed / void</span><span>{digits(v.audits_passed)} / {digits(v.audits_failed)} / {digits(v.audits_void)}</span></div>}
+        {v?.confirm && <div className={css.kv}><span>Results that matter: matched / confirmed / refuted</span><span>{digits(v.confirm.matched)} / {digits(v.confirm.confirmed)} / {digits(v.confirm.refuted)}</span></div>}
         {v && v.questionable > 0 && <div className={css.kv}><span>Final results of agents caught later</span><b className={css.bad}>{digits(v.questionable)}</b></div>}
         <div className={css.kv}><span>Attempts</span><span>{digits(job.attempts)}</span></div>
         <div className={css.kv}><span>Submitted</span><When at={job.created_at} bare /></div>
