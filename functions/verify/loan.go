@@ -93,12 +93,12 @@ func Pause(idle int) time.Duration {
 }
 
 // Leases may be given back without a result, since owners want their machines for
-// themselves at any time: FreeReturns of a job in a row, as many as a usual agent has
+// themselves at any time: FreeReturns of a job in a row, more than a usual agent has
 // leases. Each further one costs a pause, FirstReturnPause at first and doubling up to
 // LongestReturnPause: each lease takes a turn of the job and of its project, and an
 // agent must not use these up by nothing but asking.
 const (
-	FreeReturns        = 16
+	FreeReturns        = 64
 	FirstReturnPause   = time.Second
 	LongestReturnPause = 5 * time.Minute
 )
