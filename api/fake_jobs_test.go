@@ -45,6 +45,10 @@ func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.job, f.begin()
 }
 
+func (f *fake) DeleteJob(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.Job, error) {
+	return f.job, f.begin()
+}
+
 func (f *fake) SetPriority(_ context.Context, _ functions.Principal, _, _ uuid.UUID, priority int) (functions.Job, error) {
 	f.job.Priority = priority
 	return f.job, f.begin()

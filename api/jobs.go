@@ -132,6 +132,12 @@ func (s *server) jobOperations() {
 		about: "Accepted results stay readable.", access: runners(),
 	}, s.cancelJob)
 	register(s, operation{
+		id: "deleteJob", method: http.MethodDelete, path: jobsPath + "/{job}", tag: "jobs", summary: "Delete a job that has ended",
+		about: "With its shards, results, evidence, events and flags. Nothing of it can be read from then on, while its rows are removed page by page; " +
+			"its objects go a day or more after nothing refers to them any more. What agents have earned stays, and that the job was deleted.",
+		access: roles(functions.RoleOwner), status: http.StatusAccepted,
+	}, s.deleteJob)
+	register(s, operation{
 		id: "setJobPriority", method: http.MethodPut, path: jobsPath + "/{job}/priority", tag: "jobs", summary: "Change a job's share of its project's turns",
 		about:  "It counts from the next lease on. More than 5 takes an owner's key.",
 		access: runners(), body: body{limit: MaxJSONBody},
@@ -211,6 +217,18 @@ func (s *server) cancelJob(ctx context.Context, c *call, in *JobPath) (*jobOutpu
 		return nil, err
 	}
 	j, err := s.service.CancelJob(ctx, c.principal, project, id)
+	if err != nil {
+		return nil, err
+	}
+	return &jobOutput{Body: j}, nil
+}
+
+func (s *server) deleteJob(ctx context.Context, c *call, in *JobPath) (*jobOutput, error) {
+	project, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	j, err := s.service.DeleteJob(ctx, c.principal, project, id)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,8 @@ func statusOf(kind functions.Kind) int {
 		return http.StatusForbidden
 	case functions.KindNotFound:
 		return http.StatusNotFound
+	case functions.KindGone:
+		return http.StatusGone
 	case functions.KindConflict:
 		return http.StatusConflict
 	case functions.KindPrecondition:

@@ -88,7 +88,7 @@ type (
 // Schema implements huma.SchemaProvider.
 func (jobState) Schema(r huma.Registry) *huma.Schema {
 	return oneOf(r, "JobState", functions.JobSplitting, functions.JobRunning, functions.JobReview, functions.JobHeld, functions.JobAggregating,
-		functions.JobFinished, functions.JobFailed, functions.JobCancelled)
+		functions.JobFinished, functions.JobFailed, functions.JobCancelled, functions.JobDeleting)
 }
 
 // Schema implements huma.SchemaProvider.

@@ -76,6 +76,7 @@ type Service interface {
 	WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.Job, error)
 	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
 	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // cancelling twice is harmless
+	DeleteJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // deleting twice is harmless
 	SetPriority(ctx context.Context, by functions.Principal, project, id uuid.UUID, priority int) (functions.Job, error)
 	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
 	// Reaggregate folds the accepted results again; no shard runs.

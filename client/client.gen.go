@@ -448,6 +448,7 @@ func (e HeuristicUseOn) Valid() bool {
 const (
 	JobStateAggregating JobState = "aggregating"
 	JobStateCancelled   JobState = "cancelled"
+	JobStateDeleting    JobState = "deleting"
 	JobStateFailed      JobState = "failed"
 	JobStateFinished    JobState = "finished"
 	JobStateHeld        JobState = "held"
@@ -462,6 +463,8 @@ func (e JobState) Valid() bool {
 	case JobStateAggregating:
 		return true
 	case JobStateCancelled:
+		return true
+	case JobStateDeleting:
 		return true
 	case JobStateFailed:
 		return true
@@ -2398,16 +2401,22 @@ type Job struct {
 	Owners *OwnerShares `json:"owners,omitempty"`
 
 	// Parent The job that this one follows up.
-	Parent    *openapi_types.UUID `json:"parent,omitempty"`
-	Partition Partition           `json:"partition"`
-	Policy    Policy              `json:"policy"`
+	Parent *openapi_types.UUID `json:"parent,omitempty"`
+
+	// ParentDeleted Whether that job was deleted since.
+	ParentDeleted bool      `json:"parent_deleted,omitempty"`
+	Partition     Partition `json:"partition"`
+	Policy        Policy    `json:"policy"`
 
 	// Priority Each step doubles the job's share of its project's turns; 5 is usual.
 	Priority int64 `json:"priority"`
 
 	// RerunOf The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one.
 	RerunOf *openapi_types.UUID `json:"rerun_of,omitempty"`
-	Root    openapi_types.UUID  `json:"root"`
+
+	// RerunOfDeleted Whether that job was deleted since; what it says of agents stays.
+	RerunOfDeleted bool               `json:"rerun_of_deleted,omitempty"`
+	Root           openapi_types.UUID `json:"root"`
 
 	// Run Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again.
 	Run       int64       `json:"run"`
@@ -6052,6 +6061,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs (the `SubmitJob` operationId).
 	SubmitJob(ctx context.Context, project openapi_types.UUID, params *SubmitJobParams, body SubmitJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteJob Delete a job that has ended
+	//
+	// With its shards, results, evidence, events and flags. Nothing of it can be read from then on, while its rows are removed page by page; its objects go a day or more after nothing refers to them any more. What agents have earned stays, and that the job was deleted.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/jobs/{job} (the `DeleteJob` operationId).
+	DeleteJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetJob Get a job, or wait for it
 	//
 	// With `wait` the answer comes when the job has ended, needs a review, or that long has passed.
@@ -8585,6 +8601,23 @@ func (c *Client) SubmitJobWithBody(ctx context.Context, project openapi_types.UU
 // Corresponds with POST /v1/projects/{project}/jobs (the `SubmitJob` operationId).
 func (c *Client) SubmitJob(ctx context.Context, project openapi_types.UUID, params *SubmitJobParams, body SubmitJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSubmitJobRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteJob Delete a job that has ended
+//
+// With its shards, results, evidence, events and flags. Nothing of it can be read from then on, while its rows are removed page by page; its objects go a day or more after nothing refers to them any more. What agents have earned stays, and that the job was deleted.
+//
+// Corresponds with DELETE /v1/projects/{project}/jobs/{job} (the `DeleteJob` operationId).
+func (c *Client) DeleteJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteJobRequest(c.Server, project, job)
 	if err != nil {
 		return nil, err
 	}
@@ -14485,6 +14518,47 @@ func NewSubmitJobRequestWithBody(server string, project openapi_types.UUID, para
 	return req, nil
 }
 
+// NewDeleteJobRequest constructs an http.Request for the DeleteJob method
+func NewDeleteJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetJobRequest constructs an http.Request for the GetJob method
 func NewGetJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *GetJobParams) (*http.Request, error) {
 	var err error
@@ -19223,6 +19297,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs (the `SubmitJob` operationId).
 	SubmitJobWithResponse(ctx context.Context, project openapi_types.UUID, params *SubmitJobParams, body SubmitJobJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitJobResponse, error)
 
+	// DeleteJobWithResponse Delete a job that has ended
+	//
+	// With its shards, results, evidence, events and flags. Nothing of it can be read from then on, while its rows are removed page by page; its objects go a day or more after nothing refers to them any more. What agents have earned stays, and that the job was deleted.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/jobs/{job} (the `DeleteJob` operationId).
+	DeleteJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteJobResponse, error)
+
 	// GetJobWithResponse Get a job, or wait for it
 	//
 	// With `wait` the answer comes when the job has ended, needs a review, or that long has passed.
@@ -23485,6 +23568,54 @@ func (r SubmitJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SubmitJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Job
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteJobResponse) GetJSON202() *Job {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteJobResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -28004,6 +28135,21 @@ func (c *ClientWithResponses) SubmitJobWithResponse(ctx context.Context, project
 	return ParseSubmitJobResponse(rsp)
 }
 
+// DeleteJobWithResponse Delete a job that has ended
+//
+// With its shards, results, evidence, events and flags. Nothing of it can be read from then on, while its rows are removed page by page; its objects go a day or more after nothing refers to them any more. What agents have earned stays, and that the job was deleted.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/jobs/{job} (the `DeleteJob` operationId).
+func (c *ClientWithResponses) DeleteJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteJobResponse, error) {
+	rsp, err := c.DeleteJob(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteJobResponse(rsp)
+}
+
 // GetJobWithResponse Get a job, or wait for it
 //
 // With `wait` the answer comes when the job has ended, needs a review, or that long has passed.
@@ -31846,6 +31992,39 @@ func ParseSubmitJobResponse(rsp *http.Response) (*SubmitJobResponse, error) {
 			headers.Location = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteJobResponse parses an HTTP response from a DeleteJobWithResponse call
+func ParseDeleteJobResponse(rsp *http.Response) (*DeleteJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Job
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -131,7 +131,7 @@ func (s *Service) leasedFunction(ctx context.Context, agent, lease uuid.UUID) (h
 	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		row, found, err := store.One[functionRow](ctx, tx, store.FunctionOfJob, holder.JobID)
 		if err != nil || !found {
-			return orNotFound(err, "lease", lease)
+			return orLeaseOfDeleted(err)
 		}
 		v = row.version()
 		return nil

@@ -95,8 +95,8 @@ func (s *Service) ListArtifacts(ctx context.Context, project, job uuid.UUID, pag
 		return nil, err
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
-			return orNotFound(err, "job", job)
+		if err := notDeleted(ctx, tx, job); err != nil {
+			return err
 		}
 		list, err = store.Many[ShardArtifacts](ctx, tx, store.ListArtifacts, job, after, limit(page))
 		return err

@@ -24,7 +24,7 @@ func (CancelArgs) Kind() string { return "cancel" }
 func (s *Service) CancelJob(ctx context.Context, by Principal, project, id uuid.UUID) (Job, error) {
 	err := s.project(ctx, project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, id)
-		if err != nil || !found {
+		if err != nil || !found || state == JobDeleting {
 			return orNotFound(err, "job", id)
 		}
 		if state == JobCancelled {

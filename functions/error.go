@@ -3,6 +3,8 @@ package functions
 import (
 	"errors"
 	"fmt"
+
+	"github.com/google/uuid"
 )
 
 // Kind says what sort of thing went wrong; api/ has the one table from kinds to HTTP statuses.
@@ -15,6 +17,7 @@ const (
 	KindForbidden    Kind = "forbidden"    // the key is valid but its role may not do this
 	KindNotFound     Kind = "not_found"    // there is no such thing, or it belongs to somebody else
 	KindConflict     Kind = "conflict"     // it cannot be done in the present state
+	KindGone         Kind = "gone"         // it was there, and was deleted
 	KindPrecondition Kind = "precondition" // the document has changed since it was read
 	KindTooLarge     Kind = "too_large"    // a stated limit was passed
 	KindExhausted    Kind = "exhausted"    // a limit of the project or its key is reached; the same call may work later
@@ -30,6 +33,7 @@ type Error struct {
 	Hint    string
 	Err     error          // the cause, for the log only
 	Quota   *QuotaExceeded // of KindExhausted
+	job     uuid.UUID      // that was not found: it may have been deleted
 }
 
 func (e *Error) Error() string {

@@ -54,8 +54,8 @@ func addEvent(ctx context.Context, tx store.DB, job uuid.UUID, kind string, data
 // ListEvents returns the job's events after number since.
 func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) (events []Event, err error) {
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
-			return orNotFound(err, "job", job)
+		if err := notDeleted(ctx, tx, job); err != nil {
+			return err
 		}
 		events, err = store.Many[Event](ctx, tx, store.ListEvents, job, since, min(limit, MaxEvents))
 		return err
@@ -68,7 +68,11 @@ func orNotFound(err error, what string, id fmt.Stringer) error {
 	if err != nil {
 		return err
 	}
-	return NotFound(what, id.String())
+	missing := NotFound(what, id.String())
+	if job, is := id.(uuid.UUID); is && what == "job" {
+		missing.job = job
+	}
+	return missing
 }
 
 // WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, the job is looked at once.

@@ -178,6 +178,8 @@ func explainEnded(job Job) Explanation {
 	case JobFailed:
 		e.Summary = "The job has failed."
 		e.Reasons = append(e.Reasons, Reason{Code: "failed", Text: job.Error, Hint: "ostraka job shards " + job.ID.String() + " --state failed lists the shards that failed; ostraka job shard shows what one of them raised"})
+	case JobDeleting:
+		e.Summary = "The job is being deleted."
 	default:
 		e.Summary = "The job was cancelled."
 		e.Reasons = append(e.Reasons, Reason{Code: "cancelled", Text: job.Error})

@@ -106,13 +106,18 @@ func addFlag(ctx context.Context, tx *store.Tx, job uuid.UUID, shard *int64, age
 // row before it counts, and a step calls it last.
 func raiseFlags(ctx context.Context, tx *store.Tx, marks ...Mark) error {
 	groups := groupMarks(marks)
-	locked := map[uuid.UUID]bool{}
+	locked, gone := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for _, g := range groups {
 		if job := g.first.Job; job != uuid.Nil && !locked[job] {
-			if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
+			state, found, err := store.Value[JobState](ctx, tx, store.LockJob, job)
+			if err != nil {
 				return err
 			}
 			locked[job] = true
+			gone[job] = !found || state == JobDeleting
+		}
+		if gone[g.first.Job] { // it takes its flags with it
+			continue
 		}
 		if err := g.raise(ctx, tx); err != nil {
 			return fmt.Errorf("raising flags of kind %s: %w", g.first.Kind, err)

@@ -32,6 +32,8 @@ type jobRow struct {
 	ParentJob        *uuid.UUID
 	RootJob          uuid.UUID
 	RerunOf          *uuid.UUID
+	ParentDeleted    bool
+	RerunOfDeleted   bool
 	Priority         int
 	Depth            int
 	CreatedBy        string
@@ -54,15 +56,17 @@ func (r jobRow) job() Job {
 		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator, Heuristics: r.Heuristics,
 		State: r.State, Error: r.Error, Attempts: r.Attempts,
 		Shards: ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
-		Parent: r.ParentJob, Root: r.RootJob, RerunOf: r.RerunOf, Priority: r.Priority, Depth: r.Depth,
+		Parent: r.ParentJob, ParentDeleted: r.ParentDeleted, Root: r.RootJob, RerunOf: r.RerunOf, RerunOfDeleted: r.RerunOfDeleted, Priority: r.Priority, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
 		Run: r.Run, AggregationError: r.AggregationError,
 	}
 	// A shard that the split has not made yet is as open as any other, unless the job has ended before it came to it.
 	missing := r.ShardsTotal - (r.Open + r.Accepted + r.Review + r.Failed + r.Cancelled)
-	if r.State.Ended() {
+	switch {
+	case r.State == JobDeleting: // what is removed is counted nowhere
+	case r.State.Ended():
 		j.Shards.Cancelled += missing
-	} else {
+	default:
 		j.Shards.Open += missing
 	}
 	if r.AggregateCount != nil || !r.State.Ended() { // what is left of a preview is no answer
@@ -245,8 +249,8 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, afte
 		AgentID      uuid.UUID
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.Value[string](ctx, tx, store.GetJobState, job); err != nil || !found {
-			return orNotFound(err, "job", job)
+		if err := notDeleted(ctx, tx, job); err != nil {
+			return err
 		}
 		rows, err := store.Many[row](ctx, tx, store.ListResults, job, after, resultsBatch, final)
 		lines = make([]ResultLine, len(rows))

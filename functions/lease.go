@@ -369,11 +369,11 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		}
 		row, found, err := store.One[owned](ctx, tx, store.GetLease, id, agent)
 		if err != nil || !found {
-			return orNotFound(err, "lease", id)
+			return orLeaseOfDeleted(err)
 		}
-		gate, _, err := store.One[leaseGate](ctx, tx, store.GateLease, row.JobID, agent)
-		if err != nil {
-			return err
+		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, row.JobID, agent)
+		if err != nil || !found {
+			return orLeaseOfDeleted(err)
 		}
 		picked, err := store.Many[pickedShard](ctx, tx, store.ShardInputs, row.JobID, row.Shards)
 		if err != nil {

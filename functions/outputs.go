@@ -67,7 +67,7 @@ func (s *Service) beginUpload(ctx context.Context, holder leaseHolder, agent, le
 	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
 		if err != nil || !found {
-			return orNotFound(err, "lease", lease)
+			return orLeaseOfDeleted(err)
 		}
 		if err := gate.open(); err != nil {
 			return err

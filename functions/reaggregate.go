@@ -62,9 +62,9 @@ func (s *Service) Reaggregate(ctx context.Context, by Principal, project, job uu
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
-		state, _, err := store.Value[JobState](ctx, tx, store.LockJob, job)
-		if err != nil {
-			return err
+		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, job)
+		if err != nil || !found || state == JobDeleting {
+			return orNotFound(err, "job", job)
 		}
 		current, found, err := store.One[foldingRow](ctx, tx, store.GetFolding, job, 0)
 		if err != nil || !found {
@@ -114,7 +114,7 @@ func (s *Service) nextAggregator(ctx context.Context, project, job uuid.UUID, wa
 		var found bool
 		var err error
 		if current, found, err = store.One[foldingRow](ctx, tx, store.GetFolding, job, 0); err == nil && !found {
-			err = NotFound("job", job.String())
+			err = orNotFound(nil, "job", job)
 		}
 		return err
 	})

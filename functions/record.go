@@ -243,7 +243,7 @@ type recordGate struct {
 func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []checkedResult, signature []byte) (Recorded, []checkedResult, error) {
 	gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
 	if err != nil || !found {
-		return Recorded{}, nil, orNotFound(err, "lease", lease)
+		return Recorded{}, nil, orLeaseOfDeleted(err)
 	}
 	if err := checkAgainstLease(gate, results); err != nil {
 		return Recorded{}, nil, err
@@ -277,6 +277,8 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 // open says why the lease takes no results, if it does not.
 func (g recordGate) open() error {
 	switch {
+	case g.JobState == JobDeleting:
+		return orLeaseOfDeleted(nil)
 	case g.State == "open":
 		return nil
 	case g.State == "expired":

@@ -47,9 +47,5 @@ func mustBeThere(ctx context.Context, tx *store.Tx, job *uuid.UUID) error {
 	if job == nil {
 		return nil
 	}
-	_, found, err := store.Value[JobState](ctx, tx, store.GetJobState, *job)
-	if err != nil || !found {
-		return orNotFound(err, "job", *job)
-	}
-	return nil
+	return notDeleted(ctx, tx, *job)
 }

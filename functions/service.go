@@ -187,7 +187,7 @@ func New(o Options) *Service {
 
 // project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.
 func (s *Service) project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return translate(s.store.Project(ctx, id, fn), id)
+	return s.sayDeleted(ctx, id, translate(s.store.Project(ctx, id, fn), id))
 }
 
 // lend is project for leases: one that a crash of Postgres takes back is lent again.

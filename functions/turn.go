@@ -135,7 +135,7 @@ func (s *Service) SetPriority(ctx context.Context, by Principal, project, id uui
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, id)
-		if err != nil || !found {
+		if err != nil || !found || state == JobDeleting {
 			return orNotFound(err, "job", id)
 		}
 		if state.Ended() {

@@ -170,7 +170,7 @@ type Object struct {
 // JobState is where a job stands.
 type JobState string
 
-// The states of a job, in their natural order. Finished, failed and cancelled are final.
+// The states of a job, in their natural order. Finished, failed and cancelled are final; of these, one can be deleted.
 const (
 	JobSplitting   JobState = "splitting"   // shards are being made; those that exist are lent already
 	JobRunning     JobState = "running"     // all shards exist, some are open
@@ -180,11 +180,12 @@ const (
 	JobFinished    JobState = "finished"    // every shard was accepted and the answer stands
 	JobFailed      JobState = "failed"      // some shard failed, or the answer could not be made; error says why
 	JobCancelled   JobState = "cancelled"
+	JobDeleting    JobState = "deleting" // it had ended, and what belongs to it is being removed
 )
 
 // Ended says whether the state is final.
 func (s JobState) Ended() bool {
-	return s == JobFinished || s == JobFailed || s == JobCancelled
+	return s == JobFinished || s == JobFailed || s == JobCancelled || s == JobDeleting
 }
 
 // Waits says whether nothing goes on until a person has decided something.
@@ -261,9 +262,11 @@ type Job struct {
 	// AggregationError is why the aggregation failed.
 	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
 	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
+	ParentDeleted    bool       `json:"parent_deleted,omitempty" doc:"Whether that job was deleted since."`
 	Root             uuid.UUID  `json:"root"`
 	Priority         int        `json:"priority" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
 	RerunOf          *uuid.UUID `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
+	RerunOfDeleted   bool       `json:"rerun_of_deleted,omitempty" doc:"Whether that job was deleted since; what it says of agents stays."`
 	Depth            int        `json:"depth"`
 	CreatedBy        string     `json:"created_by"`
 	CreatedAt        time.Time  `json:"created_at"`

@@ -129,7 +129,9 @@ var errWindowChanged = errors.New("the window has changed meanwhile")
 func lockWindow(ctx context.Context, tx *store.Tx, args CloseWindowArgs) (windowRow, error) {
 	w, found, err := store.One[windowRow](ctx, tx, store.LockWindow, args.Job, args.Agent, args.Window)
 	if err == nil && !found {
-		err = fmt.Errorf("there is no window %d", args.Window)
+		if err = notDeleted(ctx, tx, args.Job); err == nil {
+			err = fmt.Errorf("there is no window %d", args.Window)
+		}
 	}
 	return w, err
 }

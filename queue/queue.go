@@ -22,7 +22,7 @@ import (
 // The queues. A server may work all or some of them.
 const (
 	QueueUrgent    = "urgent"    // what protects: expire, revoke, silence, taint, finalise; nobody's work is to keep it waiting
-	QueueControl   = "control"   // split, finish, follow up, cancel and what else there is
+	QueueControl   = "control"   // split, finish, follow up, cancel, erase and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own

@@ -135,6 +135,8 @@ func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { r
 
 func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) Erase(ctx context.Context, a functions.EraseArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Stranded(ctx context.Context, a functions.StrandedArgs) error {
@@ -184,7 +186,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	id := uuid.New()
 	steps := map[functions.Step]string{
 		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
-		functions.CancelArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
+		functions.CancelArgs{Job: id}: queue.QueueControl, functions.EraseArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
 		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,

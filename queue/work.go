@@ -39,6 +39,7 @@ type Steps interface {
 	WeighClaims(ctx context.Context, args functions.ClaimsArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
+	Erase(ctx context.Context, args functions.EraseArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
 	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
@@ -160,6 +161,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	err := w.step(ctx, job.Args)
 	var later *functions.Snooze
 	switch {
+	case errors.Is(err, functions.ErrJobDeleted): // nothing is left to do
+		return nil
 	case errors.As(err, &later):
 		return river.JobSnooze(later.For)
 	case err != nil && errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), context.Canceled):
@@ -197,6 +200,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.WeighClaims, shortStep)
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)
+	add(w, working, steps.Erase, longStep)
 	add(w, working, steps.Revoke, shortStep)
 	add(w, working, steps.Silence, longStep)
 	add(w, working, steps.Expire, shortStep)

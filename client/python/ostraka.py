@@ -73,7 +73,7 @@ TARGET_OUTPUT_BYTES = 256 << 10  #: results of a shard as JSON, where chunks are
 CALIBRATION_SECONDS = 60  #: how long the first input may take before one input makes a shard
 MAX_ANSWER_BYTES = 256 << 20  #: an answer of the server that is held in memory
 MAX_DEPTH = 40  #: lists and dicts nested in a value; encoded they nest deeper, and the server takes 64
-ENDED = frozenset(["finished", "failed", "cancelled"])  #: states that a job never leaves
+ENDED = frozenset(["finished", "failed", "cancelled", "deleting"])  #: states that a job never leaves
 STUCK = frozenset(["review", "held"])  #: states that a job leaves only when a person does something
 
 
@@ -625,9 +625,14 @@ class Client:
         body = _dumps(request)
         for attempt in itertools.count():
             key = uuid.uuid4().hex if fresh else hashlib.sha256(self.project.encode() + b"\n" + body + b"\n%d" % attempt).hexdigest()
-            job = self._json("POST", self._path("jobs"), body, {"Idempotency-Key": "py-" + key})
-            job = self._json("GET", self._path("jobs", job["id"]))  # a replay shows the job as it was then
-            if fresh or job["state"] not in ("failed", "cancelled"):
+            try:
+                job = self._json("POST", self._path("jobs"), body, {"Idempotency-Key": "py-" + key})
+                job = self._json("GET", self._path("jobs", job["id"]))  # a replay shows the job as it was then
+            except ProblemError as e:
+                if fresh or e.code != "job_deleted":
+                    raise
+                continue
+            if fresh or job["state"] not in ("failed", "cancelled", "deleting"):
                 return job
         raise AssertionError("itertools.count ended")
 
@@ -1024,8 +1029,8 @@ class Job:
         self.wait(timeout)
         if self.state == "finished":
             return self
-        if self.state == "cancelled":
-            raise Cancelled(f"the job {self.id} was cancelled", "submit it again with fresh=True")
+        if self.state in ("cancelled", "deleting"):
+            raise Cancelled(f"the job {self.id} was {'deleted' if self.state == 'deleting' else 'cancelled'}", "submit it again with fresh=True")
         if self.state == "review":
             raise Disagreement(f"job {self.id}: machines gave different answers for {self.progress().review} shards and a person must decide\n{self.explain()}",
                                f"ostraka job shards {self.id} --state review; if the function is not deterministic, mend it")

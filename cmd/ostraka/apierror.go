@@ -52,7 +52,7 @@ func codeOfStatus(status int) int {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return exitAuth
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound, status == http.StatusGone:
 		return exitNotFound
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
 		return exitUnreachable

@@ -15,12 +15,12 @@ func newJob(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("job", "Run functions over partitioned inputs",
 		newJobRun(t, server), newJobRerun(t, server), newJobPlan(t, server), newJobList(t, server), newJobGet(t, server), newJobWatch(t, server), newJobExplain(t, server),
 		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobEvents(t, server),
-		newJobArtifacts(t, server), newJobResolve(t, server), newJobRetry(t, server), newJobReaggregate(t, server), newJobAggregations(t, server), newJobSetPriority(t, server), newJobCancel(t, server))
+		newJobArtifacts(t, server), newJobResolve(t, server), newJobRetry(t, server), newJobReaggregate(t, server), newJobAggregations(t, server), newJobSetPriority(t, server), newJobCancel(t, server), newJobDelete(t, server))
 }
 
 // ended says whether a job's state is final.
 func ended(s client.JobState) bool {
-	return s == client.JobStateFinished || s == client.JobStateFailed || s == client.JobStateCancelled
+	return s == client.JobStateFinished || s == client.JobStateFailed || s == client.JobStateCancelled || s == client.JobStateDeleting
 }
 
 // waits says whether a job goes on only when a person has decided something.
@@ -33,6 +33,8 @@ func outcome(j client.Job) error {
 		return &exitError{code: exitFailed, err: fmt.Errorf("the job failed: %s", plain(j.Error)), hint: fmt.Sprintf("ostraka job explain %s says why", j.ID)}
 	case client.JobStateCancelled:
 		return &exitError{code: exitFailed, err: errors.New("the job was cancelled")}
+	case client.JobStateDeleting:
+		return &exitError{code: exitFailed, err: errors.New("the job is being deleted")}
 	case client.JobStateReview:
 		return &exitError{
 			code: exitFailed, err: fmt.Errorf("agents do not agree on %s: a person must decide", count(j.Shards.Review, "shard")),

@@ -11,7 +11,8 @@ import (
 
 // terminal is where a command gets its words from and puts them. How it speaks: data goes to out and nothing else does, so that a
 // pipe gets data only; everything meant for a person goes to talk. An error is one line that says what was being done, and the
-// next line what to do about it. It asks one question only: whether the owner of a machine accepts the agreement.
+// next line what to do about it. It asks
+// whether the owner of a machine accepts the agreement, and before it does what cannot be taken back; nothing else.
 type terminal struct {
 	in   io.Reader
 	out  io.Writer // data

@@ -1,1 +1,4 @@
-select r.*, j.validator, j.heuristics, j.rerun_of, j.priority from job_rows r join jobs j on j.id = r.id where r.id = $1
+select r.*, j.validator, j.heuristics, j.rerun_of, j.priority,
+    r.parent_job is not null and not exists (select from jobs p where p.id = r.parent_job and p.state <> 'deleting') as parent_deleted,
+    j.rerun_of is not null and not exists (select from jobs p where p.id = j.rerun_of and p.state <> 'deleting') as rerun_of_deleted
+from job_rows r join jobs j on j.id = r.id where r.id = $1

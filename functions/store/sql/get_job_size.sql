@@ -1,1 +1,1 @@
-select shards_total, pages_total from jobs where id = $1
+select shards_total, pages_total from jobs where id = $1 and state <> 'deleting'

@@ -1,1 +1,1 @@
-select partition from jobs where id = $1
+select partition from jobs where id = $1 and state <> 'deleting'

@@ -1,3 +1,6 @@
-select r.*, j.validator, j.heuristics, j.rerun_of, j.priority from job_rows r join jobs j on j.id = r.id
-where ($1::uuid is null or r.id < $1) and ($3 = '' or r.state = $3) and ($4 = '' or r.function_name = $4) and ($5::uuid is null or r.root_job = $5)
+select r.*, j.validator, j.heuristics, j.rerun_of, j.priority,
+    r.parent_job is not null and not exists (select from jobs p where p.id = r.parent_job and p.state <> 'deleting') as parent_deleted,
+    j.rerun_of is not null and not exists (select from jobs p where p.id = j.rerun_of and p.state <> 'deleting') as rerun_of_deleted
+from job_rows r join jobs j on j.id = r.id
+where ($1::uuid is null or r.id < $1) and case $3 when '' then r.state <> 'deleting' else r.state = $3 end and ($4 = '' or r.function_name = $4) and ($5::uuid is null or r.root_job = $5)
 order by r.id desc limit $2

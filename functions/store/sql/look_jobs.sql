@@ -2,7 +2,7 @@
 -- out before its pages are added up.
 with picked as (
     select id from (select id, state, finished_at from jobs order by id desc limit $1) newest
-    where state not in ('finished', 'failed', 'cancelled') or finished_at > now() - interval '1 minute'
+    where state <> 'deleting' and (state not in ('finished', 'failed', 'cancelled') or finished_at > now() - interval '1 minute')
     union
     select id from jobs where id = any ($2)
 )

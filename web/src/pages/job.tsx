@@ -19,7 +19,7 @@ const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events",
 type Tab = keyof typeof Tabs;
 const JobTab = lazy(() => import("./job-tabs").then((m) => ({ default: m.JobTab })));
 
-const ends = new Set<Schemas["JobState"]>(["finished", "failed", "cancelled"]);
+const ends = new Set<Schemas["JobState"]>(["finished", "failed", "cancelled", "deleting"]);
 
 export function JobPage() {
   const { project, job: id } = useParams({ from: "/signed/p/$project/jobs/$job" });

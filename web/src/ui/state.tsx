@@ -7,7 +7,7 @@ export const glyphs: Record<Shown, string> = { waiting: "·", running: "▸", vo
 export const states = Object.keys(glyphs) as Shown[];
 
 const jobs: Record<Schemas["JobState"], Shown> = {
-  splitting: "waiting", running: "running", review: "review", held: "review", aggregating: "voting", finished: "accepted", failed: "failed", cancelled: "cancelled",
+  splitting: "waiting", running: "running", review: "review", held: "review", aggregating: "voting", finished: "accepted", failed: "failed", cancelled: "cancelled", deleting: "cancelled",
 };
 const agents: Record<Schemas["Agent"]["state"], Shown> = { pending: "waiting", active: "accepted", draining: "voting", quarantined: "failed", revoked: "cancelled" };
 const shards: Record<Schemas["ShardState"], Shown> = { open: "running", accepted: "accepted", review: "review", failed: "failed", cancelled: "cancelled" };

@@ -1,0 +1,6 @@
+-- The job, which the caller has locked, is being deleted from now on.
+with gone as (
+    update jobs set state = 'deleting' where id = $1 returning id, rerun_of, root_job, parent_job, followup_key
+)
+insert into deleted_jobs (id, deleted_by, rerun_of, root_job, parent_job, followup_key)
+select id, $2, rerun_of, root_job, parent_job, followup_key from gone
