@@ -66,6 +66,7 @@ func (o *devOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("starting: %w", err)
 	}
+	d.awaitAgents(ctx)
 	fmt.Fprintf(o.terminal.out, "ready %s\n", d.info.URL)
 	var linkErr error
 	if d.portal, linkErr = d.signInLink(ctx); linkErr != nil {

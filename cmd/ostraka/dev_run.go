@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/devdb"
 	"github.com/ostraka/ostraka/functions"
 )
@@ -21,6 +23,8 @@ import (
 const (
 	// devStopLimit is how long everything gets to stop before it is ended at any price.
 	devStopLimit = 45 * time.Second
+	// devJoin is how long agents may take to join before the machine is called ready: they do within some seconds, or something is wrong.
+	devJoin = 15 * time.Second
 	// devLeaseWork is how much work an agent of `ostraka dev` asks for at a time: less than an agent far away, so that progress is
 	// seen and the last shards do not wait for one slow lease.
 	devLeaseWork = 1500 * time.Millisecond
@@ -299,6 +303,28 @@ func (d *dev) startAgents(ctx context.Context) {
 		stop()
 		return nil
 	})
+}
+
+// awaitAgents gives the agents some time to join: a job that is submitted before is warned about machines that are missing. Without
+// them all else runs, and their logs say why they do not come.
+func (d *dev) awaitAgents(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, devJoin)
+	defer cancel()
+	c, err := d.connect()
+	if err != nil {
+		return
+	}
+	for {
+		doc, err := answer.Read[pageOf[client.ProjectAgent]](c.ListProjectAgents(ctx, c.project, &client.ListProjectAgentsParams{Limit: new(int64(pageSize))}))
+		if err == nil && len(doc.Value.Items) >= d.config.Agents {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(demoAsk):
+		}
+	}
 }
 
 func ignoreClosed(err error) error {
