@@ -2567,6 +2567,9 @@ type JobVerification struct {
 	// AuditsVoid Audits that came to nothing: the result was taken back before, for example.
 	AuditsVoid int64 `json:"audits_void"`
 
+	// Caveat What the bound rests on besides, where agents audit in the place of a server; left out where servers do.
+	Caveat string `json:"caveat,omitempty"`
+
 	// Confirm Results that matter by the policy's confirm.
 	Confirm *JobConfirmation `json:"confirm,omitempty"`
 

@@ -158,7 +158,7 @@ func (s *Service) WeighClaims(ctx context.Context, args ClaimsArgs) error {
 // catch marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
 func (args ClaimsArgs) catch(ctx context.Context, tx *store.Tx, agents []uuid.UUID, reason string) (steps []Step, caught []caughtAgent, err error) {
 	for _, agent := range agents {
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, 0, 0, 0, 0, args.Job)
+		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -50,6 +50,12 @@ func (s *Service) auditTerms(ctx context.Context, tx *store.Tx, project uuid.UUI
 	return t, nil
 }
 
+// canRecheck says whether some server can execute shards, for a policy that may ask it to.
+func (s *Service) canRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (bool, error) {
+	terms, err := s.auditTerms(ctx, tx, project, policy)
+	return terms != nil && terms.rechecks, err
+}
+
 // means is what can be done for a shard that needs so many independent agents.
 func (t *auditTerms) means(support int) verify.Means {
 	return verify.Means{Recheck: t != nil && t.rechecks, Support: support}
@@ -129,6 +135,9 @@ func (w *weighed) endAudit(a openAudit, finding verify.Finding, v verify.Verdict
 	switch finding {
 	case verify.Passed:
 		c.auditsPassed++
+		if !v.Hearsay {
+			c.vouched++
+		}
 	case verify.Failed:
 		taint := verify.Tainted(finding, v.Divergence)
 		if taint.Charge {

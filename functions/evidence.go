@@ -21,6 +21,7 @@ type count struct {
 	verify.Delta
 	auditsPassed int64
 	auditsFailed int64
+	vouched      int64 // of the audits that were passed: before the server, or before owners with a record
 	// provisional is how many results of the agent are accepted into its window. Nothing may be known against it by then.
 	provisional int64
 	audited     bool   // some result of the agent is accepted and audited at once
@@ -56,7 +57,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d settlement) (
 	agents := inOrder(d.counts)
 	for _, agent := range agents {
 		c := d.counts[agent]
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.job)
+		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.job, c.vouched)
 		if err != nil {
 			return j, err
 		}

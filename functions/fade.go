@@ -75,6 +75,6 @@ func (r fadingRow) fade(ctx context.Context, tx *store.Tx) error {
 	halvings := verify.Halvings(time.Duration(r.AgeSeconds) * time.Second)
 	e, audited := r.evidence(false).Fade(halvings), r.evidence(true).Fade(halvings)
 	_, err := store.Exec(ctx, tx, store.FadeTrust, r.AgentID, e.Passed, e.Failed, e.SinceFailure,
-		e.Passed-e.Record, r.AuditsPassed-audited.Record, time.Duration(halvings)*verify.HalfLife)
+		e.Passed-e.Record, r.AuditsPassed-audited.Record, time.Duration(halvings)*verify.HalfLife, min(halvings, 62))
 	return err
 }

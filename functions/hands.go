@@ -53,7 +53,9 @@ func (b *bench) readLenders(ctx context.Context, tx *store.Tx, agents map[uuid.U
 	b.evidence = make(map[string]verify.Evidence, len(lenders))
 	for _, l := range lenders {
 		b.lenders[l.AgentID] = l
-		e := l.evidence(b.policy.Audited()).Among(kin[l.Owner].kin())
+		e := l.evidence(b.policy.Audited())
+		e.Vouched = l.Vouched
+		e = e.Among(kin[l.Owner].kin())
 		e.Cluster = clusters[b.hand(l.AgentID)]
 		b.evidence[l.AgentID.String()] = e
 	}

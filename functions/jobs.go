@@ -83,7 +83,11 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 			return orNotFound(err, "job", id)
 		}
 		job = row.job()
-		if job.Verification, err = job.verification(ctx, tx, id); err != nil {
+		rechecks, err := s.canRecheck(ctx, tx, project, job.Policy)
+		if err != nil {
+			return err
+		}
+		if job.Verification, err = job.verification(ctx, tx, id, rechecks); err != nil {
 			return err
 		}
 		job.Owners, err = job.ownerShares(ctx, tx, id)

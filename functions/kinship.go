@@ -27,10 +27,11 @@ type kinRow struct {
 	Passed       int64
 	Failed       int64
 	SinceFailure int64
+	Vouched      int64
 }
 
 func (r kinRow) kin() verify.Kin {
-	return verify.Kin{Caught: r.Caught, Passed: r.Passed, Failed: r.Failed, SinceFailure: r.SinceFailure}
+	return verify.Kin{Caught: r.Caught, Passed: r.Passed, Failed: r.Failed, SinceFailure: r.SinceFailure, Vouched: r.Vouched}
 }
 
 // caught says whether the owner is, and why.

@@ -76,7 +76,9 @@ func TestALiarIsCaughtByAgentsInThePlaceOfAServer(t *testing.T) {
 	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
 	require.Equal(t, drawn, w.count("select count(*) from audits where state = 'drawn'"), "further agents end them")
 	w.check(job.ID)
-	done := w.workOff(job, 60, w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest))
+	others := []*agent{w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest)}
+	w.known(others...)
+	done := w.workOff(job, 60, others...)
 	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
 	requireTruth(t, done, truth(rangeOf(40)))
 	require.Positive(t, w.count("select count(*) from audits where state = 'failed'"))
@@ -191,7 +193,9 @@ func TestALiarIsCaughtByAgentsWhereTheServerHasNoAnswer(t *testing.T) {
 	require.Positive(t, c.executed)
 	require.Positive(t, w.count("select count(*) from audits where state = 'drawn'"), "further agents end them")
 	w.check(job.ID)
-	done := w.workOff(job, 60, w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest))
+	others := []*agent{w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest)}
+	w.known(others...)
+	done := w.workOff(job, 60, others...)
 	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
 	requireTruth(t, done, truth(rangeOf(40)))
 	require.Positive(t, w.count("select count(*) from audits where state = 'failed'"))

@@ -13,6 +13,7 @@ import (
 type JobVerification struct {
 	ErrorBound         float64 `json:"error_bound" doc:"The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard."`
 	AnswerRisk         float64 `json:"answer_risk" doc:"The largest probability with which any result is wrong; 0 where the server has executed every shard."`
+	Caveat             string  `json:"caveat,omitempty" doc:"What the bound rests on besides, where agents audit in the place of a server; left out where servers do."`
 	AssumeHostile      float64 `json:"assume_hostile" doc:"The share of hostile results against which the bound is kept."`
 	AuditsDrawn        int64   `json:"audits_drawn" doc:"Results that were drawn for an audit."`
 	AuditsPassed       int64   `json:"audits_passed"`
@@ -48,8 +49,11 @@ type verificationRow struct {
 	Questionable int64
 }
 
-// verification is nil where a job's policy has neither a bound nor the server's executions.
-func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID) (*JobVerification, error) {
+// caveatNoServer is what is promised of a job whose results other agents audit.
+const caveatNoServer = "no server executes shards of this job: other agents audit, so that the bound holds only as far as it is chance who they are; accomplices who ask for work more often than others get more of the audits"
+
+// verification is nil where a job's policy has neither a bound nor the server's executions. rechecks: some server can execute shards now.
+func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID, rechecks bool) (*JobVerification, error) {
 	if j.Policy.TargetError == 0 && j.Policy.Recheck == "" {
 		return nil, nil //nolint:nilnil // there is none, as said
 	}
@@ -67,6 +71,9 @@ func (j Job) verification(ctx context.Context, tx *store.Tx, id uuid.UUID) (*Job
 	}
 	if v.AnswerRisk = verify.AnswerRisk(v.ErrorBound, j.Shards.Total); r.Rechecks >= j.Shards.Total && j.State.Ended() {
 		v.AnswerRisk = 0
+	}
+	if verify.AuditedByAgents(v.ErrorBound, v.AuditsPassed, v.Rechecks, rechecks || j.State.Ended()) {
+		v.Caveat = caveatNoServer
 	}
 	if j.Shards.Total > 0 {
 		v.ExecutionsPerShard = float64(j.Attempts+r.Rechecks) / float64(j.Shards.Total)

@@ -227,9 +227,10 @@ type bench struct {
 // lenderRow is what kind of machine an agent was when it was lent shards of the job, and the evidence about it. The server is one, too.
 type lenderRow struct {
 	trustRow
-	Owner string
-	Block string
-	Class string
+	Owner   string
+	Block   string
+	Class   string
+	Vouched int64 // audits that it passed before the server, or before owners with a record
 }
 
 func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission uuid.UUID, terms *auditTerms) (b bench, err error) {
@@ -429,7 +430,7 @@ func (w *weighed) judgeLate(sub submissionRow, shard shardRow, b bench) {
 			support = append(support, a)
 		}
 	}
-	accepted.Support = verify.Voices(support, b.evidence)
+	accepted.Support = verify.Voices(verify.Accusers(b.policy, support, b.evidence), b.evidence)
 	delta, contradiction := verify.Late(accepted, input)
 	if delta.Passed != 0 || delta.Failed != 0 {
 		w.add(own.AgentID, delta)

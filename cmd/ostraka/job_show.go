@@ -29,6 +29,7 @@ func jobFields(j client.Job) [][2]string {
 		{"input", partitionText(j.Partition)},
 		{"verification", policyText(j.Policy)},
 		{"any wrong", answerText(j.Verification)},
+		{"note", caveatText(j.Verification)},
 		{"executions", executionsText(j.Verification)},
 		{"audits", auditsText(j.Verification)},
 		{"confirmed", confirmedText(j.Verification)},

@@ -34,6 +34,14 @@ func answerText(v *client.JobVerification) string {
 	return answerRiskText(v.AnswerRisk)
 }
 
+// caveatText says what the bound of a job rests on besides.
+func caveatText(v *client.JobVerification) string {
+	if v == nil {
+		return ""
+	}
+	return v.Caveat
+}
+
 // auditsText says how a job's audits stand.
 func auditsText(v *client.JobVerification) string {
 	if v == nil || v.AuditsDrawn == 0 {

@@ -52,3 +52,10 @@ func (p Policy) ForAnswer(hands []Hand, shards int64, m Means) (Policy, error) {
 	}
 	return bounded, nil
 }
+
+// AuditedByAgents says whether the bound of a job rests on audits by other agents: no
+// server can execute its shards now, and none has; or more audits have passed than
+// the server executed. served: a server can, or nothing is left to be executed.
+func AuditedByAgents(targetError float64, passed, rechecks int64, served bool) bool {
+	return targetError > 0 && (passed > rechecks || rechecks == 0 && !served)
+}

@@ -18,7 +18,7 @@ const MinSupport = 2
 // like never are: honest machines differ in them.
 func (v Verdict) Deltas() []Delta {
 	switch {
-	case v.Provisional || v.Divergence != "":
+	case v.Provisional || v.Hearsay || v.Divergence != "":
 		return nil
 	case !v.Proven && (v.Decision != Accept || v.Voices < MinSupport):
 		return nil
@@ -32,6 +32,16 @@ func (v Verdict) Deltas() []Delta {
 	}
 	slices.SortFunc(deltas, func(a, b Delta) int { return cmp.Compare(a.Agent, b.Agent) })
 	return deltas
+}
+
+// Accusers are those of the agents that gave an accepted answer who may speak
+// against one that came late: where results are audited those that are Known, or all
+// where the server is one of them.
+func Accusers(p Policy, support []Attempt, evidence map[string]Evidence) []Attempt {
+	if p.TargetError == 0 || slices.ContainsFunc(support, func(a Attempt) bool { return a.Server }) {
+		return support
+	}
+	return known(support, evidence)
 }
 
 // Accepted is the answer that a shard was given.

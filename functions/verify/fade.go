@@ -24,10 +24,11 @@ func Halvings(age time.Duration) int {
 // Fading in steps comes to the same as fading at once, and catches nobody: whoever
 // had passed enough for each failure still has.
 func (e Evidence) Fade(halvings int) Evidence {
-	for ; halvings > 0 && (e.Passed > 0 || e.SinceFailure > 0 || e.Record > 0 || e.Failed > 1); halvings-- {
+	for ; halvings > 0 && (e.Passed > 0 || e.SinceFailure > 0 || e.Record > 0 || e.Vouched > 0 || e.Failed > 1); halvings-- {
 		e.Passed /= 2
 		e.SinceFailure /= 2
 		e.Record /= 2
+		e.Vouched /= 2
 		if e.Failed > 1 {
 			e.Failed /= 2
 		}

@@ -11,6 +11,7 @@ type Kin struct {
 	Caught         int64 // agents
 	Passed, Failed int64
 	SinceFailure   int64
+	Vouched        int64
 }
 
 // Standing applies the rule of StandingOf to an owner: it is caught, with all its
@@ -25,10 +26,11 @@ func (k Kin) Standing() (Standing, string) {
 }
 
 // Among is the evidence about an agent as one of its owner's: they have one
-// probation, which ends with the audits that all of them have passed, and are
-// caught together.
+// probation, which ends with the audits that all of them have passed, one record,
+// and are caught together.
 func (e Evidence) Among(k Kin) Evidence {
 	e.SinceFailure = max(e.SinceFailure, k.SinceFailure)
+	e.Vouched = max(e.Vouched, k.Vouched)
 	if standing, _ := k.Standing(); standing == Caught {
 		e.Caught = true
 	}

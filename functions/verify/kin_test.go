@@ -34,3 +34,9 @@ func TestAnOwnerHasOneProbation(t *testing.T) {
 	require.False(t, verify.Evidence{}.Among(verify.Kin{SinceFailure: verify.ProbationAudits}).OnProbation())
 	require.False(t, verify.Evidence{SinceFailure: verify.ProbationAudits}.Among(verify.Kin{}).OnProbation())
 }
+
+func TestAnOwnerHasOneRecord(t *testing.T) {
+	require.False(t, verify.Evidence{}.Among(verify.Kin{Vouched: verify.ProbationAudits - 1}).Known())
+	require.True(t, verify.Evidence{}.Among(verify.Kin{Vouched: verify.ProbationAudits}).Known())
+	require.True(t, verify.Evidence{Vouched: verify.ProbationAudits}.Among(verify.Kin{}).Known())
+}

@@ -135,7 +135,15 @@ type Evidence struct {
 	// Record is the number of its answers that were confirmed since the last time
 	// that it was excused for its platform, or since it joined: see isPlatform.
 	Record int64
+	// Vouched is the number of audits that it has passed before the server, or before
+	// owners that were known themselves: see Known.
+	Vouched int64
 }
+
+// Known says whether the agent, or its owner (see Among), has a record that it cannot
+// have made with accomplices. Where no server executes shards only votes of such agents speak
+// against others.
+func (e Evidence) Known() bool { return e.Vouched >= ProbationAudits }
 
 // OnProbation says whether an agent is new or was caught lately.
 func (e Evidence) OnProbation() bool { return e.SinceFailure < ProbationAudits }
@@ -162,6 +170,12 @@ type Verdict struct {
 	// Proven says that the server's own answer, which it gave as often as Decide
 	// asked for, is the one that was accepted or failed on.
 	Proven bool
+	// Hearsay says that nobody but newcomers decided under a policy whose results are
+	// audited: fewer than MinSupport of the voices are of agents that are Known. The
+	// answer counts, and what differs is taken back, but it is evidence for or against
+	// nobody: accomplices who ask for work more often than others are the majority in
+	// a shard whenever they like.
+	Hearsay bool
 	// Divergence says why those who disagree are not to blame. Their results must
 	// not become final all the same, see Tainted.
 	Divergence Divergence

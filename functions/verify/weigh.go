@@ -1,5 +1,7 @@
 package verify
 
+import "slices"
+
 // weigh decides with a target error: a single answer is accepted provisionally;
 // answers that differ, and exceptions, are settled by the server where it can,
 // else by as many independent agents as make one of them credible.
@@ -14,7 +16,9 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 	switch {
 	case missing == 0:
 		b.explain(ReasonCredible, "%d independent agents agree on %s: it is wrong with a probability of at most %.2g", lead.voices, lead, bound.doubt(lead, rivals))
-		return b.settleFor(lead, m.Holder)
+		v := b.settleFor(lead, m.Holder)
+		v.Hearsay = voices(known(lead.votes, evidence), evidence) < MinSupport
+		return v
 	case alone && lead.voices >= m.Support:
 		b.explain(ReasonProvisional, "the only answer is accepted provisionally: it is final when audits of its agent's results have passed")
 		v := b.settleFor(lead, m.Holder)
@@ -34,6 +38,11 @@ func (b *ballot) weigh(p Policy, evidence map[string]Evidence, m Means) Verdict 
 	}
 	b.explain(ReasonShort, "%s", b.why())
 	return b.ask(p, missing)
+}
+
+// known keeps the votes of agents that are Known.
+func known(votes []Attempt, evidence map[string]Evidence) []Attempt {
+	return slices.DeleteFunc(slices.Clone(votes), func(a Attempt) bool { return !evidence[a.Agent].Known() })
 }
 
 // settleFor takes a group's answer; the agent that holds the shard keeps it.

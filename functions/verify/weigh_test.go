@@ -277,3 +277,43 @@ func distinct(list []Attempt) bool {
 	}
 	return true
 }
+
+// Without a server votes speak against somebody only where two of them are of agents with a record.
+func TestVotesOfNewcomersAreNoEvidence(t *testing.T) {
+	p := Policy{TargetError: 1e-3}
+	list := attempts("a:ok:right", "b:ok:right", "c:ok:right", "d:ok:right", "e:ok:right", "x:ok:wrong")
+	known := Evidence{Vouched: ProbationAudits, SinceFailure: ProbationAudits}
+	for name, c := range map[string]struct {
+		evidence map[string]Evidence
+		hearsay  bool
+	}{
+		"all are new":         {nil, true},
+		"one has a record":    {map[string]Evidence{"a": known}, true},
+		"one audit too few":   {map[string]Evidence{"a": known, "b": {Vouched: ProbationAudits - 1, SinceFailure: 100}}, true},
+		"the accused has one": {map[string]Evidence{"a": known, "x": known}, true},
+		"two have a record":   {map[string]Evidence{"a": known, "b": known}, false},
+
+		"audits among newcomers": {map[string]Evidence{"a": {SinceFailure: 100, Record: 100}, "b": {SinceFailure: 100, Record: 100}}, true},
+	} {
+		v := Decide(p, list, c.evidence, Means{})
+		require.Equal(t, Accept, v.Decision, name)
+		require.Equal(t, 5, v.Voices, name)
+		require.Equal(t, c.hearsay, v.Hearsay, name)
+		require.Equal(t, c.hearsay, len(v.Deltas()) == 0, name)
+		require.Equal(t, c.hearsay, len(v.WrongAlike(append(list, attempts("y:ok:wrong")...))) == 0, name)
+	}
+	require.False(t, Decide(Policy{Quorum: 2}, list, nil, Means{}).Hearsay, "a quorum is votes")
+	require.Len(t, Accusers(Policy{Quorum: 2}, list, nil), 6)
+	require.Empty(t, Accusers(p, list, nil))
+	require.Len(t, Accusers(p, list, map[string]Evidence{"a": known}), 1)
+	require.Len(t, Accusers(p, append([]Attempt{{ID: "server", Server: true}}, list...), nil), 7)
+}
+
+func TestAuditedByAgents(t *testing.T) {
+	require.False(t, AuditedByAgents(0, 10, 0, false), "nothing is promised")
+	require.True(t, AuditedByAgents(1e-3, 0, 0, false))
+	require.False(t, AuditedByAgents(1e-3, 0, 0, true))
+	require.True(t, AuditedByAgents(1e-3, 10, 9, true), "agents made one")
+	require.False(t, AuditedByAgents(1e-3, 10, 10, true))
+	require.False(t, AuditedByAgents(1e-3, 5, 10, false), "servers did before")
+}

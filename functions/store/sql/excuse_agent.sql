@@ -5,7 +5,7 @@ with job as (
 noted as (
     update lease_cursors set failed_excused = failed, audits_excused = audits_failed where job_id = $1 and agent_id = $2
 )
-update trust t set failed = greatest(t.failed - job.failed, 0), audits_failed = greatest(t.audits_failed - job.audits, 0), since_failure = 0,
+update trust t set failed = greatest(t.failed - job.failed, 0), audits_failed = greatest(t.audits_failed - job.audits, 0), since_failure = 0, vouched = 0,
     last_failed_at = case when t.failed > job.failed or t.audits_failed > job.audits then t.last_failed_at end,
     excused_passed = t.passed, excused_audits = t.audits_passed, updated_at = now()
 from job where t.agent_id = $2

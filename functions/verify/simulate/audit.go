@@ -96,7 +96,7 @@ func (w *world) chosen(a *agent, window int64, c verify.Closing) []int32 {
 }
 
 // audit has the server or another agent execute a shard too. With voices it is
-// lent until so many agree.
+// lent until so many agree, and until they make it credible.
 func (w *world) audit(n int32, a *agent, voices int) {
 	if s := w.shards[n]; s.final != 0 || s.agent != w.byName[a.name] {
 		return // it was settled, or taken back, meanwhile
@@ -105,25 +105,15 @@ func (w *world) audit(n int32, a *agent, voices int) {
 	if m.Recheck {
 		w.recheck(&server)
 	} else {
-		m.Support = max(voices, w.support(n)+1)
+		m.Support = max(voices, w.bound.Voices) // as the server has it
 	}
 	v := w.further(n, m, server)
-	if v.Provisional && slices.ContainsFunc(v.Agree, func(x verify.Vote) bool { return x.Agent == a.name }) {
+	if (v.Provisional || v.Hearsay) && slices.ContainsFunc(v.Agree, func(x verify.Vote) bool { return x.Agent == a.name }) {
 		e := w.evidence[a.name]
 		e.Passed++
 		e.SinceFailure++
 		w.evidence[a.name] = e
 	}
-}
-
-// support counts the agents whose answer to a shard is the accepted one.
-func (w *world) support(n int32) (count int) {
-	for _, v := range w.history[n] {
-		if !v.void && v.answer == w.shards[n].answer {
-			count++
-		}
-	}
-	return count
 }
 
 // reopen takes back what an agent has given, what is final included, but for

@@ -351,12 +351,18 @@ func (w *world) review(n int32) {
 
 // learn adds to the evidence, and takes back what caught agents have given.
 func (w *world) learn(v verify.Verdict) {
+	if v.Hearsay { // it is taken back, and nobody is charged
+		for _, vote := range v.Disagree {
+			w.catch(w.names[w.byName[vote.Agent]])
+		}
+	}
 	for _, d := range v.Deltas() {
 		a := w.names[w.byName[d.Agent]]
 		e := w.evidence[d.Agent]
 		e.Passed += d.Passed
 		e.Failed += d.Failed
 		e.SinceFailure += d.Passed
+		e.Vouched += d.Passed
 		if d.Failed > 0 {
 			e.SinceFailure = 0
 		}
