@@ -20,9 +20,13 @@ const (
 	attachHead = 8 // stream, three zero bytes, a big-endian length
 )
 
-// maxSaid is how much of the end of a container's stderr is kept: only our own
-// supervisor writes there, and only when something is wrong.
-const maxSaid = 4 << 10
+const (
+	// maxSaid is how much of the end of a container's stderr is kept: only our own
+	// supervisor writes there, and only when something is wrong.
+	maxSaid = 4 << 10
+	// maxBegan is how much of its beginning is kept besides: a Go program that crashes says why before it says where.
+	maxBegan = 1 << 10
+)
 
 // line is a connection to a process in a container; the zero one leads nowhere.
 type line struct {
@@ -66,11 +70,13 @@ func (l line) words() string {
 	return l.said.words()
 }
 
-// demux reads a container's stdout from what the Engine sends, and keeps the end of its stderr.
+// demux reads a container's stdout from what the Engine sends, and keeps the beginning and the end of its stderr.
 type demux struct {
-	r    io.Reader
-	left uint32 // of the part that is being read
-	said []byte
+	r       io.Reader
+	left    uint32 // of the part that is being read
+	began   []byte
+	said    []byte
+	skipped bool // something between the two
 }
 
 // Read implements io.Reader.
@@ -98,14 +104,26 @@ func (d *demux) next() error {
 		return nil
 	case streamErr:
 		text, err := io.ReadAll(io.LimitReader(d.r, int64(size)))
-		d.said = append(d.said, text...)
-		d.said = d.said[max(0, len(d.said)-maxSaid):]
+		d.keep(text)
 		return err
 	}
 	return fmt.Errorf("the daemon sends a stream %d, which there is not", head[0])
 }
 
+func (d *demux) keep(text []byte) {
+	n := min(len(text), maxBegan-len(d.began))
+	d.began = append(d.began, text[:n]...)
+	d.said = append(d.said, text[n:]...)
+	if more := len(d.said) - maxSaid; more > 0 {
+		d.said, d.skipped = d.said[more:], true
+	}
+}
+
 // words are what the supervisor has said on stderr.
 func (d *demux) words() string {
-	return strings.TrimSpace(strings.ToValidUTF8(string(d.said), "\uFFFD"))
+	text := string(d.began)
+	if d.skipped {
+		text += "\n[…]\n"
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text+string(d.said), "\uFFFD"))
 }
