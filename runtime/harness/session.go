@@ -81,10 +81,14 @@ func (s *Session) ensure(ctx context.Context) error {
 	}
 	s.z = z
 	s.outside.pid.Store(int64(z.cmd.Process.Pid))
+	before, err := account(&s.cfg) // while nothing of the function runs: an import may be refused a process before we hear that it began
+	if err != nil {
+		return errors.Join(err, s.discard())
+	}
 	if err := s.begin(ctx); err != nil {
 		return errors.Join(err, s.discard())
 	}
-	failure, err := s.awaitImport(ctx)
+	failure, err := s.awaitImport(ctx, before)
 	if failure != nil || err != nil {
 		s.failure = failure
 		return errors.Join(err, s.discard())
@@ -147,16 +151,12 @@ func (s *Session) begin(ctx context.Context) error {
 	return s.z.find(m.Template, s.cfg.PIDNamespace)
 }
 
-// awaitImport waits for the template to import the function.
-func (s *Session) awaitImport(ctx context.Context) (*verdict, error) {
+// awaitImport waits for the template to import the function. before is what the counters were when it began.
+func (s *Session) awaitImport(ctx context.Context, before Account) (*verdict, error) {
 	timer := time.NewTimer(s.cfg.wall())
 	defer timer.Stop()
 	watch := time.NewTicker(watchEvery)
 	defer watch.Stop()
-	before, err := account(&s.cfg)
-	if err != nil {
-		return nil, err
-	}
 	s.outside.forget()
 	why := ending{limits: s.cfg.Manifest.Limits, stdoutLimit: s.cfg.Manifest.Limits.StdoutBytes}
 	for why.stop == stopNone {
