@@ -4,14 +4,11 @@
 package functions
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
-	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 	"github.com/ostraka/ostraka/wasm"
@@ -167,149 +164,6 @@ type Object struct {
 	Size   int64  `json:"size"`
 }
 
-// JobState is where a job stands.
-type JobState string
-
-// The states of a job, in their natural order. Finished, failed and cancelled are final; of these, one can be deleted.
-const (
-	JobSplitting   JobState = "splitting"   // shards are being made; those that exist are lent already
-	JobRunning     JobState = "running"     // all shards exist, some are open
-	JobReview      JobState = "review"      // nothing is open, but a person must look at some shards
-	JobHeld        JobState = "held"        // every shard is settled, but the aggregator has failed: the job goes on with another
-	JobAggregating JobState = "aggregating" // every shard is settled; partials are being merged
-	JobFinished    JobState = "finished"    // every shard was accepted and the answer stands
-	JobFailed      JobState = "failed"      // some shard failed, or the answer could not be made; error says why
-	JobCancelled   JobState = "cancelled"
-	JobDeleting    JobState = "deleting" // it had ended, and what belongs to it is being removed
-)
-
-// Ended says whether the state is final.
-func (s JobState) Ended() bool {
-	return s == JobFinished || s == JobFailed || s == JobCancelled || s == JobDeleting
-}
-
-// Waits says whether nothing goes on until a person has decided something.
-func (s JobState) Waits() bool { return s == JobReview || s == JobHeld }
-
-// AggregatorRef is the module that folds a job's results. The digest pins it.
-type AggregatorRef struct {
-	Module string          `json:"module" doc:"A module of the project, or a built-in one: sum, count, min, max, concat, merge."`
-	Digest string          `json:"digest"`
-	Params json.RawMessage `json:"params,omitempty"`
-}
-
-// ValidatorRef is the module that compares a job's results. The digest pins it.
-type ValidatorRef struct {
-	Module      string          `json:"module" doc:"A module of the project, or the built-in one, tolerant."`
-	Digest      string          `json:"digest"`
-	Params      json.RawMessage `json:"params,omitempty"`
-	Certificate bool            `json:"certificate,omitempty" doc:"Whether it judges each result alone: a result proves itself, or does not count."`
-}
-
-// HeuristicRef is a heuristic that looks at a job's results. The digest pins it.
-type HeuristicRef struct {
-	Module string          `json:"module" doc:"A module of the project, or the built-in one, anomaly."`
-	Digest string          `json:"digest"`
-	Params json.RawMessage `json:"params,omitempty"`
-	Rules  []HeuristicRule `json:"rules" doc:"What follows from which score."`
-}
-
-// ShardCounts counts a job's shards by state.
-type ShardCounts struct {
-	Total    int64 `json:"total"`
-	Open     int64 `json:"open"`
-	Accepted int64 `json:"accepted"`
-	// Provisional are among the accepted.
-	Provisional int64 `json:"provisional" doc:"How many of the accepted are not final yet: audits of their agents' results are outstanding."`
-	Review      int64 `json:"review"`
-	Failed      int64 `json:"failed"`
-	Cancelled   int64 `json:"cancelled"`
-}
-
-// Aggregate is a job's folded answer.
-type Aggregate struct {
-	Value   json.RawMessage `json:"value" doc:"The answer; null until there is one, or where it is stored as an object."`
-	Object  string          `json:"object,omitempty" doc:"Digest of the stored object that holds the answer, when it is larger than 64 KiB."`
-	Count   int64           `json:"count" doc:"How many accepted results the answer folds."`
-	Summary string          `json:"summary,omitempty" doc:"What the aggregator has to say about it."`
-	LeftOut int64           `json:"left_out,omitempty" doc:"How many values a limit of the aggregator kept out of the answer, by its own word."`
-	Rows    json.RawMessage `json:"rows,omitempty" doc:"Further results of the aggregator: a list of objects with name and data."`
-	// RowsObject holds the rows where they are larger than MaxInlineAggregate.
-	RowsObject string   `json:"rows_object,omitempty" doc:"Digest of the stored object that holds the rows, when they are larger than 64 KiB."`
-	Preview    *Preview `json:"preview,omitempty" doc:"The answer over the results that are folded so far; value is null and count 0 until the answer stands."`
-}
-
-// Job is one run of a function version over a partitioned input.
-type Job struct {
-	ID         uuid.UUID      `json:"id"`
-	Function   string         `json:"function"`
-	Version    int            `json:"version"`
-	Partition  partition.Spec `json:"partition"`
-	Policy     verify.Policy  `json:"policy"`
-	Validator  *ValidatorRef  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; without it only equal bytes are."`
-	Aggregator *AggregatorRef `json:"aggregator,omitempty"`
-	// Heuristics are those of the project's policy, of the function and of the request.
-	Heuristics []HeuristicRef `json:"heuristics,omitempty" doc:"What looks at the job's results, and what follows from which score."`
-	State      JobState       `json:"state"`
-	Error      string         `json:"error,omitempty"`
-	Shards     ShardCounts    `json:"shards"`
-	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
-	// Verification is missing in lists.
-	Verification *JobVerification `json:"verification,omitempty" doc:"What speaks for the results, where the policy has a target error or the server executes shards; not in lists."`
-	Owners       *OwnerShares     `json:"owners,omitempty" doc:"Whose agents brought the results; not in lists, and not where the first answer is believed."`
-	Aggregate    *Aggregate       `json:"aggregate,omitempty"`
-	Run          int              `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
-	// AggregationError is why the aggregation failed.
-	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
-	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
-	ParentDeleted    bool       `json:"parent_deleted,omitempty" doc:"Whether that job was deleted since."`
-	Root             uuid.UUID  `json:"root"`
-	Priority         int        `json:"priority" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
-	RerunOf          *uuid.UUID `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
-	RerunOfDeleted   bool       `json:"rerun_of_deleted,omitempty" doc:"Whether that job was deleted since; what it says of agents stays."`
-	Depth            int        `json:"depth"`
-	CreatedBy        string     `json:"created_by"`
-	CreatedAt        time.Time  `json:"created_at"`
-	StartedAt        *time.Time `json:"started_at,omitempty"`
-	FinishedAt       *time.Time `json:"finished_at,omitempty"`
-	EventSeq         int64      `json:"event_seq" doc:"The number of the job's last event."`
-	Warnings         []Reason   `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
-}
-
-// NewJob asks for a job. Zero fields take the function's manifest, then the defaults.
-type NewJob struct {
-	Function  string         // name
-	Version   int            // 0: the newest
-	Partition partition.Spec //
-	Items     []byte         // JSON lines, for a partition of kind items that names no object
-	// The policy, as verify.Policy has it; all of them zero: the manifest's.
-	Quorum        int
-	None          bool
-	TargetError   float64
-	AssumeHostile float64
-	AnswerError   float64 // the largest probability with which any result may be wrong
-	Recheck       string
-	MaxAttempts   int
-	Confirm       string          // which results are executed once more before they count; "": the manifest's, where the policy allows one
-	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
-	Params        json.RawMessage // of the aggregator
-	Validator     *ValidatorUse   // nil: the manifest's
-	// Heuristics look at the results, besides those that the project asks for; nil: the manifest's.
-	Heuristics *HeuristicsPolicy
-	// RerunOf is the job that this one runs again, if it does: agents with incidents in it, and in those that it runs again itself, are
-	// lent nothing of this one, and neither are other agents of their owners.
-	RerunOf *uuid.UUID
-	// Priority is the job's share of its project's turns, from turns.MinPriority to turns.MaxPriority; 0: turns.DefaultPriority.
-	Priority int
-}
-
-// ValidatorUse asks for a validator.
-type ValidatorUse struct {
-	Module      string          // name of a built-in or uploaded module; "none": compare bytes, whatever the manifest says
-	Params      json.RawMessage // of the module
-	Certificate bool            // judge each result alone
-}
-
 // Idempotency identifies a request that may be sent again. The zero value asks for nothing.
 type Idempotency struct {
 	Key           string
@@ -324,91 +178,6 @@ type ListPage struct {
 
 // MaxListLimit is the largest page of a list.
 const MaxListLimit = 500
-
-// ShardState is where a shard stands.
-type ShardState string
-
-// The states of a shard.
-const (
-	ShardOpen      ShardState = "open"
-	ShardAccepted  ShardState = "accepted"
-	ShardReview    ShardState = "review"
-	ShardFailed    ShardState = "failed"
-	ShardCancelled ShardState = "cancelled"
-)
-
-// Shard is one piece of a job's input and what became of it.
-type Shard struct {
-	Number  int64           `json:"number"`
-	State   ShardState      `json:"state"`
-	Wanted  int             `json:"wanted" doc:"Further attempts to lend now."`
-	Lent    int             `json:"lent" doc:"Attempts that are out, or reported and not yet weighed."`
-	Lost    int             `json:"lost" doc:"Leases that died with this shard in them."`
-	Input   json.RawMessage `json:"input"`
-	Reasons []verify.Reason `json:"reasons,omitempty"`
-}
-
-// Attempt is one recorded execution of a shard.
-type Attempt struct {
-	Agent        uuid.UUID       `json:"agent"`
-	Status       string          `json:"status"`
-	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where there is none, or where it is stored as an object."`
-	OutputDigest string          `json:"output_digest,omitempty"`
-	OutputBytes  int64           `json:"output_bytes"`
-	CPUMicros    int64           `json:"cpu_us"`
-	WallMicros   int64           `json:"wall_us"`
-	PeakRSS      int64           `json:"peak_rss_bytes"`
-	Diagnostics  json.RawMessage `json:"diagnostics,omitempty"`
-	Accepted     bool            `json:"accepted"`
-	ReportedAt   time.Time       `json:"reported_at"`
-	Matters      bool            `json:"matters,omitempty" doc:"The output fulfils the job's confirm, or nobody could tell: the shard is executed once more before the result counts."`
-	ConfirmError string          `json:"confirm_error,omitempty" doc:"Why confirm could not be evaluated on the output."`
-}
-
-// ShardDetail is a shard with its attempts.
-type ShardDetail struct {
-	Shard
-	Attempts []Attempt `json:"attempts"`
-}
-
-// ResultLine is one accepted result.
-type ResultLine struct {
-	Shard        int64           `json:"shard"`
-	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where it is stored as an object under output_digest."`
-	OutputDigest string          `json:"output_digest"`
-	Agent        uuid.UUID       `json:"agent"`
-}
-
-// Event is something that happened to a job.
-type Event struct {
-	Seq  int64           `json:"seq"`
-	At   time.Time       `json:"at"`
-	Type string          `json:"type"`
-	Data json.RawMessage `json:"data"`
-}
-
-// Explanation says why a job is not done.
-type Explanation struct {
-	State   JobState `json:"state"`
-	Summary string   `json:"summary"`
-	Reasons []Reason `json:"reasons"`
-	// Turn is nil where the job has ended, or is held.
-	Turn *JobTurn `json:"turn,omitempty" doc:"The job's place among all that want agents; left out where it is in no line."`
-}
-
-// Reason is one cause and what to do about it.
-type Reason struct {
-	Code string `json:"code"`
-	Text string `json:"text"`
-	Hint string `json:"hint,omitempty"`
-}
-
-// Resolution is a person's decision about a shard in review.
-type Resolution struct {
-	Decision string // accept, retry or fail
-	Digest   string // of the output to accept
-	Reason   string // required
-}
 
 // Rule makes follow-up jobs.
 type Rule struct {
