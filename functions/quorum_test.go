@@ -99,6 +99,7 @@ func TestAQuorumOfStrangersWarns(t *testing.T) {
 	job := w.submit(2, quorumOf(2))
 	require.Len(t, job.Warnings, 1)
 	require.Equal(t, functions.WarnUncheckedQuorum, job.Warnings[0].Code)
+	require.Contains(t, job.Warnings[0].Hint, ": ostraka project set --agents listed", "the command takes no argument")
 	require.NotEmpty(t, job.Warnings[0].Hint)
 	plan, err := w.PlanJob(t.Context(), w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(2), Quorum: 2})
 	require.NoError(t, err)

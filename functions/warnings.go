@@ -32,7 +32,7 @@ func (s *Service) warnings(ctx context.Context, project uuid.UUID, p verify.Poli
 	}
 	return []Reason{{
 		Code: WarnUncheckedQuorum, Text: "Every approved agent may work for the project, and no server executes shards: what " + agreeing(p.Quorum) + " say is the answer, and nothing else checks them.",
-		Hint: "have the job verified by --target-error; or " + startRechecker + ", which checks one shard in a hundred of a quorum; or let only agents that you know work for the project: ostraka project set PROJECT --agents listed",
+		Hint: "have the job verified by --target-error; or " + startRechecker + ", which checks one shard in a hundred of a quorum; or let only agents that you know work for the project: ostraka project set --agents listed",
 	}}, nil
 }
 
