@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -72,10 +73,8 @@ func (s *Service) letQuorumStand(ctx context.Context, tx *store.Tx, project, job
 		return err
 	}
 	for _, shard := range rows {
-		for _, n := range dropped {
-			if shard.Number == n && shard.Awaits != nil {
-				w.stands(shard)
-			}
+		if slices.Contains(dropped, shard.Number) && shard.Awaits != nil {
+			w.stands(shard)
 		}
 	}
 	return s.settle(ctx, tx, settlement{project: project, job: job, weighed: w})

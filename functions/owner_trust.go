@@ -57,14 +57,18 @@ func kinOfOwners(ctx context.Context, tx *store.Tx, names ...string) (map[string
 
 // caughtOwners names the owners that are caught: none of their agents is lent anything.
 func caughtOwners(ctx context.Context, tx *store.Tx) ([]string, error) {
-	rows, err := store.Many[kinRow](ctx, tx, store.SuspectOwners, verify.CatchKin)
-	names := []string{}
-	for _, r := range rows {
-		if _, caught := r.caught(); caught && isOwner(r.Owner) {
-			names = append(names, r.Owner)
+	caught := []string{}
+	suspects, err := store.Values[string](ctx, tx, store.SuspectOwners, verify.CatchKin)
+	if err != nil {
+		return caught, err
+	}
+	known, err := kinOfOwners(ctx, tx, suspects...)
+	for name, r := range known {
+		if _, is := r.caught(); is {
+			caught = append(caught, name)
 		}
 	}
-	return names, err
+	return caught, err
 }
 
 // ownerCaught says whether the agents of an owner are lent nothing.
