@@ -21,12 +21,13 @@ func checkOwner(owner string) error {
 }
 
 // AdmitAgent lets an agent work for a project. One that waits for approval is approved by it, as by an enrolment token. owner, where
-// given, is whose machine it is for this project. Admitting again is harmless; one that the project has caught is not helped by it, which it is told.
+// given, is whose machine it is for this project. Admitting again is harmless; one that the project has caught,
+// or whose owner it has, is not helped by it, which it is told.
 func (s *Service) AdmitAgent(ctx context.Context, by Principal, project, id uuid.UUID, owner, reason string) (ProjectAgent, error) {
 	if err := checkOwner(owner); err != nil {
 		return ProjectAgent{}, err
 	}
-	if err := s.refuseCaught(ctx, project, id); err != nil {
+	if err := s.refuseCaught(ctx, project, id, owner); err != nil {
 		return ProjectAgent{}, err
 	}
 	return s.decideMember(ctx, by, project, id, "project.admit", reason, func(tx pgx.Tx) error {

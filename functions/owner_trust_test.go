@@ -68,6 +68,56 @@ func TestAnOwnerIsCaughtWithItsSecondLiar(t *testing.T) {
 	w.requireQuiet()
 }
 
+// TestNoMachineOfACaughtOwnerIsApproved: approving, resuming or admitting one changes nothing, and whoever does so is told what would.
+func TestNoMachineOfACaughtOwnerIsApproved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withCourt(&court{}))
+	w.opened()
+	w.submit(1000, bounded(1e-3))
+	w.settleAll()
+	first, second, third, stranger := w.sibling(liar), w.sibling(liar), w.sibling(honest), w.agent(honest)
+	resume := func() error {
+		_, err := w.DecideAgent(t.Context(), w.server, third.id, functions.ResumeAgent, "again")
+		return err
+	}
+	admit := func(a *agent, owner string) error {
+		_, err := w.AdmitAgent(t.Context(), w.by, w.project, a.id, owner, "again")
+		return err
+	}
+	first.lieUntilCaught()
+	require.NoError(t, resume(), "one machine of its owner may be broken")
+	require.NoError(t, admit(third, ""))
+	second.lieUntilCaught()
+
+	owner := third.member().Owner
+	for name, err := range map[string]error{"admitting": admit(third, ""), "resuming": resume()} {
+		requireCode(t, err, "owner_caught")
+		for _, part := range []string{owner, first.id.String(), second.id.String()} {
+			require.ErrorContains(t, err, part, name)
+		}
+	}
+	require.NoError(t, admit(stranger, ""))
+	_, err := w.DecideAgent(t.Context(), w.server, stranger.id, functions.ApproveAgent, "again")
+	require.NoError(t, err)
+	unknown := w.enrol("", "nobody's", honest)
+	requireCode(t, admit(unknown, owner), "owner_caught")
+	require.NoError(t, admit(unknown, "somebody else"))
+
+	for _, a := range []*agent{third, stranger} {
+		_, err = w.DecideAgent(t.Context(), w.server, a.id, functions.QuarantineAgent, "")
+		require.NoError(t, err)
+	}
+	requireCode(t, resume(), "owner_caught")
+	_, err = w.DecideAgent(t.Context(), w.server, stranger.id, functions.ResumeAgent, "")
+	require.NoError(t, err)
+
+	_, err = w.PardonAgent(t.Context(), w.by, w.project, first.id, "its memory was broken")
+	require.NoError(t, err)
+	require.NoError(t, resume())
+	require.NoError(t, admit(third, ""))
+	w.requireQuiet()
+}
+
 // TestStrangersAnswerForThemselves: agents that came through another project have one voice, and two liars among them end no other.
 func TestStrangersAnswerForThemselves(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,9 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,30 +58,75 @@ func pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by Principal, 
 	return notify(ctx, tx, channelWork, project)
 }
 
-// refuseCaught refuses to let an agent go on that a project has caught.
-func (s *Service) refuseCaught(ctx context.Context, project, id uuid.UUID) error {
+// ErrOwnerCaught says that the owner of an agent was caught by a project with other agents, which admitting one more does not change.
+var ErrOwnerCaught = &Error{
+	Kind: KindConflict, Code: "owner_caught", Message: "the agent's owner was caught, and none of its agents is lent anything",
+	Hint: "an owner of the project can take that back, by pardoning one of the owner's caught agents: ostraka agent pardon AGENT --reason WHY",
+}
+
+// namedCaught is how many of an owner's caught agents an error names.
+const namedCaught = 4
+
+// refuseCaught refuses to let an agent go on that a project has caught, or whose owner it has. owner, where given, is whose machine the
+// agent is to be.
+func (s *Service) refuseCaught(ctx context.Context, project, id uuid.UUID, owner string) error {
 	type row struct {
 		CaughtAt time.Time
 		Reason   string
 	}
 	return s.project(ctx, project, func(tx *store.Tx) error {
 		r, found, err := store.One[row](ctx, tx, store.CaughtAt, id)
-		if err != nil || !found {
+		if err != nil {
 			return err
 		}
-		return ErrCaught.with("project %s has caught the agent (%s): it is lent nothing there, and this changes nothing about it", project, r.Reason)
+		if found {
+			return ErrCaught.with("project %s has caught the agent (%s): it is lent nothing there, and this changes nothing about it", project, r.Reason)
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		of, _, err := store.Value[string](ctx, server, store.OwnerOnceAdmitted, id, project, owner)
+		if err != nil {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
+		return refuseOwner(ctx, tx, project, of)
 	})
 }
 
-// refuseNothing refuses to approve or resume an agent that is active already, and idle since a project has caught it.
+// refuseOwner refuses an agent whose owner is caught, and names the agents of which one must be pardoned.
+func refuseOwner(ctx context.Context, tx *store.Tx, project uuid.UUID, owner string) error {
+	known, err := kinOfOwners(ctx, tx, owner)
+	why, caught := known[owner].caught()
+	if err != nil || !caught {
+		return err
+	}
+	agents, err := store.Values[uuid.UUID](ctx, tx, store.CaughtOfOwner, owner, namedCaught)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(agents))
+	for i, a := range agents {
+		names[i] = a.String()
+	}
+	return ErrOwnerCaught.with("project %s has caught the agent's owner %s (%s: %s): none of its agents is lent anything there, and this changes nothing about it",
+		project, owner, why, strings.Join(names, ", "))
+}
+
+// refuseNothing refuses to approve or resume an agent where it would change nothing: one that is active already, and idle since a project
+// has caught it or its owner; and any other that all projects have caught which it may work for.
 func (s *Service) refuseNothing(ctx context.Context, id uuid.UUID, action AgentAction) error {
 	if action != ApproveAgent && action != ResumeAgent {
 		return nil
 	}
 	var projects []uuid.UUID
+	var state AgentState
 	err := s.control(ctx, func(tx pgx.Tx) error {
 		a, err := getAgent(ctx, tx, id)
-		if err != nil || a.State != AgentActive {
+		if state = a.State; err != nil || state == AgentRevoked {
 			return err
 		}
 		projects, err = store.Values[uuid.UUID](ctx, tx, store.AgentProjects, id)
@@ -88,10 +135,19 @@ func (s *Service) refuseNothing(ctx context.Context, id uuid.UUID, action AgentA
 	if err != nil {
 		return err
 	}
+	var refusal error
 	for _, project := range projects {
-		if err := s.refuseCaught(ctx, project, id); err != nil {
+		err := s.refuseCaught(ctx, project, id, "")
+		switch {
+		case err != nil && !errors.Is(err, ErrCaught) && !errors.Is(err, ErrOwnerCaught):
 			return fmt.Errorf("looking whether the agent was caught: %w", err)
+		case err != nil && state == AgentActive:
+			return err
+		case err == nil && state != AgentActive:
+			return nil
+		case err != nil:
+			refusal = err
 		}
 	}
-	return nil
+	return refusal
 }
