@@ -194,6 +194,7 @@ type borrower struct {
 	job, agent uuid.UUID
 	kin        string // the owner whose other agents' shards it is not lent; empty: nobody's
 	among      int    // of how many shards those that it is lent are drawn; 0: it is lent the first ones
+	lots       *lots  // which of them are for its owner; nil: all
 }
 
 // kinOf is the owner whose agents together have one voice about a shard, where the policy asks for independent ones.
@@ -222,7 +223,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if err != nil || free == 0 {
 			return err
 		}
-		picked, next, err := pickShards(ctx, tx, borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}, gate.Next, int(min(int64(most), free)))
+		by := borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}
+		if by.lots, err = s.lotsFor(ctx, tx, from, agent, gate.Policy); err != nil {
+			return err
+		}
+		picked, next, err := pickShards(ctx, tx, by, gate.Next, int(min(int64(most), free)))
 		if err != nil || len(picked) == 0 {
 			return err
 		}
@@ -256,9 +261,15 @@ func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most 
 		Shared bool
 		First  int64 // where the next search begins
 	}
-	query, values := store.LendShards, []any{by.job, by.agent, from, to, most, MaxLeaseInput, by.kin}
+	mine, err := by.drawn(ctx, tx, from, to, most)
+	if err != nil || mine.none() {
+		return nil, 0, err
+	}
+	query, values := store.LendShards, []any{by.job, by.agent, from, mine.to, most, MaxLeaseInput, by.kin}
 	if by.among > 0 {
-		query, values = store.DrawShards, append(values, max(by.among, most))
+		query, values = store.DrawShards, append(values, max(by.among, most), mine.only)
+	} else {
+		values = append(values, mine.not)
 	}
 	rows, err := store.Many[row](ctx, tx, query, values...)
 	if err != nil {
@@ -267,7 +278,7 @@ func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most 
 	var shared []int64
 	picked = make([]pickedShard, len(rows))
 	for i, r := range rows {
-		next = r.First
+		next = mine.first(r.First)
 		if picked[i] = r.pickedShard; r.Shared && by.kin != "" {
 			shared = append(shared, r.Number)
 		}

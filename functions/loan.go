@@ -85,19 +85,10 @@ type freeHands struct {
 
 // freeHands looks for agents of other owners. Those of owners that have as much of the job already are none.
 func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID) (hands freeHands, err error) {
-	full, err := store.Values[string](ctx, tx, store.CappedOwners, by.JobID, s.shareWait+shareLift)
+	full, caught, err := s.notFree(ctx, tx, by.JobID)
 	if err != nil {
 		return hands, err
 	}
-	caught, err := store.Values[uuid.UUID](ctx, tx, store.CaughtAgents)
-	if err != nil {
-		return hands, err
-	}
-	owners, err := caughtOwners(ctx, tx)
-	if err != nil {
-		return hands, err
-	}
-	full = append(full, owners...)
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return hands, err
@@ -110,6 +101,18 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 		return hands, err
 	}
 	return hands, tx.AsProject(ctx)
+}
+
+// notFree are the owners that have as much of a job as one is lent, or are caught, and the agents that are.
+func (s *Service) notFree(ctx context.Context, tx *store.Tx, job uuid.UUID) (owners []string, agents []uuid.UUID, err error) {
+	if owners, err = store.Values[string](ctx, tx, store.CappedOwners, job, s.shareWait+shareLift); err != nil {
+		return nil, nil, err
+	}
+	if agents, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
+		return nil, nil, err
+	}
+	caught, err := caughtOwners(ctx, tx)
+	return append(owners, caught...), agents, err
 }
 
 // drawsAmong is of how many shards those that an agent is lent are drawn, see borrower: where several owners must answer each, two of them

@@ -62,7 +62,7 @@ type Options struct {
 	// FirstLoan is how many shards of a job an agent may hold that has brought nothing back. 0 means verify.FirstLoan.
 	FirstLoan int64
 	// ShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do. 0 means DefaultShareWait;
-	// less means that it does not wait, and that shards are lent in the order of their numbers.
+	// less means that it does not wait, and that shards are lent in the order of their numbers to whoever asks first.
 	ShareWait time.Duration
 	// QuorumAudits is the share of the shards accepted by a quorum that a server executes as well. 0 means DefaultQuorumAudits; less means none.
 	QuorumAudits float64
@@ -122,6 +122,7 @@ type Service struct {
 	leaseTTL     time.Duration
 	firstLoan    int64
 	shareWait    time.Duration
+	undrawn      *undrawn
 	quorumAudits float64
 	followupsOff bool
 	eula         eula.Document
@@ -181,6 +182,7 @@ func New(o Options) *Service {
 		recheckTime: o.RecheckSeconds,
 	}
 	s.waits = newWaits(s)
+	s.undrawn = newUndrawn()
 	s.blobs = &registered{Blobs: o.Blobs, service: s}
 	return s
 }

@@ -4,6 +4,8 @@ package store
 var (
 	AddAggregation       = load("add_aggregation")
 	TrustOfOwners        = load("trust_of_owners")
+	IdleOwners           = load("idle_owners")
+	ReplicasToLend       = load("replicas_to_lend")
 	SuspectOwners        = load("suspect_owners")
 	ResetProbation       = load("reset_probation")
 	DismissShareFlag     = load("dismiss_share_flag")
@@ -73,6 +75,7 @@ var (
 	AskPreview           = load("ask_preview")
 	AskRechecks          = load("ask_rechecks")
 	AuditStats           = load("audit_stats")
+	AuditsToLend         = load("audits_to_lend")
 	AuditTerms           = load("audit_terms")
 	Authenticate         = load("authenticate")
 	AuthenticateSession  = load("authenticate_session")

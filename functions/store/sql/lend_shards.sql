@@ -1,5 +1,6 @@
 -- Shards $3 up to, not including, $4; at most $5 of them, with inputs of at most $6 bytes together, but always one. $7 is the owner whose
--- agents have one voice together, if one has: none of them is lent what another has, unless that one's result was taken back.
+-- agents have one voice together, if one has: none of them is lent what another has, unless that one's result was taken back. Shards $8 are for
+-- other owners.
 -- The subqueries on attempts are written as values so that they are looked up by key for each candidate: as an anti-join the planner may
 -- read every attempt of the job instead.
 with kin as materialized (
@@ -12,7 +13,7 @@ mine as materialized (
 picked as materialized (
     select s.number, coalesce(octet_length(s.input), 0) as size from shards s
     where s.job_id = $1 and s.state = 'open' and s.wanted > 0 and s.number >= $3 and s.number < $4
-      and s.number <> all ((select numbers from mine)::bigint[])
+      and s.number <> all ((select numbers from mine)::bigint[]) and s.number <> all ($8::bigint[])
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = $2), false)
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number
           and a.agent_id = any ((select agents from kin)::uuid[]) and not a.void limit 1), false)

@@ -1,0 +1,237 @@
+package functions
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+const (
+	// drawParts is into how many parts of the time that an owner waits for others a shard waits for those that were drawn for it, before it
+	// is for twice as many. With the default that is a second: whoever waits for work takes it sooner.
+	drawParts = 5
+	// idleFresh is for how long a server relies upon what it has read about the owners that have nothing to do: their polls read it once a
+	// second together and not once each.
+	idleFresh = time.Second
+	// maxUndrawn is how many shards at most a server remembers that wait for those that were drawn. Of more all are for whoever asks.
+	maxUndrawn = 1 << 18
+	// minDrawn is about how many shards it is drawn at least at a time, and drawnFor from how many times as many as one asks for: of twice as
+	// many as come to it hardly ever too few are for it. At most it is drawnFrom.
+	minDrawn, drawnFor = 256, 2
+)
+
+// idleOwners are the owners with agents that may work for a job and have nothing to do, and the secret with which it is drawn among them.
+type idleOwners struct {
+	Secret []byte
+	Owners []string
+	at     time.Time
+}
+
+// waitingShard is one that was drawn for others than those who asked for it.
+type waitingShard struct {
+	stage       drawStage // in another it waits anew
+	since, last time.Time
+}
+
+// drawStage is how many attempts a shard wants and has.
+type drawStage struct{ wanted, attempts int64 }
+
+// undrawn is what a server remembers about draws. What it forgets is drawn anew.
+type undrawn struct {
+	mu     sync.Mutex
+	idle   map[uuid.UUID]idleOwners // by job
+	jobs   map[uuid.UUID]map[int64]waitingShard
+	shards int // in all jobs
+}
+
+func newUndrawn() *undrawn {
+	return &undrawn{idle: map[uuid.UUID]idleOwners{}, jobs: map[uuid.UUID]map[int64]waitingShard{}}
+}
+
+// owners are those that are remembered, if they were read lately.
+func (u *undrawn) owners(job uuid.UUID, now time.Time) (idleOwners, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	found, known := u.idle[job]
+	return found, known && now.Sub(found.at) < idleFresh
+}
+
+func (u *undrawn) remember(job uuid.UUID, read idleOwners) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for other, known := range u.idle {
+		if read.at.Sub(known.at) >= idleFresh {
+			delete(u.idle, other)
+		}
+	}
+	u.idle[job] = read
+}
+
+// waited is for how long a shard has waited for others than those who ask for it, this time included. known is false where there are too many
+// to remember.
+func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time) (_ time.Duration, known bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	w, found := u.jobs[job][n]
+	if !found && u.shards >= maxUndrawn {
+		u.forget(now)
+		if u.shards >= maxUndrawn {
+			return 0, false
+		}
+	}
+	if !found {
+		u.shards++
+	}
+	if !found || w.stage != stage || now.Sub(w.last) > handsSeen {
+		w = waitingShard{stage: stage, since: now}
+	}
+	w.last = now
+	if u.jobs[job] == nil {
+		u.jobs[job] = map[int64]waitingShard{}
+	}
+	u.jobs[job][n] = w
+	return now.Sub(w.since), true
+}
+
+// forget drops the shards that were not asked for lately. The caller holds the lock.
+func (u *undrawn) forget(now time.Time) {
+	for job, shards := range u.jobs {
+		for n, w := range shards {
+			if now.Sub(w.last) > handsSeen {
+				delete(shards, n)
+				u.shards--
+			}
+		}
+		if len(shards) == 0 {
+			delete(u.jobs, job)
+		}
+	}
+}
+
+// lots say which shards of a job are for an owner.
+type lots struct {
+	verify.OwnerLots
+	owners  []string // that have nothing to do
+	undrawn *undrawn
+	each    time.Duration // how long a shard waits before it is for twice as many
+	initial int           // attempts that a shard wants at first
+}
+
+// window is of how many shards it is drawn where the owner asks for so many: of these about one in as many is for it as owners are there for
+// each.
+func (l *lots) window(most int) int {
+	return min(drawnFrom, max(minDrawn, drawnFor*most*(len(l.owners)+1)/l.initial))
+}
+
+// lotsFor are the lots of the agent's owner among all that have nothing to do; nil: all shards are for whoever asks, since nobody else is
+// there, or the policy believes anybody.
+func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID, policy verify.Policy) (*lots, error) {
+	if s.shareWait < 0 || policy.None || policy.Initial() == 1 && policy.TargetError == 0 {
+		return nil, nil
+	}
+	idle, fresh := s.undrawn.owners(by.JobID, time.Now())
+	if !fresh {
+		full, caught, err := s.notFree(ctx, tx, by.JobID)
+		if err != nil {
+			return nil, err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if idle, _, err = store.One[idleOwners](ctx, server, store.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught); err != nil {
+			return nil, err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return nil, err
+		}
+		idle.at = time.Now()
+		s.undrawn.remember(by.JobID, idle)
+	}
+	own := by.lender.owner
+	if own == "" {
+		own = agent.String()
+	}
+	l := &lots{OwnerLots: verify.NewOwnerLots(idle.Secret, by.JobID.String(), own, idle.Owners), owners: idle.Owners, undrawn: s.undrawn, each: s.shareWait / drawParts, initial: policy.Initial()}
+	if l.Alone(1) {
+		return nil, nil
+	}
+	return l, nil
+}
+
+// drawnRow is a shard that may be lent.
+type drawnRow struct {
+	Number   int64
+	Wanted   int64 // attempts
+	Attempts int64 // that it has
+	There    int64 // of these, of owners that have nothing to do
+}
+
+// mine says whether a shard is for the owner, now that it asks for it: for as many owners as attempts are wanted, beside those that are there
+// and have made theirs.
+func (l *lots) mine(job uuid.UUID, r drawnRow, now time.Time) bool {
+	width := r.Wanted + r.There
+	if l.Drawn(r.Number, width) {
+		return true
+	}
+	waited, known := l.undrawn.waited(job, r.Number, drawStage{wanted: r.Wanted, attempts: r.Attempts}, now)
+	return !known || l.Drawn(r.Number, verify.DrawWidth(width, waited, l.each))
+}
+
+// drawnShards are the shards that are for an owner, of those that may be lent next.
+type drawnShards struct {
+	to     int64   // up to where it was drawn, not included
+	only   []int64 // those that are for it; nil: all
+	not    []int64 // those that are for others
+	begins *int64  // the first that it was drawn about
+}
+
+// none says that there are some, all for others.
+func (d drawnShards) none() bool { return d.only != nil && len(d.only) == 0 }
+
+// first is where the next search begins: it must not pass what is for others now.
+func (d drawnShards) first(lent int64) int64 {
+	if d.begins != nil {
+		return *d.begins
+	}
+	return lent
+}
+
+// drawn draws about the shards of a part of the job: about all where several owners must answer each, else about those that are audited.
+func (by borrower) drawn(ctx context.Context, tx *store.Tx, from, to int64, asked int) (d drawnShards, err error) {
+	d = drawnShards{to: to, not: []int64{}}
+	if by.lots == nil {
+		return d, nil
+	}
+	var rows []drawnRow
+	most := by.lots.window(asked)
+	if by.among > 0 {
+		rows, err = store.Many[drawnRow](ctx, tx, store.ReplicasToLend, by.job, by.agent, from, to, most, by.kin, by.lots.owners, by.lots.initial)
+	} else {
+		rows, err = store.Many[drawnRow](ctx, tx, store.AuditsToLend, by.job, from, to, most, by.lots.owners)
+	}
+	if err != nil || len(rows) == 0 {
+		return d, err
+	}
+	now := time.Now()
+	only := []int64{}
+	for _, r := range rows {
+		if by.lots.mine(by.job, r, now) {
+			only = append(only, r.Number)
+		} else {
+			d.not = append(d.not, r.Number)
+		}
+	}
+	if len(rows) == most {
+		d.to = rows[len(rows)-1].Number + 1
+	}
+	if by.among > 0 {
+		d.only, d.begins = only, &rows[0].Number
+	}
+	return d, nil
+}
