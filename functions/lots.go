@@ -46,7 +46,8 @@ type undrawn struct {
 	mu     sync.Mutex
 	idle   map[uuid.UUID]idleOwners // by job
 	jobs   map[uuid.UUID]map[int64]waitingShard
-	shards int // in all jobs
+	shards int       // in all jobs
+	forgot time.Time // when it last looked for what nobody asks for any more
 }
 
 func newUndrawn() *undrawn {
@@ -79,7 +80,9 @@ func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time)
 	defer u.mu.Unlock()
 	w, found := u.jobs[job][n]
 	if !found && u.shards >= maxUndrawn {
-		u.forget(now)
+		if now.Sub(u.forgot) >= idleFresh {
+			u.forget(now)
+		}
 		if u.shards >= maxUndrawn {
 			return 0, false
 		}
@@ -100,6 +103,7 @@ func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time)
 
 // forget drops the shards that were not asked for lately. The caller holds the lock.
 func (u *undrawn) forget(now time.Time) {
+	u.forgot = now
 	for job, shards := range u.jobs {
 		for n, w := range shards {
 			if now.Sub(w.last) > handsSeen {

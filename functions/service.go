@@ -110,7 +110,7 @@ type Observer interface {
 // one are lent again within the minute.
 const DefaultLeaseTTL = 30 * time.Second
 
-// Service carries out the steps. It keeps no state between calls: two requests need not meet the same process.
+// Service carries out the steps. It keeps no state between calls but what it may forget at any time: two requests need not meet the same process.
 type Service struct {
 	store        *store.Store
 	blobs        Blobs
