@@ -48,7 +48,7 @@ func (s *Service) FollowUp(ctx context.Context, args FollowUpArgs) error {
 		err := s.followUp(ctx, args, job, finished)
 		var full *Error
 		if errors.As(err, &full) && full.Kind == KindExhausted {
-			return &Snooze{For: full.Quota.Again, Err: err} // nothing is lost: what is missing follows when there is room
+			return &Snooze{For: min(full.Quota.Again, LongestSnooze), Err: err} // nothing is lost: what is missing follows when there is room
 		}
 		if !errors.Is(err, errPlanAgain) {
 			return err

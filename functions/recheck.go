@@ -272,7 +272,8 @@ func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWo
 // The pauses before a batch that could not be executed is tried again grow with the time since it could.
 const (
 	shortestPause = 2 * time.Second
-	longestPause  = time.Minute
+	// LongestSnooze is for how long a step is put off at most, whatever it waits for.
+	LongestSnooze = time.Minute
 )
 
 // delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.
@@ -289,7 +290,7 @@ func (s *Service) delayBatch(ctx context.Context, args RecheckArgs, why error) e
 		return fmt.Errorf("noting why rechecks wait: %w", err)
 	}
 	s.log.Warn("rechecks wait", "project", args.Project, "error", why, "since", since)
-	return &Snooze{For: min(max(time.Since(since), shortestPause), longestPause), Err: why}
+	return &Snooze{For: min(max(time.Since(since), shortestPause), LongestSnooze), Err: why}
 }
 
 // serverRun is what an execution on the server comes to.

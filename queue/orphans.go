@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ostraka/ostraka/functions"
 )
 
 const (
@@ -28,6 +30,9 @@ var adoptOwnSQL string
 
 //go:embed adopt_lost.sql
 var adoptLostSQL string
+
+//go:embed hasten.sql
+var hastenSQL string
 
 // executing are the River jobs that this process is working on.
 type executing struct {
@@ -105,6 +110,21 @@ func (q *Queue) adoptOrphans(ctx context.Context, server string, working *execut
 	}
 	q.logAdopted(tag.RowsAffected())
 	q.adoptLost(ctx, server, working)
+	q.hasten(ctx)
+}
+
+// hasten makes steps due that a server with a clock far ahead has put off. Postgres' clock is the only one by which steps run.
+func (q *Queue) hasten(ctx context.Context) {
+	tag, err := q.pool.Exec(ctx, hastenSQL, firstPause, longestPause, 2*functions.LongestSnooze)
+	if err != nil {
+		if ctx.Err() == nil {
+			q.log.Warn("looking for steps that were put off for too long failed", "error", err)
+		}
+		return
+	}
+	if n := tag.RowsAffected(); n > 0 {
+		q.log.Info("hastened steps that a server whose clock is ahead has put off", "steps", n)
+	}
 }
 
 // adoptLost gives steps back that Postgres believes to run here and that do not. That happens when Postgres dies after it has handed a

@@ -338,6 +338,36 @@ func TestAStepThatNeverArrivedIsWorked(t *testing.T) {
 	testenv.Eventually(t, func() bool { return r.count(lost) == 1 }, "the lost step is worked")
 }
 
+// TestAStepThatAnotherClockPutOffIsWorked has steps wait that a server put off whose clock was an hour ahead, as a snoozed one and as one that
+// has failed. Steps that wait for as long as they may go on waiting.
+func TestAStepThatAnotherClockPutOffIsWorked(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	snoozed, failed := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}
+	patient, tried := functions.CancelArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}
+	later := func(step functions.Step, state, pause string, failures int) {
+		require.NoError(t, s.Control(t.Context(), func(tx pgx.Tx) error {
+			if err := q.Enqueue(t.Context(), tx, step); err != nil {
+				return err
+			}
+			_, err := tx.Exec(t.Context(), `update river.river_job set state = $2::river.river_job_state, scheduled_at = now() + $3::interval,
+				errors = array_fill('{}'::jsonb, array[$4::int]) where kind = $1`, step.Kind(), state, pause, failures)
+			return err
+		}))
+	}
+	later(snoozed, "scheduled", "1 hour", 0)
+	later(failed, "retryable", "1 hour", 2)
+	later(patient, "scheduled", "110 seconds", 0)
+	later(tried, "retryable", "5 minutes", 9)
+	r := &recorder{}
+	work(t, q, r, queue.Options{ServerID: "one"})
+	testenv.Eventually(t, func() bool { return r.count(snoozed) == 1 && r.count(failed) == 1 }, "steps that were put off too far are worked")
+	var waiting int
+	require.NoError(t, s.Pool.QueryRow(t.Context(), "select count(*) from river.river_job where kind = any($1) and scheduled_at > now()",
+		[]string{patient.Kind(), tried.Kind()}).Scan(&waiting))
+	require.Equal(t, 2, waiting)
+}
+
 func TestAServerThatStopsLetsItsStepsGo(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)

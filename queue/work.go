@@ -232,6 +232,7 @@ func periodic() []*river.PeriodicJob {
 type retryPolicy struct{}
 
 const (
+	firstPause   = time.Second
 	longestPause = 5 * time.Minute
 	// longestPeriodicPause is longestPause for steps that would have run again by themselves: what they protect does not wait.
 	longestPeriodicPause = 10 * time.Second
@@ -251,7 +252,7 @@ func longest(kind string) time.Duration {
 func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 	pause := longest(job.Kind)
 	if n := len(job.Errors); n < 9 {
-		pause = min(time.Second<<n, pause)
+		pause = min(firstPause<<n, pause)
 	}
 	jitter := time.Duration(rand.Int64N(int64(pause/4) + 1)) //nolint:gosec // spreads load, protects nothing
 	return time.Now().Add(pause + jitter)

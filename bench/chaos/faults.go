@@ -37,6 +37,7 @@ func faults() []fault {
 		{name: "network_cut", happen: cutNetwork},
 		{name: "sandbox_killed", happen: killSandbox},
 		{name: "runner_killed", happen: killRunner},
+		{name: "clock_stepped", happen: stepClock, possible: func(w *world) bool { return len(w.clocks) > 0 }},
 		{name: "disk_full", happen: fillDisk, possible: func(w *world) bool { return w.mounted }},
 		{name: "container_killed", happen: killContainer, possible: func(w *world) bool { return w.docker != nil }},
 	}

@@ -23,6 +23,7 @@ func main() {
 	flag.Int64Var(&o.shards, "shards", 3000, "shards of a job, of 20 kills each")
 	flag.Uint64Var(&o.seed, "seed", 1, "what is broken, and when")
 	flag.BoolVar(&o.containers, "containers", false, "have the servers execute shards in containers of a Docker daemon, and kill these too")
+	flag.StringVar(&o.module, "module", ".", "where the program's sources are, to build it with a clock that can be stepped; empty: no clock is")
 	flag.StringVar(&o.only, "only", "", "break only what has this in its name")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

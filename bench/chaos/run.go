@@ -27,6 +27,7 @@ const (
 // options say what is broken, and how often.
 type options struct {
 	binary, only string
+	module       string // where the program's sources are; empty: it is not built, and no clock is stepped
 	faults       int
 	shards       int64 // of a job
 	seed         uint64

@@ -37,12 +37,14 @@ const function = `def handler(x):
 type world struct {
 	options
 	rig     *rig.Rig
+	built   string // folder of the program whose clock can be stepped; empty: there is none
 	disk    string // where servers keep objects and agents what they need; a small one where we may mount it
 	mounted bool
 	docker  *testenv.Docker // nil: no containers
 	servers []*rig.Server
 	agents  []*agent
 	tenant  *rig.Tenant
+	clocks  []clock        // of servers and agents; none: they cannot be stepped
 	mended  sync.WaitGroup // faults that end by themselves
 	cancel  context.CancelFunc
 	watched sync.WaitGroup
@@ -62,8 +64,16 @@ type agent struct {
 
 func (o options) open(ctx context.Context) (_ *world, err error) {
 	w := &world{options: o}
-	if w.rig, err = rig.Open(ctx, o.binary); err != nil {
-		return nil, err
+	if o.module != "" {
+		if w.built, err = os.MkdirTemp("", "ostraka-chaos-"); err != nil {
+			return nil, err
+		}
+		if w.binary, err = buildStepped(ctx, o.module, w.built); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(w.built))
+		}
+	}
+	if w.rig, err = rig.Open(ctx, w.binary); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(w.built))
 	}
 	ctx, w.cancel = context.WithCancel(ctx)
 	if err := w.fill(ctx); err != nil {
@@ -87,8 +97,8 @@ func (w *world) fill(ctx context.Context) (err error) {
 	} else {
 		flags = append(flags, "--recheck-sandbox", "linux")
 	}
-	for range serverCount {
-		s, err := w.rig.Serve(ctx, w.rig.DB.URL(), flags...)
+	for i := range serverCount {
+		s, err := w.rig.ServeWith(ctx, w.rig.DB.URL(), w.addClock("server-"+strconv.Itoa(i)), flags...)
 		if err != nil {
 			return err
 		}
@@ -108,6 +118,16 @@ func (w *world) fill(ctx context.Context) (err error) {
 	return nil
 }
 
+// addClock gives a process a clock of its own, where one can be stepped.
+func (w *world) addClock(name string) (env []string) {
+	if w.module == "" {
+		return nil
+	}
+	c := newClock(w.rig.Dir, name)
+	w.clocks = append(w.clocks, c)
+	return []string{c.env()}
+}
+
 // addAgent starts an agent of an owner of its own; each server has half of them, behind a network of their own.
 func (w *world) addAgent(ctx context.Context, i int) error {
 	a := &agent{name: "agent-" + strconv.Itoa(i)}
@@ -123,6 +143,7 @@ func (w *world) addAgent(ctx context.Context, i int) error {
 		return err
 	}
 	a.env = []string{"OSTRAKA_TOKEN=" + token, "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}
+	a.env = append(a.env, w.addClock(a.name)...)
 	a.args = []string{"agent", "start", "--url", a.network.URL, "--data", filepath.Join(w.disk, a.name), "--name", a.name, "--allow-unsigned", "--accept-eula", "2026-11"}
 	if a.process, err = w.rig.Start(a.env, a.args...); err != nil {
 		return err
@@ -190,7 +211,7 @@ func (w *world) close() error {
 	if w.mounted {
 		err = syscall.Unmount(w.disk, syscall.MNT_DETACH)
 	}
-	return errors.Join(err, w.rig.Close())
+	return errors.Join(err, w.rig.Close(), os.RemoveAll(w.built))
 }
 
 // said is the end of what all processes have said.

@@ -30,24 +30,30 @@ type Server struct {
 
 	rig      *Rig
 	args     []string
+	env      []string
 	operator string // key
 	web      http.Client
 }
 
 // Serve starts a server on the database, and waits until it answers.
 func (r *Rig) Serve(ctx context.Context, database string, flags ...string) (*Server, error) {
+	return r.ServeWith(ctx, database, nil, flags...)
+}
+
+// ServeWith is Serve with more variables in the server's environment.
+func (r *Rig) ServeWith(ctx context.Context, database string, env []string, flags ...string) (*Server, error) {
 	address, err := FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{rig: r, Address: address, URL: "http://" + address, DatabaseURL: database}
+	s := &Server{rig: r, env: env, Address: address, URL: "http://" + address, DatabaseURL: database}
 	s.args = append([]string{"server", "--listen", address, "--blob-dir", filepath.Join(r.Dir, "objects"), "--cache-dir", filepath.Join(r.Dir, "cache")}, flags...)
 	return s, s.Restart(ctx)
 }
 
 // Restart starts the server, which does not run.
 func (s *Server) Restart(ctx context.Context) (err error) {
-	if s.Process, err = s.rig.Start([]string{"OSTRAKA_DATABASE_URL=" + s.DatabaseURL, "HOME=" + s.rig.Dir}, s.args...); err != nil {
+	if s.Process, err = s.rig.Start(append([]string{"OSTRAKA_DATABASE_URL=" + s.DatabaseURL, "HOME=" + s.rig.Dir}, s.env...), s.args...); err != nil {
 		return err
 	}
 	ended := func() bool {
