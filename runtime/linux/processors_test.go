@@ -87,3 +87,50 @@ func quotaOf(t *testing.T, s *Sandbox) string {
 	require.NoError(t, err)
 	return string(text)
 }
+
+// TestASandboxThatYieldsHasASmallShare of the processors, until it yields no more.
+func TestASandboxThatYieldsHasASmallShare(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(widen), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte("name = \"widen\"\n"), 0o600))
+	b, err := bundle.Pack(dir)
+	require.NoError(t, err)
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			r := newRunner(t, level)
+			s, err := r.Open(t.Context(), b, harness.Settings{})
+			require.NoError(t, err)
+			for _, yields := range []bool{false, true, true, false} {
+				require.NoError(t, s.Yield(yields))
+				if s.group != nil && r.groups.folder(cpuController) != "" {
+					require.Equal(t, shareText(r.groups.version(cpuController), yields), shareOf(t, s))
+				}
+			}
+			require.NoError(t, s.Close())
+		})
+	}
+}
+
+// shareText is how the kernel writes what share a sandbox has.
+func shareText(version int, yields bool) string {
+	switch {
+	case version == 2 && yields:
+		return "5\n"
+	case version == 2:
+		return "100\n"
+	case yields:
+		return "51\n"
+	}
+	return "1024\n"
+}
+
+func shareOf(t *testing.T, s *Sandbox) string {
+	t.Helper()
+	name := "cpu.weight"
+	if s.runner.groups.version(cpuController) != 2 {
+		name = "cpu.shares"
+	}
+	text, err := os.ReadFile(s.group.file(cpuController, name))
+	require.NoError(t, err)
+	return string(text)
+}
