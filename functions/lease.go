@@ -38,6 +38,7 @@ type openJob struct {
 	JobID     uuid.UUID
 	lender    lender
 	cost      turnCost // what a lease costs the job and its project
+	waits     bool     // the agent waits for work, and may try again
 }
 
 // lender is what is noted of an agent at each lease.
@@ -150,7 +151,7 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 			}
 			tried[*c.JobID] = true
 			from := openJob{
-				ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(),
+				ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(), waits: poll.Wait > 0,
 				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.machine().Class(), cores: c.Platform.CPUs},
 			}
 			lease, err := s.leaseFrom(ctx, agent, from, poll.Most, idem)
@@ -228,6 +229,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 			return err
 		}
 		picked, next, err := pickShards(ctx, tx, by, gate.Next, int(min(int64(most), free)))
+		if err == nil && len(picked) == 0 && by.lots != nil && by.lots.denied && from.waits {
+			s.undrawn.deny(agent)
+		}
 		if err != nil || len(picked) == 0 {
 			return err
 		}

@@ -35,12 +35,15 @@ func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uu
 	for {
 		waiter.Tried()
 		decided := false
+		again := s.drawnAgain(agent)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-end.C:
 			return nil, nil
 		case <-waiter.Turn():
+		case <-again:
+			waiter.Begin()
 		case <-nudges:
 			waiter.Begin()
 			decided = true

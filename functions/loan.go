@@ -74,6 +74,7 @@ func (s *Service) withinShare(ctx context.Context, tx *store.Tx, by openJob, age
 	}
 	if waited < 0 || waited >= s.shareWait {
 		_, err = store.Exec(ctx, tx, store.CapOwner, by.JobID, agent, by.lender.owner)
+		s.undrawn.changed(by.JobID)
 	}
 	return 0, err
 }

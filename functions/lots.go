@@ -13,11 +13,13 @@ import (
 
 const (
 	// drawParts is into how many parts of the time that an owner waits for others a shard waits for those that were drawn for it, before it
-	// is for twice as many. With the default that is a second: whoever waits for work takes it sooner.
-	drawParts = 5
-	// idleFresh is for how long a server relies upon what it has read about the owners that have nothing to do: their polls read it once a
-	// second together and not once each.
-	idleFresh = time.Second
+	// is for twice as many. With the default that is half a second: whoever waits for work takes it sooner.
+	drawParts = 10
+	// idleFresh is for how long a server relies upon what it has read about the owners that have nothing to do: their polls read it five times
+	// a second together and not once each.
+	idleFresh = 200 * time.Millisecond
+	// forgetEvery is how often at most a server that is full looks for what it may forget.
+	forgetEvery = time.Second
 	// maxUndrawn is how many shards at most a server remembers that wait for those that were drawn. Of more all are for whoever asks.
 	maxUndrawn = 1 << 18
 	// minDrawn is about how many shards it is drawn at least at a time, and drawnFor from how many times as many as one asks for: of twice as
@@ -44,6 +46,7 @@ type drawStage struct{ wanted, attempts int64 }
 // undrawn is what a server remembers about draws. What it forgets is drawn anew.
 type undrawn struct {
 	mu     sync.Mutex
+	denied map[uuid.UUID]bool       // agents that the last try found something for, had it not been drawn for others
 	idle   map[uuid.UUID]idleOwners // by job
 	jobs   map[uuid.UUID]map[int64]waitingShard
 	shards int       // in all jobs
@@ -51,7 +54,7 @@ type undrawn struct {
 }
 
 func newUndrawn() *undrawn {
-	return &undrawn{idle: map[uuid.UUID]idleOwners{}, jobs: map[uuid.UUID]map[int64]waitingShard{}}
+	return &undrawn{denied: map[uuid.UUID]bool{}, idle: map[uuid.UUID]idleOwners{}, jobs: map[uuid.UUID]map[int64]waitingShard{}}
 }
 
 // owners are those that are remembered, if they were read lately.
@@ -73,6 +76,41 @@ func (u *undrawn) remember(job uuid.UUID, read idleOwners) {
 	u.idle[job] = read
 }
 
+// changed has the owners read anew: one of them has enough of the job.
+func (u *undrawn) changed(job uuid.UUID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.idle, job)
+}
+
+// deny notes that an agent that waits was lent nothing since all was drawn for others.
+func (u *undrawn) deny(agent uuid.UUID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.denied[agent] = true
+}
+
+// wasDenied says whether that was noted since it was asked last.
+func (u *undrawn) wasDenied(agent uuid.UUID) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	was := u.denied[agent]
+	delete(u.denied, agent)
+	return was
+}
+
+// drawnAgain tells an agent that waits when to try again by itself, if all that there was for it was drawn for others: it may be for it as well
+// then, of which nothing else tells it. Nil: it is called.
+func (s *Service) drawnAgain(agent uuid.UUID) <-chan time.Time {
+	if !s.undrawn.wasDenied(agent) {
+		return nil
+	}
+	return time.After(s.drawEvery())
+}
+
+// drawEvery is how long a shard waits before it is for twice as many.
+func (s *Service) drawEvery() time.Duration { return max(1, s.shareWait/drawParts) }
+
 // waited is for how long a shard has waited for others than those who ask for it, this time included. known is false where there are too many
 // to remember.
 func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time) (_ time.Duration, known bool) {
@@ -80,7 +118,7 @@ func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time)
 	defer u.mu.Unlock()
 	w, found := u.jobs[job][n]
 	if !found && u.shards >= maxUndrawn {
-		if now.Sub(u.forgot) >= idleFresh {
+		if now.Sub(u.forgot) >= forgetEvery {
 			u.forget(now)
 		}
 		if u.shards >= maxUndrawn {
@@ -124,6 +162,7 @@ type lots struct {
 	undrawn *undrawn
 	each    time.Duration // how long a shard waits before it is for twice as many
 	initial int           // attempts that a shard wants at first
+	denied  bool          // some shard was drawn for others
 }
 
 // window is of how many shards it is drawn where the owner asks for so many: of these about one in as many is for it as owners are there for
@@ -161,7 +200,7 @@ func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent u
 	if own == "" {
 		own = agent.String()
 	}
-	l := &lots{OwnerLots: verify.NewOwnerLots(idle.Secret, by.JobID.String(), own, idle.Owners), owners: idle.Owners, undrawn: s.undrawn, each: s.shareWait / drawParts, initial: policy.Initial()}
+	l := &lots{OwnerLots: verify.NewOwnerLots(idle.Secret, by.JobID.String(), own, idle.Owners), owners: idle.Owners, undrawn: s.undrawn, each: s.drawEvery(), initial: policy.Initial()}
 	if l.Alone(1) {
 		return nil, nil
 	}
@@ -184,7 +223,11 @@ func (l *lots) mine(job uuid.UUID, r drawnRow, now time.Time) bool {
 		return true
 	}
 	waited, known := l.undrawn.waited(job, r.Number, drawStage{wanted: r.Wanted, attempts: r.Attempts}, now)
-	return !known || l.Drawn(r.Number, verify.DrawWidth(width, waited, l.each))
+	if known && !l.Drawn(r.Number, verify.DrawWidth(width, waited, l.each)) {
+		l.denied = true
+		return false
+	}
+	return true
 }
 
 // drawnShards are the shards that are for an owner, of those that may be lent next.

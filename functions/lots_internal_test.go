@@ -51,7 +51,7 @@ func TestAServerRemembersWhatWaits(t *testing.T) {
 	require.True(t, known, "the others were not asked for in a while")
 }
 
-func TestAServerReadsWhoIsThereOnceASecond(t *testing.T) {
+func TestAServerReadsNowAndThenWhoIsThere(t *testing.T) {
 	t.Parallel()
 	u, job, other := newUndrawn(), uuid.New(), uuid.New()
 	now := time.Now()
@@ -65,4 +65,11 @@ func TestAServerReadsWhoIsThereOnceASecond(t *testing.T) {
 	require.False(t, fresh)
 	u.remember(other, idleOwners{at: now.Add(idleFresh)})
 	require.Len(t, u.idle, 1, "what is stale is dropped")
+	u.changed(other)
+	require.Empty(t, u.idle, "an owner has enough of the job")
+
+	agent := uuid.New()
+	u.deny(agent)
+	require.True(t, u.wasDenied(agent))
+	require.False(t, u.wasDenied(agent), "it tries once more")
 }

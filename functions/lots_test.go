@@ -100,7 +100,7 @@ func TestAuditorsAreDrawn(t *testing.T) {
 // TestShardsDoNotWaitForOwnersThatDoNotCome: whoever asks is lent all of them in the end.
 func TestShardsDoNotWaitForOwnersThatDoNotCome(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, shared(5*time.Nanosecond))
+	w := newWorld(t, shared(time.Nanosecond))
 	const shards = 100
 	agents, _ := w.crowd(12)
 	job := w.submit(shards, func(j *functions.NewJob) { j.Quorum = 2 })
@@ -109,6 +109,25 @@ func TestShardsDoNotWaitForOwnersThatDoNotCome(t *testing.T) {
 		require.Less(t, round, 50)
 		n, _ := agents[0].takeAll()
 		taken += n
+	}
+	w.check(job.ID)
+}
+
+// TestAPollThatWaitsIsLentWhatWasForOthers: nothing is reported, and nothing else happens that it could hear of.
+func TestAPollThatWaitsIsLentWhatWasForOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shared(10*time.Millisecond))
+	const shards = 60
+	agents, _ := w.crowd(12)
+	job := w.submit(shards, func(j *functions.NewJob) { j.Quorum = 2 })
+	w.settleAll()
+	var all []*functions.Lease
+	for len(lent(all...)) < shards {
+		lease, err := agents[0].Lease(t.Context(), functions.MaxLeaseShards, functions.MaxLeaseWait)
+		require.NoError(t, err)
+		require.NotNil(t, lease, "%d shards are lent", len(lent(all...)))
+		agents[0].report(lease)
+		all = append(all, lease)
 	}
 	w.check(job.ID)
 }
