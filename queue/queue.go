@@ -44,11 +44,15 @@ type Queue struct {
 	log    *slog.Logger
 }
 
+// TellCooldown is for how long workers are not told of a further step of a queue after one. What they are not told of they find within a
+// second, and a transaction that enqueues may commit long after the one before it was told of: so it is as short as River lets it be.
+const TellCooldown = river.FetchCooldownMin
+
 // New makes a queue that enqueues; Work works it.
 func New(pool *pgxpool.Pool, log *slog.Logger) (*Queue, error) {
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Schema: migrations.RiverSchema, Logger: log, MaxAttempts: maxAttempts, SkipUnknownJobCheck: true,
-		FetchCooldown: fetchCooldown, // workers hear of a step unless they have heard of another this short a time ago; else they find it within a second
+		FetchCooldown: TellCooldown,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the queue's client: %w", err)

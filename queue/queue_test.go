@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -336,6 +338,26 @@ func TestAStepThatNeverArrivedIsWorked(t *testing.T) {
 		return err
 	}))
 	testenv.Eventually(t, func() bool { return r.count(lost) == 1 }, "the lost step is worked")
+}
+
+// TestWorkersAreToldOfEachStep, also of one that is enqueued a moment after another one: what they are not told of waits for a second. One
+// tells of steps by River's channel.
+func TestWorkersAreToldOfEachStep(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	conn, err := s.Pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	_, err = conn.Exec(t.Context(), `listen "river.river_insert"`)
+	require.NoError(t, err)
+	for range 5 {
+		enqueue(t, s, q, functions.MergeArgs{Job: uuid.New()})
+		_, err := conn.Conn().WaitForNotification(t.Context())
+		require.NoError(t, err)
+		for told := time.Now(); time.Since(told) <= queue.TellCooldown; { // which is too short to be waited for otherwise
+			runtime.Gosched()
+		}
+	}
 }
 
 // TestAStepThatAnotherClockPutOffIsWorked has steps wait that a server put off whose clock was an hour ahead, as a snoozed one and as one that
