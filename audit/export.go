@@ -143,7 +143,7 @@ func recordOf(line []byte) (index int64, record []byte, err error) {
 	}
 }
 
-// strict reads a line that must be written exactly as Exporter writes it.
+// strict reads what must be written exactly as encode writes it.
 func strict(line []byte, into any) error {
 	if err := json.Unmarshal(line, into); err != nil {
 		return err
@@ -153,7 +153,7 @@ func strict(line []byte, into any) error {
 		return err
 	}
 	if !bytes.Equal(again, line) {
-		return errors.New("it is not written as an export writes it")
+		return errors.New("its bytes are not in the canonical form")
 	}
 	return nil
 }

@@ -42,22 +42,33 @@ func (b *book) read(numbers []int64) ([]audit.Hash, error) {
 
 // grow appends records and signs a checkpoint.
 func (b *book) grow(n int) {
-	size := int64(len(b.records))
-	leaves := make([]audit.Hash, n)
-	for i := range leaves {
+	texts := make([][]byte, n)
+	for i := range texts {
+		at := len(b.records) + i
 		text, err := audit.Record{
-			Seq: size + int64(i) + 1, At: time.Unix(1_800_000_000, int64(i)*1000), Actor: "server", Action: "lease.expire", Subject: fmt.Sprint(len(b.records)),
+			Seq: int64(at) + 1, At: time.Unix(1_800_000_000, int64(i)*1000), Actor: "server", Action: "lease.expire", Subject: fmt.Sprint(at),
 			Detail: json.RawMessage(`{"shards": 10, "agent": "a", "z": [1.50, "<é>"]}`),
 		}.Canonical()
 		require.NoError(b.t, err)
-		b.records = append(b.records, text)
+		texts[i] = text
+	}
+	b.add(texts...)
+}
+
+// add appends these records and signs a checkpoint.
+func (b *book) add(texts ...[]byte) {
+	size := int64(len(b.records))
+	leaves := make([]audit.Hash, len(texts))
+	for i, text := range texts {
 		leaves[i] = audit.Leaf(text)
 	}
+	b.records = append(b.records, texts...)
 	require.Len(b.t, b.nodes, int(audit.NodeCount(size)))
 	nodes, root, err := audit.Grow(size, leaves, b.read)
 	require.NoError(b.t, err)
 	b.nodes = append(b.nodes, nodes...)
-	b.heads[size+int64(n)], err = b.key.Sign(audit.Checkpoint{Origin: origin, Size: size + int64(n), Root: root})
+	size += int64(len(texts))
+	b.heads[size], err = b.key.Sign(audit.Checkpoint{Origin: origin, Size: size, Root: root})
 	require.NoError(b.t, err)
 }
 

@@ -1,0 +1,252 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ReceiptAction is the action of the record that puts a receipt into the log: its subject is the job, its detail the digest of the statement.
+const ReceiptAction = "job.receipt"
+
+const (
+	// MaxReceiptBytes is how long a receipt may be without the lines of its shards, whatever the number of shards.
+	MaxReceiptBytes = 64 << 10
+	// MaxReceiptValue is the longest answer that stands in a receipt itself, in bytes; of a longer one it has the digest.
+	MaxReceiptValue = 8 << 10
+	// MaxReceiptPart is how long another part of the statement may be, in bytes: of a longer one, such as the axes of a large grid, the
+	// statement has {"bytes":…,"sha256":…}.
+	MaxReceiptPart = 4 << 10
+	// MaxStatementBytes is how long all of the statement may be.
+	MaxStatementBytes = 48 << 10
+	// MaxShardLine is how long the line of one shard may be, in bytes.
+	MaxShardLine = 4 << 10
+	// MaxShardAgents is how many agents the line of a shard names: more that agree speak for the result no louder.
+	MaxShardAgents = 16
+)
+
+// Statement is what a receipt says about a job that has ended. Its canonical JSON is what the log vouches for.
+type Statement struct {
+	V          int             `json:"v"`
+	Project    string          `json:"project"`
+	Job        string          `json:"job"`
+	Run        int             `json:"run"` // of the job's aggregations
+	State      string          `json:"state"`
+	Error      string          `json:"error,omitempty"`
+	CreatedBy  string          `json:"created_by"`
+	CreatedAt  time.Time       `json:"created_at"`
+	FinishedAt time.Time       `json:"finished_at"`
+	Function   FunctionStated  `json:"function"`
+	Partition  json.RawMessage `json:"partition"`
+	Policy     json.RawMessage `json:"policy"`
+	Validator  json.RawMessage `json:"validator,omitempty"`
+	Aggregator json.RawMessage `json:"aggregator,omitempty"`
+	// Verification is what the server says of the bound, and of the audits drawn; without it the policy has no bound.
+	Verification json.RawMessage `json:"verification,omitempty"`
+	Shards       ShardsStated    `json:"shards"`
+	Answer       *AnswerStated   `json:"answer,omitempty"`
+}
+
+// FunctionStated is what was executed.
+type FunctionStated struct {
+	Name      string `json:"name"`
+	Version   int    `json:"version"`
+	Digest    string `json:"digest"` // of the bundle, SHA-256 in hex
+	SignedBy  string `json:"signed_by,omitempty"`
+	Signature string `json:"signature,omitempty"`
+}
+
+// ShardsStated is what became of the shards. Root is that of the tree over the lines of those that were accepted, in the order of their numbers.
+type ShardsStated struct {
+	Total    int64  `json:"total"`
+	Accepted int64  `json:"accepted"`
+	Failed   int64  `json:"failed"`
+	Root     string `json:"root"`
+}
+
+// AnswerStated is the folded answer: its bytes, or the object that holds them, and the SHA-256 of these bytes.
+type AnswerStated struct {
+	Count  int64           `json:"count"`
+	Digest string          `json:"digest"`
+	Value  json.RawMessage `json:"value,omitempty"` // missing where it is longer than MaxReceiptValue
+	Rows   string          `json:"rows,omitempty"`  // SHA-256 of the further results of the aggregator, where there are some
+}
+
+// ShardLine is what a receipt says about one accepted shard: which output, and who gave exactly these bytes. Its canonical JSON is a leaf.
+type ShardLine struct {
+	Shard  int64    `json:"shard"`
+	Output string   `json:"output"` // SHA-256 of the output's canonical bytes, in hex
+	Agents []string `json:"agents"` // at most MaxShardAgents
+	Server bool     `json:"server"` // whether a server has executed the shard, and had the same
+}
+
+// Canonical are the bytes of a line, without its end.
+func (l ShardLine) Canonical() ([]byte, error) {
+	if l.Agents == nil {
+		l.Agents = []string{}
+	}
+	text, err := encode(l)
+	if err != nil {
+		return nil, fmt.Errorf("writing the line of shard %d: %w", l.Shard, err)
+	}
+	if len(text) > MaxShardLine {
+		return nil, fmt.Errorf("the line of shard %d has %d bytes: one has at most %d", l.Shard, len(text), MaxShardLine)
+	}
+	return text, nil
+}
+
+// ParseShardLine reads a line, and refuses another that means the same.
+func ParseShardLine(text []byte) (l ShardLine, err error) {
+	if len(text) > MaxShardLine {
+		return l, fmt.Errorf("a line of a shard has at most %d bytes, this one has %d", MaxShardLine, len(text))
+	}
+	if err := strict(text, &l); err != nil {
+		return l, fmt.Errorf("this is no line of a shard: %w", err)
+	}
+	if l.Shard < 0 || l.Agents == nil || len(l.Agents) > MaxShardAgents || !isDigest(l.Output) {
+		return l, errors.New("this is no line of a shard: it has a number, the SHA-256 of an output and a list of agents")
+	}
+	return l, nil
+}
+
+// Receipt says how an answer came about, with the proof that the project's log vouches for what it says.
+type Receipt struct {
+	Statement Statement
+	Digest    string // SHA-256 of the statement's canonical bytes, in hex: what the record says
+	Record    Record // of the log
+	Index     int64  // the record's number in the log
+	Head      Checkpoint
+	Key       string // with which the checkpoint was verified
+	OwnKey    bool   // whether that is only the one that stands in the receipt
+}
+
+type receiptWire struct {
+	Kind      string          `json:"ostraka"`
+	V         int             `json:"v"`
+	Statement json.RawMessage `json:"statement"`
+	Record    json.RawMessage `json:"record"`
+	Proof     string          `json:"proof"`
+	Key       string          `json:"key"`
+}
+
+const (
+	receiptKind    = "receipt"
+	receiptVersion = 1
+)
+
+// Canonical are the bytes that the log vouches for.
+func (s Statement) Canonical() ([]byte, error) {
+	s.V = receiptVersion
+	text, err := encode(s)
+	if err != nil {
+		return nil, fmt.Errorf("writing the statement of a receipt: %w", err)
+	}
+	if len(text) > MaxStatementBytes {
+		return nil, fmt.Errorf("the statement of a receipt has %d bytes: it has at most %d", len(text), MaxStatementBytes)
+	}
+	return text, nil
+}
+
+// EncodeReceipt writes a receipt out of its parts: the canonical bytes of the statement and of the record, the record's proof and the log's key.
+func EncodeReceipt(statement, record, proof []byte, key string) ([]byte, error) {
+	text, err := encode(receiptWire{Kind: receiptKind, V: receiptVersion, Statement: statement, Record: record, Proof: string(proof), Key: key})
+	if err != nil {
+		return nil, fmt.Errorf("writing a receipt: %w", err)
+	}
+	if len(text) > MaxReceiptBytes {
+		return nil, fmt.Errorf("a receipt of %d bytes: one has at most %d", len(text), MaxReceiptBytes)
+	}
+	return text, nil
+}
+
+// OpenReceipt verifies a receipt with the key of its project's log; without a key it takes the one that stands in the receipt, which
+// proves only that the receipt agrees with itself. It asks nobody.
+func OpenReceipt(text []byte, key string) (Receipt, error) {
+	if len(text) > MaxReceiptBytes {
+		return Receipt{}, fmt.Errorf("a receipt of more than %d bytes: its first line is longer than that of any receipt", MaxReceiptBytes)
+	}
+	var w receiptWire
+	if err := json.Unmarshal(text, &w); err != nil || w.Kind != receiptKind {
+		return Receipt{}, errors.New("this is no receipt: one begins with {\"ostraka\":\"receipt\"")
+	}
+	if w.V != receiptVersion {
+		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d", w.V, receiptVersion)
+	}
+	if err := strict(text, &w); err != nil {
+		return Receipt{}, fmt.Errorf("the receipt was changed: %w", err)
+	}
+	r := Receipt{Key: key, Digest: DigestOf(w.Statement)}
+	if key == "" {
+		r.Key, r.OwnKey = w.Key, true
+	}
+	if err := strict(w.Statement, &r.Statement); err != nil {
+		return r, fmt.Errorf("the statement of the receipt was changed: %w", err)
+	}
+	if err := r.Statement.check(); err != nil {
+		return r, fmt.Errorf("the statement of the receipt: %w", err)
+	}
+	var err error
+	if r.Record, err = ParseRecord(w.Record); err != nil {
+		return r, fmt.Errorf("the record of the receipt: %w", err)
+	}
+	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, r.Key); err != nil {
+		return r, fmt.Errorf("the proof of the receipt: %w", err)
+	}
+	if w.Key != r.Key {
+		return r, errors.New("the receipt names another key than the one that it was verified with")
+	}
+	return r, r.agrees()
+}
+
+// check refuses statements that none of ours is.
+func (s Statement) check() error {
+	switch {
+	case s.V != receiptVersion:
+		return fmt.Errorf("it is of version %d: this program reads version %d", s.V, receiptVersion)
+	case !isDigest(s.Shards.Root) || !isDigest(s.Function.Digest):
+		return errors.New("a digest in it is none")
+	case s.Shards.Accepted < 0 || s.Shards.Failed < 0 || s.Shards.Accepted+s.Shards.Failed > s.Shards.Total:
+		return errors.New("its counts of shards contradict each other")
+	case s.Answer == nil:
+		return nil
+	case s.Answer.Value != nil && DigestOf(s.Answer.Value) != s.Answer.Digest:
+		return errors.New("its answer is not the one whose digest it gives")
+	}
+	return nil
+}
+
+// agrees makes sure that the record is about this statement, and that it stands in the log of its project.
+func (r Receipt) agrees() error {
+	var detail struct {
+		Digest string `json:"digest"`
+	}
+	if err := json.Unmarshal(r.Record.Detail, &detail); err != nil {
+		return fmt.Errorf("the record of the receipt: %w", err)
+	}
+	switch {
+	case r.Record.Action != ReceiptAction || r.Record.Subject != r.Statement.Job:
+		return fmt.Errorf("the record is about %s of %s, and not about a receipt of the job %s", r.Record.Action, r.Record.Subject, r.Statement.Job)
+	case detail.Digest != r.Digest:
+		return errors.New("the statement is not the one that the log has a record of: it was changed")
+	case r.Head.Origin != ProjectOrigin(r.Statement.Project):
+		return fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
+	}
+	return nil
+}
+
+// ProjectOrigin is the name of a project's log in its checkpoints.
+func ProjectOrigin(project string) string { return "ostraka/projects/" + project }
+
+// DigestOf is the SHA-256 of bytes, in hex.
+func DigestOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func isDigest(text string) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == text
+}

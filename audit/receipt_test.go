@@ -1,0 +1,189 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/audit"
+)
+
+const receiptJob = "01a20052-1111-7723-86c4-b07d6b8e85ba"
+
+var digestOfNothing = audit.DigestOf(nil)
+
+func aStatement() audit.Statement {
+	return audit.Statement{
+		Project: strings.TrimPrefix(origin, "ostraka/projects/"), Job: receiptJob, Run: 1, State: "finished", CreatedBy: "owner:ada",
+		CreatedAt: time.Unix(1_800_000_000, 1000).UTC(), FinishedAt: time.Unix(1_800_000_100, 0).UTC(),
+		Function:  audit.FunctionStated{Name: "sums", Version: 3, Digest: digestOfNothing},
+		Partition: json.RawMessage(`{"kind":"range","from":"18446744073709551629","to":"170141183460469231731687303715884105727","size":"10"}`),
+		Policy:    json.RawMessage(`{"quorum":2,"confirm":"output.n < 3"}`), Aggregator: json.RawMessage(`{"module":"sum","digest":"` + digestOfNothing + `"}`),
+		Shards: audit.ShardsStated{Total: 3, Accepted: 2, Failed: 1, Root: digestOfNothing},
+		Answer: &audit.AnswerStated{Count: 2, Digest: audit.DigestOf([]byte(`{"n":"<é>"}`)), Value: json.RawMessage(`{"n":"<é>"}`)},
+	}
+}
+
+// receipt makes one that the book has a record of, among others.
+func (b *book) receipt(change ...func(*audit.Statement, *audit.Record)) []byte {
+	b.t.Helper()
+	said := aStatement()
+	record := audit.Record{Seq: int64(len(b.records)) + 1, At: time.Unix(1_800_000_101, 0), Actor: "owner:ada", Action: audit.ReceiptAction, Subject: said.Job}
+	for _, c := range change {
+		c(&said, &record)
+	}
+	statement, err := said.Canonical()
+	require.NoError(b.t, err)
+	if record.Detail == nil {
+		record.Detail = json.RawMessage(`{"digest":"` + audit.DigestOf(statement) + `","run":1}`)
+	}
+	text, err := record.Canonical()
+	require.NoError(b.t, err)
+	index := int64(len(b.records))
+	b.add(text)
+	b.grow(5)
+	size := int64(len(b.records))
+	proof, err := audit.Prove(index, size, b.heads[size], b.read)
+	require.NoError(b.t, err)
+	receipt, err := audit.EncodeReceipt(statement, text, proof, b.verifier())
+	require.NoError(b.t, err)
+	return receipt
+}
+
+func TestAReceiptIsVerified(t *testing.T) {
+	b := newBook(t, 300, 97)
+	text := b.receipt()
+	r, err := audit.OpenReceipt(text, b.verifier())
+	require.NoError(t, err)
+	require.False(t, r.OwnKey)
+	want := aStatement()
+	want.V = 1
+	require.Equal(t, want, r.Statement)
+	require.EqualValues(t, 300, r.Index)
+	require.EqualValues(t, 306, r.Head.Size)
+	require.Equal(t, "owner:ada", r.Record.Actor)
+	r, err = audit.OpenReceipt(text, "")
+	require.NoError(t, err)
+	require.True(t, r.OwnKey, "whoever made the receipt has made the key as well")
+	_, err = audit.OpenReceipt(text, newBook(t, 1, 1).verifier())
+	require.ErrorContains(t, err, "not signed by the log")
+}
+
+// TestNoByteOfAReceiptCanBeChanged changes every byte of a receipt in several ways, leaves it out, doubles it, and truncates the receipt.
+func TestNoByteOfAReceiptCanBeChanged(t *testing.T) {
+	b := newBook(t, 30, 97)
+	sound, key := b.receipt(), b.verifier()
+	refused := func(text []byte, what string, at int) {
+		if _, err := audit.OpenReceipt(text, key); err == nil {
+			require.Failf(t, "a changed receipt passes", "%s at %d: %s", what, at, text[max(0, at-20):min(len(text), at+20)])
+		} else {
+			require.NotEmpty(t, err.Error())
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range sound {
+		for _, by := range []byte{1, byte(r.UintN(255) + 1)} {
+			changed := bytes.Clone(sound)
+			changed[i] ^= by
+			refused(changed, "changed", i)
+		}
+		refused(append(bytes.Clone(sound[:i]), sound[i+1:]...), "left out", i)
+		refused(append(append(bytes.Clone(sound[:i]), sound[i]), sound[i:]...), "doubled", i)
+		refused(sound[:i], "truncated", i)
+	}
+	refused(append(bytes.Clone(sound), ' '), "appended", len(sound))
+	refused(append(bytes.Clone(sound), sound...), "doubled", len(sound))
+}
+
+func TestAReceiptThatTheLogDoesNotVouchForIsRefused(t *testing.T) {
+	other := "01a20052-2222-7723-86c4-b07d6b8e85ba"
+	for name, c := range map[string]struct {
+		change func(*audit.Statement, *audit.Record)
+		want   string
+	}{
+		"a record of something else":   {func(_ *audit.Statement, r *audit.Record) { r.Action = "job.submit" }, "the record is about job.submit"},
+		"a record of another job":      {func(_ *audit.Statement, r *audit.Record) { r.Subject = other }, "and not about a receipt of the job"},
+		"a record of another digest":   {func(_ *audit.Statement, r *audit.Record) { r.Detail = json.RawMessage(`{"digest":"00"}`) }, "it was changed"},
+		"a record without a digest":    {func(_ *audit.Statement, r *audit.Record) { r.Detail = json.RawMessage(`{"digest":7}`) }, "the record of the receipt"},
+		"the log of another project":   {func(s *audit.Statement, _ *audit.Record) { s.Project = other }, "not in that of the project"},
+		"another answer than its hash": {func(s *audit.Statement, _ *audit.Record) { s.Answer.Value = json.RawMessage(`{"n":4}`) }, "its answer is not the one"},
+		"no digest of the function":    {func(s *audit.Statement, _ *audit.Record) { s.Function.Digest = strings.ToUpper(digestOfNothing) }, "a digest in it is none"},
+		"more shards than there are":   {func(s *audit.Statement, _ *audit.Record) { s.Shards.Failed = 2 }, "counts of shards"},
+	} {
+		b := newBook(t, 10, 97)
+		_, err := audit.OpenReceipt(b.receipt(c.change), b.verifier())
+		require.ErrorContains(t, err, c.want, name)
+	}
+}
+
+func TestAReceiptHasBounds(t *testing.T) {
+	b := newBook(t, 10, 97)
+	said := aStatement()
+	said.Error = strings.Repeat("x", audit.MaxStatementBytes)
+	_, err := said.Canonical()
+	require.ErrorContains(t, err, "at most")
+	_, err = audit.OpenReceipt(bytes.Repeat([]byte{' '}, audit.MaxReceiptBytes+1), b.verifier())
+	require.ErrorContains(t, err, "longer than that of any receipt")
+	for _, text := range []string{"", "{}", "null", "[]", `{"ostraka":"audit-export","v":1}`, "\x1f\x8b"} {
+		_, err := audit.OpenReceipt([]byte(text), b.verifier())
+		require.ErrorContains(t, err, "this is no receipt", text)
+	}
+	_, err = audit.OpenReceipt([]byte(`{"ostraka":"receipt","v":2}`), b.verifier())
+	require.ErrorContains(t, err, "version 2")
+}
+
+// TestTheLargestStatementFitsAReceipt: whatever a job is, there is a receipt for it.
+func TestTheLargestStatementFitsAReceipt(t *testing.T) {
+	part := json.RawMessage(`"` + strings.Repeat("x", audit.MaxReceiptPart-2) + `"`)
+	b := newBook(t, 1000, 97)
+	text := b.receipt(func(s *audit.Statement, _ *audit.Record) {
+		s.Partition, s.Policy, s.Validator, s.Aggregator, s.Verification = part, part, part, part, part
+		s.Error = strings.Repeat("é", audit.MaxReceiptPart/2)
+		s.Answer.Value = json.RawMessage(`"` + strings.Repeat("y", audit.MaxReceiptValue-2) + `"`)
+		s.Answer.Digest = audit.DigestOf(s.Answer.Value)
+		s.Function.Signature = strings.Repeat("0", 1024)
+	})
+	require.LessOrEqual(t, len(text), audit.MaxReceiptBytes)
+	_, err := audit.OpenReceipt(text, b.verifier())
+	require.NoError(t, err)
+}
+
+func TestLinesOfShardsAreCanonical(t *testing.T) {
+	sound, err := audit.ShardLine{Shard: 7, Output: digestOfNothing, Agents: []string{"a", "b"}, Server: true}.Canonical()
+	require.NoError(t, err)
+	require.Equal(t, `{"shard":7,"output":"`+digestOfNothing+`","agents":["a","b"],"server":true}`, string(sound))
+	alone, err := audit.ShardLine{Output: digestOfNothing}.Canonical()
+	require.NoError(t, err)
+	for _, text := range [][]byte{sound, alone} {
+		_, err = audit.ParseShardLine(text)
+		require.NoError(t, err)
+	}
+	for _, text := range []string{
+		"", "{}", string(sound) + " ", strings.Replace(string(sound), `"server":true`, `"server":true,"x":1`, 1), strings.Replace(string(sound), "7", "-7", 1),
+		strings.Replace(string(sound), digestOfNothing, "00", 1), strings.Replace(string(sound), `["a","b"]`, "null", 1),
+		strings.Replace(string(sound), `["a","b"]`, "["+strings.Repeat(`"a",`, audit.MaxShardAgents)+`"a"]`, 1), strings.Repeat("x", audit.MaxShardLine+1),
+	} {
+		_, err := audit.ParseShardLine([]byte(text))
+		require.Error(t, err, text)
+	}
+	_, err = audit.ShardLine{Output: strings.Repeat("x", audit.MaxShardLine)}.Canonical()
+	require.Error(t, err)
+}
+
+func FuzzReceipt(f *testing.F) {
+	b := newBook(f, 10, 97)
+	sound, key := b.receipt(), b.verifier()
+	f.Add(sound)
+	f.Add([]byte(`{"ostraka":"receipt","v":1,"statement":{},"record":{},"proof":"","key":""}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := audit.OpenReceipt(text, key); err == nil && !bytes.Equal(text, sound) {
+			t.Fatalf("a receipt that was not made passes: %s", text)
+		}
+		_, _ = audit.ParseShardLine(text)
+	})
+}
