@@ -158,6 +158,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.flagOperations()
 	s.findingOperations()
 	s.auditOperations()
+	s.receiptOperations()
 	s.trustOperations()
 	s.agentOperations()
 	s.sandboxOperations()

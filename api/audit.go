@@ -1,14 +1,12 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"iter"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
@@ -174,30 +172,7 @@ func (s *server) exportAudit(ctx context.Context, c *call, in *InProject) (*stre
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(s.service.AuditExport(ctx, project))
-	line, err, some := next()
-	if err != nil { // while a problem can still be told
-		stop()
-		return nil, err
-	}
-	return &streamOutput{Body: func(hc huma.Context) {
-		defer stop()
-		hc.SetHeader("Content-Type", ndjson)
-		hc.SetStatus(http.StatusOK)
-		out := bufio.NewWriterSize(&patientWriter{c.writer, http.NewResponseController(c.writer)}, resultBufferBytes)
-		for ; some && err == nil; line, err, some = next() {
-			if _, err = out.Write(line); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			err = out.Flush()
-		}
-		if err != nil {
-			s.log.WarnContext(ctx, "exporting an audit log broke off", "request_id", c.requestID, "error", err)
-			panic(http.ErrAbortHandler) // cuts the connection, so that what was sent does not look whole
-		}
-	}}, nil
+	return streamed(ctx, s, c, "exporting an audit log", s.service.AuditExport(ctx, project), writeBytes)
 }
 
 func (s *server) pruneAudit(ctx context.Context, c *call, in *PruneAuditInput) (*auditPrunedOutput, error) {

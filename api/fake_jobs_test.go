@@ -45,6 +45,18 @@ func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.job, f.begin()
 }
 
+func (f *fake) MakeReceipt(_ context.Context, by functions.Principal, _, job uuid.UUID) (functions.JobReceipt, error) {
+	return functions.JobReceipt{Job: job, State: functions.ReceiptMaking, AskedBy: by.Actor()}, f.begin()
+}
+
+func (f *fake) GetReceipt(_ context.Context, _, job uuid.UUID) (functions.JobReceipt, error) {
+	return functions.JobReceipt{Job: job, State: functions.ReceiptMade}, f.begin()
+}
+
+func (f *fake) ReceiptBytes(context.Context, uuid.UUID, uuid.UUID, bool) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) { yield([]byte("{}\n"), f.begin()) }
+}
+
 func (f *fake) DeleteJob(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.Job, error) {
 	return f.job, f.begin()
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"context"
+	"io"
 	"iter"
 	"net/http"
 	"strings"
@@ -37,8 +38,15 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 	if err != nil {
 		return nil, err
 	}
-	next, stop := iter.Pull2(s.service.Results(ctx, project, job, in.After, in.Final))
-	line, err, some := next()
+	return streamed(ctx, s, c, "streaming results", s.service.Results(ctx, project, job, in.After, in.Final), func(out io.Writer, line functions.ResultLine) error {
+		return jsonFormat.Marshal(out, line)
+	})
+}
+
+// streamed answers with what is yielded, as JSON lines. What is wrong before the first is a problem; what breaks off later cuts the connection.
+func streamed[T any](ctx context.Context, s *server, c *call, doing string, all iter.Seq2[T, error], write func(io.Writer, T) error) (*streamOutput, error) {
+	next, stop := iter.Pull2(all)
+	part, err, some := next()
 	if err != nil { // while a problem can still be told
 		stop()
 		return nil, err
@@ -48,8 +56,8 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 		hc.SetHeader("Content-Type", ndjson)
 		hc.SetStatus(http.StatusOK)
 		out := bufio.NewWriterSize(&patientWriter{c.writer, http.NewResponseController(c.writer)}, resultBufferBytes)
-		for ; some && err == nil; line, err, some = next() {
-			if err = jsonFormat.Marshal(out, line); err != nil {
+		for ; some && err == nil; part, err, some = next() {
+			if err = write(out, part); err != nil {
 				break
 			}
 		}
@@ -57,8 +65,14 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 			err = out.Flush()
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, "streaming results broke off", "request_id", c.requestID, "error", err)
+			s.log.WarnContext(ctx, doing+" broke off", "request_id", c.requestID, "error", err)
 			panic(http.ErrAbortHandler) // cuts the connection, so that what was sent does not look whole
 		}
 	}}, nil
+}
+
+// writeBytes writes bytes as they are.
+func writeBytes(out io.Writer, b []byte) error {
+	_, err := out.Write(b)
+	return err
 }

@@ -77,6 +77,11 @@ type Service interface {
 	ListJobs(ctx context.Context, project uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
 	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // cancelling twice is harmless
 	DeleteJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                           // deleting twice is harmless
+	// MakeReceipt asks for the receipt of a job that has ended, and GetReceipt says how far it is.
+	MakeReceipt(ctx context.Context, by functions.Principal, project, job uuid.UUID) (functions.JobReceipt, error)
+	GetReceipt(ctx context.Context, project, job uuid.UUID) (functions.JobReceipt, error)
+	// ReceiptBytes yields a receipt that was made; the bytes must be used up before the next are asked for.
+	ReceiptBytes(ctx context.Context, project, job uuid.UUID, shards bool) iter.Seq2[[]byte, error]
 	SetPriority(ctx context.Context, by functions.Principal, project, id uuid.UUID, priority int) (functions.Job, error)
 	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
 	// Reaggregate folds the accepted results again; no shard runs.

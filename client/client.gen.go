@@ -444,6 +444,27 @@ func (e HeuristicUseOn) Valid() bool {
 	}
 }
 
+// Defines values for JobReceiptState.
+const (
+	JobReceiptStateMade    JobReceiptState = "made"
+	JobReceiptStateMaking  JobReceiptState = "making"
+	JobReceiptStateSealing JobReceiptState = "sealing"
+)
+
+// Valid indicates whether the value is a known member of the JobReceiptState enum.
+func (e JobReceiptState) Valid() bool {
+	switch e {
+	case JobReceiptStateMade:
+		return true
+	case JobReceiptStateMaking:
+		return true
+	case JobReceiptStateSealing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobState.
 const (
 	JobStateAggregating JobState = "aggregating"
@@ -2494,6 +2515,24 @@ type JobProgress struct {
 	Shards   ShardCounts `json:"shards"`
 	State    JobState    `json:"state"`
 }
+
+// JobReceipt defines model for JobReceipt.
+type JobReceipt struct {
+	AskedAt time.Time `json:"asked_at"`
+	AskedBy string    `json:"asked_by"`
+
+	// Done How many accepted shards are in it.
+	Done   int64              `json:"done"`
+	Job    openapi_types.UUID `json:"job"`
+	MadeAt *time.Time         `json:"made_at,omitempty"`
+
+	// Shards How many accepted shards the job has.
+	Shards int64           `json:"shards"`
+	State  JobReceiptState `json:"state"`
+}
+
+// JobReceiptState defines model for JobReceipt.State.
+type JobReceiptState string
 
 // JobRequest defines model for JobRequest.
 type JobRequest struct {
@@ -4683,6 +4722,18 @@ type GetMapParams struct {
 // GetMapParamsMode defines parameters for GetMap.
 type GetMapParamsMode string
 
+// MakeReceiptParams defines parameters for MakeReceipt.
+type MakeReceiptParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DownloadReceiptParams defines parameters for DownloadReceipt.
+type DownloadReceiptParams struct {
+	// Shards With a line for each accepted shard: which output, and who gave exactly these bytes.
+	Shards *bool `form:"shards,omitempty" json:"shards,omitempty"`
+}
+
 // StreamResultsParams defines parameters for StreamResults.
 type StreamResultsParams struct {
 	// After Begin after the shard of this number; with the first shard when left out.
@@ -6177,6 +6228,27 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
 	SetJobPriority(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReceipt See how far a receipt is
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt (the `GetReceipt` operationId).
+	GetReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MakeReceipt Ask for the receipt of a job that has ended
+	//
+	// A file that says what was executed, under which policy, what each shard gave and what the answer is, and that proves that the project's log has a record of it. It is made page by page; a receipt that was made before is made anew.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/receipt (the `MakeReceipt` operationId).
+	MakeReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *MakeReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DownloadReceipt Download a receipt
+	//
+	// `ostraka receipt verify FILE --key KEY` verifies it without a server.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt/file (the `DownloadReceipt` operationId).
+	DownloadReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *DownloadReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// StreamResults Stream the accepted results
 	//
@@ -8848,6 +8920,57 @@ func (c *Client) SetJobPriorityWithBody(ctx context.Context, project openapi_typ
 // Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
 func (c *Client) SetJobPriority(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSetJobPriorityRequest(c.Server, project, job, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReceipt See how far a receipt is
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt (the `GetReceipt` operationId).
+func (c *Client) GetReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReceiptRequest(c.Server, project, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MakeReceipt Ask for the receipt of a job that has ended
+//
+// A file that says what was executed, under which policy, what each shard gave and what the answer is, and that proves that the project's log has a record of it. It is made page by page; a receipt that was made before is made anew.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/receipt (the `MakeReceipt` operationId).
+func (c *Client) MakeReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *MakeReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMakeReceiptRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DownloadReceipt Download a receipt
+//
+// `ostraka receipt verify FILE --key KEY` verifies it without a server.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt/file (the `DownloadReceipt` operationId).
+func (c *Client) DownloadReceipt(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *DownloadReceiptParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDownloadReceiptRequest(c.Server, project, job, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15307,6 +15430,171 @@ func NewSetJobPriorityRequestWithBody(server string, project openapi_types.UUID,
 	return req, nil
 }
 
+// NewGetReceiptRequest constructs an http.Request for the GetReceipt method
+func NewGetReceiptRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/receipt", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewMakeReceiptRequest constructs an http.Request for the MakeReceipt method
+func NewMakeReceiptRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *MakeReceiptParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/receipt", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDownloadReceiptRequest constructs an http.Request for the DownloadReceipt method
+func NewDownloadReceiptRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *DownloadReceiptParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/receipt/file", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Shards != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "shards", *params.Shards, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewStreamResultsRequest constructs an http.Request for the StreamResults method
 func NewStreamResultsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *StreamResultsParams) (*http.Request, error) {
 	var err error
@@ -19431,6 +19719,33 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/jobs/{job}/priority (the `SetJobPriority` operationId).
 	SetJobPriorityWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, body SetJobPriorityJSONRequestBody, reqEditors ...RequestEditorFn) (*SetJobPriorityResponse, error)
+
+	// GetReceiptWithResponse See how far a receipt is
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt (the `GetReceipt` operationId).
+	GetReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
+
+	// MakeReceiptWithResponse Ask for the receipt of a job that has ended
+	//
+	// A file that says what was executed, under which policy, what each shard gave and what the answer is, and that proves that the project's log has a record of it. It is made page by page; a receipt that was made before is made anew.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/receipt (the `MakeReceipt` operationId).
+	MakeReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *MakeReceiptParams, reqEditors ...RequestEditorFn) (*MakeReceiptResponse, error)
+
+	// DownloadReceiptWithResponse Download a receipt
+	//
+	// `ostraka receipt verify FILE --key KEY` verifies it without a server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt/file (the `DownloadReceipt` operationId).
+	DownloadReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *DownloadReceiptParams, reqEditors ...RequestEditorFn) (*DownloadReceiptResponse, error)
 
 	// StreamResultsWithResponse Stream the accepted results
 	//
@@ -24119,6 +24434,143 @@ func (r SetJobPriorityResponse) ContentType() string {
 	return ""
 }
 
+type GetReceiptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobReceipt
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetReceiptResponse) GetJSON200() *JobReceipt {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetReceiptResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetReceiptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetReceiptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetReceiptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetReceiptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type MakeReceiptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *JobReceipt
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r MakeReceiptResponse) GetJSON202() *JobReceipt {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MakeReceiptResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MakeReceiptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MakeReceiptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MakeReceiptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MakeReceiptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DownloadReceiptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DownloadReceiptResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DownloadReceiptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DownloadReceiptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DownloadReceiptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DownloadReceiptResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type StreamResultsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -28348,6 +28800,51 @@ func (c *ClientWithResponses) SetJobPriorityWithResponse(ctx context.Context, pr
 	return ParseSetJobPriorityResponse(rsp)
 }
 
+// GetReceiptWithResponse See how far a receipt is
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt (the `GetReceipt` operationId).
+func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
+	rsp, err := c.GetReceipt(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetReceiptResponse(rsp)
+}
+
+// MakeReceiptWithResponse Ask for the receipt of a job that has ended
+//
+// A file that says what was executed, under which policy, what each shard gave and what the answer is, and that proves that the project's log has a record of it. It is made page by page; a receipt that was made before is made anew.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/receipt (the `MakeReceipt` operationId).
+func (c *ClientWithResponses) MakeReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *MakeReceiptParams, reqEditors ...RequestEditorFn) (*MakeReceiptResponse, error) {
+	rsp, err := c.MakeReceipt(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMakeReceiptResponse(rsp)
+}
+
+// DownloadReceiptWithResponse Download a receipt
+//
+// `ostraka receipt verify FILE --key KEY` verifies it without a server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/receipt/file (the `DownloadReceipt` operationId).
+func (c *ClientWithResponses) DownloadReceiptWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *DownloadReceiptParams, reqEditors ...RequestEditorFn) (*DownloadReceiptResponse, error) {
+	rsp, err := c.DownloadReceipt(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDownloadReceiptResponse(rsp)
+}
+
 // StreamResultsWithResponse Stream the accepted results
 //
 // One ResultLine a line, in the order of the shards. A stream that breaks off ends the connection before its end; go on with `after`.
@@ -32395,6 +32892,98 @@ func ParseSetJobPriorityResponse(rsp *http.Response) (*SetJobPriorityResponse, e
 		}
 		response.JSON200 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetReceiptResponse parses an HTTP response from a GetReceiptWithResponse call
+func ParseGetReceiptResponse(rsp *http.Response) (*GetReceiptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetReceiptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseMakeReceiptResponse parses an HTTP response from a MakeReceiptWithResponse call
+func ParseMakeReceiptResponse(rsp *http.Response) (*MakeReceiptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MakeReceiptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest JobReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDownloadReceiptResponse parses an HTTP response from a DownloadReceiptWithResponse call
+func ParseDownloadReceiptResponse(rsp *http.Response) (*DownloadReceiptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DownloadReceiptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

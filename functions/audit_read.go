@@ -262,13 +262,18 @@ var errStopped = errors.New("nobody reads on")
 
 // AuditExport yields the lines of an export, some at a time.
 func (s *Service) AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[[]byte, error] {
+	return written(func(write func([]byte) error) error { return s.ExportAudit(ctx, project, writerFunc(write)) })
+}
+
+// written yields what is written, until nobody reads on. The bytes are good until the next are asked for.
+func written(from func(write func([]byte) error) error) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		err := s.ExportAudit(ctx, project, writerFunc(func(b []byte) error {
+		err := from(func(b []byte) error {
 			if !yield(b, nil) {
 				return errStopped
 			}
 			return nil
-		}))
+		})
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}

@@ -29,7 +29,7 @@ const (
 )
 
 // AuditOrigin is the name of a project's log in its checkpoints.
-func AuditOrigin(project uuid.UUID) string { return "ostraka/projects/" + project.String() }
+func AuditOrigin(project uuid.UUID) string { return auditlog.ProjectOrigin(project.String()) }
 
 // Seal numbers the records that are not sealed yet, puts their hashes into the tree of their project and signs its head.
 func (s *Service) Seal(ctx context.Context, _ SealArgs) error {

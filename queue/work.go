@@ -40,6 +40,7 @@ type Steps interface {
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Erase(ctx context.Context, args functions.EraseArgs) error
+	Receipt(ctx context.Context, args functions.ReceiptArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
 	Silence(ctx context.Context, args functions.SilenceArgs) error
 	Expire(ctx context.Context, args functions.ExpireArgs) error
@@ -201,6 +202,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.FollowUp, shortStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)
+	add(w, working, steps.Receipt, longStep)
 	add(w, working, steps.Revoke, shortStep)
 	add(w, working, steps.Silence, longStep)
 	add(w, working, steps.Expire, shortStep)

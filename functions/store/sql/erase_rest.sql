@@ -45,6 +45,9 @@ gone_findings as (
 gone_module_runs as (
     delete from module_runs where ctid = any (array(select ctid from module_runs where job_id = $1 limit $2)) returning 1
 ),
+gone_receipt as (
+    delete from receipts where job_id = $1 returning 1
+),
 named_alike as (
     update wrong_alike set job_id = md5(job_id::text)::uuid where ctid = any (array(select ctid from wrong_alike where job_id = $1 limit $2)) returning 1
 ),
@@ -66,5 +69,6 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_flags)
     + (select count(*) from gone_findings)
     + (select count(*) from gone_module_runs)
+    + (select count(*) from gone_receipt)
     + (select count(*) from named_alike)
     + (select count(*) from named_unsteady)
