@@ -27,6 +27,7 @@ type demoReport struct {
 	liars   []suspect // those that lie
 	wronged []string  // honest agents that were caught
 	proof   *proof    // nil where follow-ups are off
+	receipt *demoReceipt
 }
 
 // suspect is an agent that lies, and what came of it.
@@ -55,11 +56,14 @@ func (d *demo) examine(ctx context.Context, job client.Job) (*demoReport, error)
 		return nil, err
 	}
 	r.passed = answer.Passed
+	var err error
 	if d.followups {
-		var err error
 		if r.proof, err = d.awaitProof(ctx, job); err != nil {
 			return nil, err
 		}
+	}
+	if r.receipt, err = d.receipt(ctx, job); err != nil {
+		return nil, err
 	}
 	agents, err := projectAgents(ctx, d.c)
 	if err != nil {
@@ -152,7 +156,7 @@ func (r *demoReport) right() bool {
 	proved := r.proof == nil || r.proof.proved == r.proof.job.Shards.Total
 	v := r.job.Verification
 	bounded := v != nil && v.ErrorBound > 0 && v.AuditsPassed > 0 && v.AuditsPending == 0 && r.job.Shards.Provisional == 0
-	return r.passed == demoKnown && bounded && named && len(r.liars) == demoLiars && len(r.wronged) == 0 && proved
+	return r.passed == demoKnown && bounded && named && len(r.liars) == demoLiars && len(r.wronged) == 0 && proved && r.receipt.right()
 }
 
 func (r *demoReport) text() string {
@@ -178,6 +182,7 @@ func (r *demoReport) text() string {
 	if p := r.proof; p != nil {
 		fmt.Fprintf(&b, "  follow-up  %d of a sample of %d findings are proved prime\n", p.proved, p.job.Shards.Total)
 	}
+	fmt.Fprintf(&b, "  receipt    %s\n", r.receipt.text())
 	fmt.Fprintf(&b, "  work       %s\n", r.workText())
 	return b.String()
 }

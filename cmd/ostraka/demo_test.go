@@ -27,6 +27,7 @@ func TestDemo(t *testing.T) {
 	require.Regexp(t, `agent-4-liar was proven wrong on \d+ shards?`, out.String())
 	require.Regexp(t, `\d\.\d\d executions a shard \(\d+ by agents, \d+ by the server\)`, out.String())
 	require.NotContains(t, out.String(), "follow-up")
+	require.Contains(t, out.String(), "receipt    500 shards verified without the server, 3 executed again; with another digit in the answer it is refused")
 	require.Regexp(t, `while it runs: API docs http://[^ ]+/docs, River UI http://[^ ]+/ops/river/`, out.String())
 	_, after, _ := strings.Cut(out.String(), "Everything that was started is stopped")
 	require.NotContains(t, after, "http://", "addresses that are dead")
@@ -58,8 +59,9 @@ func TestDemoReportIsStrict(t *testing.T) {
 	good := func() *demoReport {
 		return &demoReport{
 			passed: demoKnown, liars: []suspect{{name: "l", wrong: 3, caught: true}},
-			job:   client.Job{Verification: &client.JobVerification{ErrorBound: 0.001, AuditsDrawn: 9, AuditsPassed: 9}},
-			proof: &proof{job: client.Job{Shards: client.ShardCounts{Total: 64}}, proved: 64},
+			job:     client.Job{Verification: &client.JobVerification{ErrorBound: 0.001, AuditsDrawn: 9, AuditsPassed: 9}},
+			proof:   &proof{job: client.Job{Shards: client.ShardCounts{Total: 64}}, proved: 64},
+			receipt: &demoReceipt{found: receiptReport{Lines: 500, Executed: demoReexecuted}, changed: errDemo},
 		}
 	}
 	require.True(t, good().right())
@@ -74,6 +76,9 @@ func TestDemoReportIsStrict(t *testing.T) {
 		"an audit is open":    func(r *demoReport) { r.job.Verification.AuditsPending = 1 },
 		"a result not final":  func(r *demoReport) { r.job.Shards.Provisional = 1 },
 		"finding not proved":  func(r *demoReport) { r.proof.proved-- },
+		"receipt has no line": func(r *demoReport) { r.receipt.found.Lines = 0 },
+		"nothing executed":    func(r *demoReport) { r.receipt.found.Executed-- },
+		"a false one passes":  func(r *demoReport) { r.receipt.changed = nil },
 	} {
 		r := good()
 		spoil(r)

@@ -79,28 +79,43 @@ type receiptReport struct {
 }
 
 func (o *receiptVerifyOptions) run(ctx context.Context, path string) error {
-	if err := errors.Join(o.outputFlag.check(), o.reexecution.check()); err != nil {
+	if err := o.outputFlag.check(); err != nil {
 		return err
 	}
+	if err := o.reexecution.check(); err != nil {
+		return err
+	}
+	report, err := o.verify(ctx, path)
+	if err != nil {
+		return err
+	}
+	return o.show(report)
+}
+
+// verify verifies the receipt in a file.
+func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receiptReport, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return usageError("reading the receipt: %v", err)
+		return receiptReport{}, usageError("reading the receipt: %v", err)
 	}
 	defer file.Close()
 	in := bufio.NewReaderSize(file, audit.MaxReceiptBytes+1)
 	first, err := line(in)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it is empty")
+	}
 	if err != nil {
-		return refused(fmt.Errorf("%s: %w", path, err))
+		return receiptReport{}, refused(fmt.Errorf("%s: %w", path, err))
 	}
 	r, err := audit.OpenReceipt(first, strings.TrimSpace(o.key))
 	if err != nil {
-		return refused(err)
+		return receiptReport{}, refused(err)
 	}
 	v := &receiptCheck{options: o, receipt: r, lines: in}
 	if err := v.run(ctx); err != nil {
-		return err
+		return receiptReport{}, err
 	}
-	return o.show(v.report())
+	return v.report(), nil
 }
 
 // refused is the end of a receipt that does not hold.
@@ -248,7 +263,7 @@ func (o *receiptVerifyOptions) show(r receiptReport) error {
 	err := printFields(o.terminal, [][2]string{
 		{"job", r.Job + ", " + r.State},
 		{"function", r.Function + ", sha256 " + r.Digest},
-		{"answer", plain(answer)},
+		{"answer", shorten(plain(answer))},
 		{"log", fmt.Sprintf("record %d of %d, verified with %s", r.Record, r.LogSize, key)},
 		{"shards", fmt.Sprintf("%d of %d accepted", r.Accepted, r.Total)},
 		{"lines", some(r.Lines, fmt.Sprintf("%d are those that the log vouches for; a server executed %d of them too", r.Lines, r.ByServer))},

@@ -82,7 +82,7 @@ func (x *reexecution) draw(said audit.Statement) (*drawnShards, error) {
 	n, err := x.of(said.Shards.Accepted)
 	d := &drawnShards{places: map[int64]bool{}}
 	for top := said.Shards.Accepted - n; top < said.Shards.Accepted; top++ { // Floyd's sampling: Bentley and Floyd, CACM 30(9), 1987
-		place := rand.Int64N(top + 1)
+		place := rand.Int64N(top + 1) //nolint:gosec // ChaCha8, seeded by the system: nobody else can know
 		if d.places[place] {
 			place = top
 		}

@@ -34,8 +34,11 @@ type folder struct {
 // newFolder is nil where the aggregator is no built-in one: a module of the project is not in the receipt.
 func newFolder(_ context.Context, said audit.Statement) (*folder, error) {
 	var ref functions.AggregatorRef
-	if said.Answer == nil || said.Aggregator == nil || json.Unmarshal(said.Aggregator, &ref) != nil {
+	if said.Answer == nil || said.Aggregator == nil {
 		return nil, nil //nolint:nilnil // as said
+	}
+	if err := json.Unmarshal(said.Aggregator, &ref); err != nil {
+		return nil, refused(fmt.Errorf("its aggregator: %w", err))
 	}
 	module, found := builtin.ByDigest(ref.Digest)
 	if !found {
