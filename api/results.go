@@ -65,7 +65,7 @@ func streamed[T any](ctx context.Context, s *server, c *call, doing string, all 
 			err = out.Flush()
 		}
 		if err != nil {
-			s.log.WarnContext(ctx, doing+" broke off", "request_id", c.requestID, "error", err)
+			s.log.WarnContext(ctx, "an answer broke off", "doing", doing, "request_id", c.requestID, "error", err)
 			panic(http.ErrAbortHandler) // cuts the connection, so that what was sent does not look whole
 		}
 	}}, nil

@@ -46,7 +46,7 @@ func TestPeaksThatFitNoTreeAreRefused(t *testing.T) {
 		"too few":            {3, [][]byte{hash}},
 		"too many":           {2, [][]byte{hash, hash}},
 		"a short one":        {1, [][]byte{hash[1:]}},
-		"a long one":         {1, [][]byte{append(hash, 0)}},
+		"a long one":         {1, [][]byte{make([]byte, 33)}},
 	} {
 		_, err := audit.NewPeaks(c.size, c.hashes)
 		require.Error(t, err, name)

@@ -320,8 +320,11 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args ReceiptArgs,
 		from any
 		some bool
 	}{
-		{&said.Partition, job.Partition, true}, {&said.Policy, job.Policy, true}, {&said.Validator, job.Validator, job.Validator != nil},
-		{&said.Aggregator, job.Aggregator, job.Aggregator != nil}, {&said.Verification, verification, verification != nil},
+		{&said.Partition, job.Partition, true},
+		{&said.Policy, job.Policy, true},
+		{&said.Validator, job.Validator, job.Validator != nil},
+		{&said.Aggregator, job.Aggregator, job.Aggregator != nil},
+		{&said.Verification, verification, verification != nil},
 	} {
 		if !part.some {
 			continue

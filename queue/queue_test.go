@@ -138,7 +138,8 @@ func (r *recorder) Cancel(ctx context.Context, a functions.CancelArgs) error { r
 func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Receipt(ctx context.Context, a functions.ReceiptArgs) error { return r.call(ctx, a) }
-func (r *recorder) Erase(ctx context.Context, a functions.EraseArgs) error     { return r.call(ctx, a) }
+
+func (r *recorder) Erase(ctx context.Context, a functions.EraseArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }
 
