@@ -371,7 +371,6 @@ func (s *Service) executeOnce(ctx context.Context, args RecheckArgs, work rechec
 	}
 	defer r.close()
 	batch.Ended = r.ended
-	batch.Yields = func() bool { return s.executed.Outdone(args.Project) }
 	err = s.execute(ctx, r.ctx, batch, runs)
 	if err != nil && r.ctx.Err() != nil && ctx.Err() == nil {
 		return context.Cause(r.ctx)

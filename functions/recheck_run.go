@@ -17,8 +17,6 @@ const (
 	// RecheckSlice is how long a batch keeps its slot while other projects wait for one: the shard that is being executed may end, the next one
 	// does not begin. It is far above what it costs to take a batch up again, and as short as people wait for a small job.
 	RecheckSlice = 2 * time.Second
-	// slicesOfModest is how many of them a batch may have while those who wait have used more than its project.
-	slicesOfModest = 4
 	// LongWallSeconds is the wall limit above which a function's shards wait in a lane of their own: a slot of the others is free again after
 	// RecheckSlice and as long.
 	LongWallSeconds = 300
@@ -52,7 +50,6 @@ type turn struct {
 	project uuid.UUID
 	long    bool
 	has     bool
-	end     func()        // of what counts as executing
 	used    time.Duration // for executing shards
 }
 
@@ -71,11 +68,9 @@ func (s *Service) takeTurn(ctx context.Context, project uuid.UUID, long bool) (*
 }
 
 func (t *turn) take(ctx context.Context) error {
-	if err := t.s.turns.Take(ctx, t.project, t.long); err != nil {
-		return err
-	}
-	t.has, t.end = true, t.s.executed.Begin(t.project)
-	return nil
+	err := t.s.turns.Take(ctx, t.project, t.long)
+	t.has = err == nil
+	return err
 }
 
 // pass lets others have their turn first.
@@ -87,7 +82,6 @@ func (t *turn) pass(ctx context.Context) error {
 func (t *turn) give() {
 	if t.has {
 		t.has = false
-		t.end()
 		t.s.turns.Give(t.project, t.long)
 	}
 }
@@ -176,8 +170,7 @@ func (s *Service) watchBatch(ctx context.Context, args RecheckArgs, work recheck
 		if time.Since(began) >= work.left {
 			r.stop(errBudgetSpent)
 		}
-		modest := func(other uuid.UUID) bool { return s.executed.Less(other, args.Project) }
-		if s.turns.Wanted(args.Project, work.long()) && sliceOver(time.Since(began), s.recheckSlice, s.turns.WantedBy(work.long(), modest)) {
+		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.long()) {
 			r.stop(errSliceEnd)
 		}
 	}
@@ -198,15 +191,6 @@ func (s *Service) watchBatch(ctx context.Context, args RecheckArgs, work recheck
 		unsubscribe()
 	}
 	return r, nil
-}
-
-// sliceOver says whether a batch that has run for so long leaves its slot to others, where some wait: those that have used less than its
-// project do not wait for as long as others.
-func sliceOver(ran, slice time.Duration, modest bool) bool {
-	if !modest {
-		slice *= slicesOfModest
-	}
-	return ran >= slice
 }
 
 // watchRun ends a run that is not to go on.

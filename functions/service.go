@@ -136,7 +136,6 @@ type Service struct {
 	rechecker    Rechecker
 	logKey       auditlog.Key
 	turns        *recheck.Turns
-	executed     *recheck.Used // by projects, of late
 	recheckSlice time.Duration
 	quotas       map[QuotaName]int64
 	splitPages   int64
@@ -178,7 +177,7 @@ func New(o Options) *Service {
 	s := &Service{
 		store: o.Store, blobs: o.Blobs, modules: o.Modules, queue: o.Queue, notices: o.Notices,
 		log: o.Log, leaseTTL: o.LeaseTTL, firstLoan: o.FirstLoan, shareWait: o.ShareWait, quorumAudits: o.QuorumAudits, followupsOff: o.FollowupsOff, eula: o.EULA, tokensOnly: o.TokensOnly, names: origins(o.Names), observe: o.Observe,
-		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), executed: recheck.NewUsed(), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
+		rechecker: o.Rechecker, turns: recheck.NewTurns(o.RecheckSlots), recheckSlice: o.RecheckSlice, logKey: o.LogKey, quotas: o.Quotas,
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 		recheckTime: o.RecheckSeconds,
 	}

@@ -109,29 +109,6 @@ func (g *group) limitCPU(processors int64) error {
 	return g.write(cpuController, "cpu.cfs_quota_us", quota)
 }
 
-// The weights of a group among others: what the kernel gives every group, and what one has that yields.
-const (
-	usualWeight, yieldingWeight = 100, 5
-	usualShares, yieldingShares = 1024, 51
-)
-
-// yield has the group leave the processors to others that want them, or no longer.
-func (g *group) yield(yields bool) error {
-	if g.h.folder(cpuController) == "" {
-		return nil
-	}
-	name, n := "cpu.weight", int64(usualWeight)
-	switch v2 := g.h.version(cpuController) == 2; {
-	case v2 && yields:
-		n = yieldingWeight
-	case !v2 && yields:
-		name, n = "cpu.shares", yieldingShares
-	case !v2:
-		name, n = "cpu.shares", usualShares
-	}
-	return g.write(cpuController, name, n)
-}
-
 func (g *group) write(controller, name string, n int64) error {
 	return writeFile(g.file(controller, name), strconv.FormatInt(n, 10))
 }

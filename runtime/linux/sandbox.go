@@ -30,7 +30,6 @@ type Sandbox struct {
 	slot     *slot  // nil where the agent is no root
 	inputs   *inputdir.Dir
 	group    *group          // nil without a cgroup
-	yields   bool            // it leaves the processors to others
 	loaded   *harness.Loaded // in a container: the interpreter that waits for its function; nil when there is none
 	session  *harness.Session
 
@@ -144,16 +143,6 @@ func (s *Sandbox) limitGroup(held, processes int64) error {
 		return s.group.limitCPU(n)
 	}
 	return nil
-}
-
-// Yield has what runs in the sandbox leave the processors to others that want them, or no longer. Only a cgroup can: without one, and where
-// none shares processors out, nothing changes.
-func (s *Sandbox) Yield(yields bool) error {
-	if s.group == nil || s.yields == yields {
-		return nil
-	}
-	s.yields = yields
-	return s.group.yield(yields)
 }
 
 // quota is the size of the workspace. A script's result passes through it.

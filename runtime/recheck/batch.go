@@ -33,9 +33,6 @@ type Batch struct {
 	Open inputdir.Open
 	// Ended is called when a shard has ended; it may be nil. Whoever wants a batch to end between two shards ends its context in it.
 	Ended func()
-	// Yields says whether others come first; it may be nil. An executor that can gives the batch a small share of the processors then. It asks
-	// before each shard.
-	Yields func() bool
 }
 
 // NoteEnd says that a shard has ended.

@@ -112,11 +112,6 @@ func (l *Local) execute(ctx context.Context, batch Batch) (results []harness.Res
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for _, shard := range batch.Shards {
-		if batch.Yields != nil {
-			if err := s.Yield(batch.Yields()); err != nil {
-				return results, err
-			}
-		}
 		if len(shard.Files) > 0 {
 			if err := s.Inputs().Replace(ctx, shard.Files, batch.Open); err != nil {
 				return results, err

@@ -88,14 +88,6 @@ func (t *Turns) Wanted(project uuid.UUID, long bool) bool {
 	return slices.ContainsFunc(t.lane(long).round, func(other uuid.UUID) bool { return other != project })
 }
 
-// WantedBy says whether a project waits for a slot of the lane of which this is true.
-func (t *Turns) WantedBy(long bool, is func(project uuid.UUID) bool) bool {
-	t.mu.Lock()
-	waiting := slices.Clone(t.lane(long).round)
-	t.mu.Unlock()
-	return slices.ContainsFunc(waiting, is)
-}
-
 // Waiting is how many batches of the project wait for a slot of the lane.
 func (t *Turns) Waiting(project uuid.UUID, long bool) int {
 	t.mu.Lock()
