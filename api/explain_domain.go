@@ -14,10 +14,12 @@ func namedProblems() []explanation {
 	var all []explanation
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
-		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrNoAnswer, functions.ErrReceiptNotMade,
-		functions.ErrDirectivesChanged, functions.ErrFileChanged,
-		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch, functions.ErrAgentState, functions.ErrCaught,
-		functions.ErrObjectDamaged, functions.ErrServerOutdated, functions.ErrDuplicateInstance, functions.ErrInstanceLate, functions.ErrBadNonce, functions.ErrEnrolmentReplayed, functions.ErrAgentOutdated, functions.ErrOtherServer, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
+		functions.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrNoAnswer, functions.ErrReceiptNotMade, functions.ErrDirectivesChanged,
+		functions.ErrFileChanged, functions.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch,
+		functions.ErrAgentState, functions.ErrCaught, functions.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
+		functions.ErrDuplicateInstance, functions.ErrInstanceLate, functions.ErrBadNonce, functions.ErrEnrolmentReplayed, functions.ErrAgentOutdated,
+		functions.ErrOtherServer,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}
