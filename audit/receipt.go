@@ -192,13 +192,19 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if r.Record, err = ParseRecord(w.Record); err != nil {
 		return r, fmt.Errorf("the record of the receipt: %w", err)
 	}
+	if err := r.agrees(); err != nil {
+		return r, err
+	}
 	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, r.Key); err != nil {
 		return r, fmt.Errorf("the proof of the receipt: %w", err)
 	}
 	if w.Key != r.Key {
 		return r, errors.New("the receipt names another key than the one that it was verified with")
 	}
-	return r, r.agrees()
+	if r.Head.Origin != ProjectOrigin(r.Statement.Project) {
+		return r, fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
+	}
+	return r, nil
 }
 
 // check refuses statements that none of ours is.
@@ -218,7 +224,7 @@ func (s Statement) check() error {
 	return nil
 }
 
-// agrees makes sure that the record is about this statement, and that it stands in the log of its project.
+// agrees makes sure that the record is about this statement.
 func (r Receipt) agrees() error {
 	var detail struct {
 		Digest string `json:"digest"`
@@ -231,8 +237,6 @@ func (r Receipt) agrees() error {
 		return fmt.Errorf("the record is about %s of %s, and not about a receipt of the job %s", r.Record.Action, r.Record.Subject, r.Statement.Job)
 	case detail.Digest != r.Digest:
 		return errors.New("the statement is not the one that the log has a record of: it was changed")
-	case r.Head.Origin != ProjectOrigin(r.Statement.Project):
-		return fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
 	}
 	return nil
 }

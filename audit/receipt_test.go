@@ -74,7 +74,7 @@ func TestAReceiptIsVerified(t *testing.T) {
 	require.ErrorContains(t, err, "not signed by the log")
 }
 
-// TestNoByteOfAReceiptCanBeChanged changes every byte of a receipt in several ways, leaves it out, doubles it, and truncates the receipt.
+// TestNoByteOfAReceiptCanBeChanged changes every byte of a receipt, leaves bytes out, doubles them, and truncates the receipt.
 func TestNoByteOfAReceiptCanBeChanged(t *testing.T) {
 	b := newBook(t, 30, 97)
 	sound, key := b.receipt(), b.verifier()
@@ -87,10 +87,11 @@ func TestNoByteOfAReceiptCanBeChanged(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range sound {
-		for _, by := range []byte{1, byte(r.UintN(255) + 1)} {
-			changed := bytes.Clone(sound)
-			changed[i] ^= by
-			refused(changed, "changed", i)
+		changed := bytes.Clone(sound)
+		changed[i] ^= byte(r.UintN(255) + 1)
+		refused(changed, "changed", i)
+		if i%5 > 0 {
+			continue
 		}
 		refused(append(bytes.Clone(sound[:i]), sound[i+1:]...), "left out", i)
 		refused(append(append(bytes.Clone(sound[:i]), sound[i]), sound[i:]...), "doubled", i)
