@@ -346,6 +346,15 @@ func TestStartRefuses(t *testing.T) {
 	})
 }
 
+// writeProgram writes a program that can be started at once. A process that another test starts meanwhile would hold the file open for writing
+// until it runs its own program, and until then the kernel says "text file busy".
+func writeProgram(t *testing.T, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o700))
+}
+
 func TestOldVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	for version, fits := range map[string]bool{
@@ -353,8 +362,8 @@ func TestOldVersionIsRefused(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		script := fmt.Sprintf("#!/bin/sh\necho 'postgres (PostgreSQL) %s'\n", version)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres"), []byte(script), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "initdb"), nil, 0o700))
+		writeProgram(t, filepath.Join(dir, "postgres"), script)
+		writeProgram(t, filepath.Join(dir, "initdb"), "")
 		_, err := devdb.FindBinaries(t.Context(), dir, 0)
 		if fits {
 			require.NoError(t, err, version)
