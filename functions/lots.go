@@ -20,7 +20,8 @@ const (
 	idleFresh = 200 * time.Millisecond
 	// forgetEvery is how often at most a server that is full looks for what it may forget.
 	forgetEvery = time.Second
-	// maxUndrawn is how many shards at most a server remembers that wait for those that were drawn. Of more all are for whoever asks.
+	// maxUndrawn is how many shards at most a server remembers that wait for those that were drawn. Of more, those of the project that has
+	// the most are for whoever asks.
 	maxUndrawn = 1 << 18
 	// minDrawn is about how many shards it is drawn at least at a time, and drawnFor from how many times as many as one asks for: of twice as
 	// many as come to it hardly ever too few are for it. At most it is drawnFrom.
@@ -40,6 +41,12 @@ type waitingShard struct {
 	since, last time.Time
 }
 
+// waitingJob are the shards of a job that wait.
+type waitingJob struct {
+	project uuid.UUID
+	shards  map[int64]waitingShard
+}
+
 // drawStage is how many attempts a shard wants and has.
 type drawStage struct{ wanted, attempts int64 }
 
@@ -48,13 +55,14 @@ type undrawn struct {
 	mu     sync.Mutex
 	denied map[uuid.UUID]bool       // agents that the last try found something for, had it not been drawn for others
 	idle   map[uuid.UUID]idleOwners // by job
-	jobs   map[uuid.UUID]map[int64]waitingShard
-	shards int       // in all jobs
-	forgot time.Time // when it last looked for what nobody asks for any more
+	jobs   map[uuid.UUID]waitingJob
+	kept   map[uuid.UUID]int // shards, by project
+	shards int               // in all jobs
+	forgot time.Time         // when it last looked for what nobody asks for any more
 }
 
 func newUndrawn() *undrawn {
-	return &undrawn{denied: map[uuid.UUID]bool{}, idle: map[uuid.UUID]idleOwners{}, jobs: map[uuid.UUID]map[int64]waitingShard{}}
+	return &undrawn{denied: map[uuid.UUID]bool{}, idle: map[uuid.UUID]idleOwners{}, jobs: map[uuid.UUID]waitingJob{}, kept: map[uuid.UUID]int{}}
 }
 
 // owners are those that are remembered, if they were read lately.
@@ -112,52 +120,84 @@ func (s *Service) drawnAgain(agent uuid.UUID) <-chan time.Time {
 func (s *Service) drawEvery() time.Duration { return max(1, s.shareWait/drawParts) }
 
 // waited is for how long a shard has waited for others than those who ask for it, this time included. known is false where there are too many
-// to remember.
-func (u *undrawn) waited(job uuid.UUID, n int64, stage drawStage, now time.Time) (_ time.Duration, known bool) {
+// of the project to remember.
+func (u *undrawn) waited(project, job uuid.UUID, n int64, stage drawStage, now time.Time) (_ time.Duration, known bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	w, found := u.jobs[job][n]
+	w, found := u.jobs[job].shards[n]
 	if !found && u.shards >= maxUndrawn {
 		if now.Sub(u.forgot) >= forgetEvery {
 			u.forget(now)
 		}
-		if u.shards >= maxUndrawn {
+		if u.shards >= maxUndrawn && !u.makeRoom(project) {
 			return 0, false
 		}
 	}
 	if !found {
 		u.shards++
+		u.kept[project]++
 	}
 	if !found || w.stage != stage || now.Sub(w.last) > handsSeen {
 		w = waitingShard{stage: stage, since: now}
 	}
 	w.last = now
-	if u.jobs[job] == nil {
-		u.jobs[job] = map[int64]waitingShard{}
+	if u.jobs[job].shards == nil {
+		u.jobs[job] = waitingJob{project: project, shards: map[int64]waitingShard{}}
 	}
-	u.jobs[job][n] = w
+	u.jobs[job].shards[n] = w
 	return now.Sub(w.since), true
 }
 
 // forget drops the shards that were not asked for lately. The caller holds the lock.
 func (u *undrawn) forget(now time.Time) {
 	u.forgot = now
-	for job, shards := range u.jobs {
-		for n, w := range shards {
+	for job, waiting := range u.jobs {
+		for n, w := range waiting.shards {
 			if now.Sub(w.last) > handsSeen {
-				delete(shards, n)
-				u.shards--
+				delete(waiting.shards, n)
+				u.dropped(waiting.project, 1)
 			}
 		}
-		if len(shards) == 0 {
+		if len(waiting.shards) == 0 {
 			delete(u.jobs, job)
 		}
 	}
 }
 
+func (u *undrawn) dropped(project uuid.UUID, shards int) {
+	u.shards -= shards
+	if u.kept[project] -= shards; u.kept[project] == 0 {
+		delete(u.kept, project)
+	}
+}
+
+// makeRoom forgets the largest job of the project that has the most shards, unless that is this project: what one project has waiting does
+// not open the shards of others to whoever asks. The caller holds the lock.
+func (u *undrawn) makeRoom(project uuid.UUID) bool {
+	most := project
+	for p, n := range u.kept {
+		if n > u.kept[most] {
+			most = p
+		}
+	}
+	if most == project {
+		return false
+	}
+	var largest uuid.UUID
+	for job, waiting := range u.jobs {
+		if waiting.project == most && len(waiting.shards) > len(u.jobs[largest].shards) {
+			largest = job
+		}
+	}
+	u.dropped(most, len(u.jobs[largest].shards))
+	delete(u.jobs, largest)
+	return true
+}
+
 // lots say which shards of a job are for an owner.
 type lots struct {
 	verify.OwnerLots
+	project uuid.UUID
 	owners  []string // that have nothing to do
 	undrawn *undrawn
 	each    time.Duration // how long a shard waits before it is for twice as many
@@ -200,7 +240,7 @@ func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent u
 	if own == "" {
 		own = agent.String()
 	}
-	l := &lots{OwnerLots: verify.NewOwnerLots(idle.Secret, by.JobID.String(), own, idle.Owners), owners: idle.Owners, undrawn: s.undrawn, each: s.drawEvery(), initial: policy.Initial()}
+	l := &lots{OwnerLots: verify.NewOwnerLots(idle.Secret, by.JobID.String(), own, idle.Owners), project: by.ProjectID, owners: idle.Owners, undrawn: s.undrawn, each: s.drawEvery(), initial: policy.Initial()}
 	if l.Alone(1) {
 		return nil, nil
 	}
@@ -222,7 +262,7 @@ func (l *lots) mine(job uuid.UUID, r drawnRow, now time.Time) bool {
 	if l.Drawn(r.Number, width) {
 		return true
 	}
-	waited, known := l.undrawn.waited(job, r.Number, drawStage{wanted: r.Wanted, attempts: r.Attempts}, now)
+	waited, known := l.undrawn.waited(l.project, job, r.Number, drawStage{wanted: r.Wanted, attempts: r.Attempts}, now)
 	if known && !l.Drawn(r.Number, verify.DrawWidth(width, waited, l.each)) {
 		l.denied = true
 		return false

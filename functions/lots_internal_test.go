@@ -12,11 +12,11 @@ import (
 // asked for in a while; and of more than a server remembers all are for whoever asks.
 func TestAServerRemembersWhatWaits(t *testing.T) {
 	t.Parallel()
-	u, job, other := newUndrawn(), uuid.New(), uuid.New()
+	u, project, job, other := newUndrawn(), uuid.New(), uuid.New(), uuid.New()
 	begin := time.Now()
 	stage := drawStage{wanted: 2}
 	at := func(after time.Duration, job uuid.UUID, n int64, stage drawStage) (time.Duration, bool) {
-		return u.waited(job, n, stage, begin.Add(after))
+		return u.waited(project, job, n, stage, begin.Add(after))
 	}
 	for _, step := range []struct {
 		after time.Duration
@@ -49,6 +49,34 @@ func TestAServerRemembersWhatWaits(t *testing.T) {
 	require.Equal(t, time.Second, waited)
 	_, known = at(later+2*time.Second+handsSeen, other, maxUndrawn+1, stage)
 	require.True(t, known, "the others were not asked for in a while")
+}
+
+// TestOneProjectDoesNotEndTheDrawForOthers: a project that has filled the server's memory loses it to one that has less.
+func TestOneProjectDoesNotEndTheDrawForOthers(t *testing.T) {
+	t.Parallel()
+	u, hog, other, small, large, victim := newUndrawn(), uuid.New(), uuid.New(), uuid.New(), uuid.New(), uuid.New()
+	now, stage := time.Now(), drawStage{wanted: 2}
+	for n := range int64(maxUndrawn) {
+		job := large
+		if n%4 == 0 {
+			job = small
+		}
+		_, known := u.waited(hog, job, n, stage, now)
+		require.True(t, known)
+	}
+	_, known := u.waited(hog, small, maxUndrawn, stage, now)
+	require.False(t, known, "its own shards are for whoever asks")
+	_, known = u.waited(other, victim, 1, stage, now)
+	require.True(t, known)
+	waited, known := u.waited(other, victim, 1, stage, now.Add(time.Second))
+	require.True(t, known)
+	require.Equal(t, time.Second, waited)
+	require.Equal(t, maxUndrawn/4+1, u.shards, "the largest job of the project that had the most was forgotten")
+	require.Equal(t, map[uuid.UUID]int{hog: maxUndrawn / 4, other: 1}, u.kept)
+	u.forget(now.Add(time.Second + 2*handsSeen))
+	require.Empty(t, u.jobs)
+	require.Empty(t, u.kept)
+	require.Zero(t, u.shards)
 }
 
 func TestAServerReadsNowAndThenWhoIsThere(t *testing.T) {
