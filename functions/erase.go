@@ -31,8 +31,8 @@ const (
 	eraseBatch = 1000
 	// eraseLeaseBatch is the same for leases, each of which has submissions.
 	eraseLeaseBatch = 200
-	// eraseOnceMore is longer than anything may take that was under way when the job went.
-	eraseOnceMore = time.Hour
+	// EraseOnceMore is longer than anything may take that was under way when the job went.
+	EraseOnceMore = time.Hour
 )
 
 var (
@@ -180,7 +180,7 @@ func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args EraseArgs) (m
 	if _, err := store.Exec(ctx, server, store.UncountKept, args.Project, had.Results, had.Events); err != nil {
 		return false, err
 	}
-	return false, s.queue.Enqueue(ctx, server, EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(eraseOnceMore)})
+	return false, s.queue.Enqueue(ctx, server, EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(EraseOnceMore)})
 }
 
 // notDeleted refuses what is asked of a job that is being deleted.

@@ -368,7 +368,7 @@ func TestAStepThatAnotherClockPutOffIsWorked(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
 	snoozed, failed := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}
-	patient, tried := functions.CancelArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}
+	patient, tried, once := functions.CancelArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}, functions.EraseArgs{Job: uuid.New()}
 	later := func(step functions.Step, state, pause string, failures int) {
 		require.NoError(t, s.Control(t.Context(), func(tx pgx.Tx) error {
 			if err := q.Enqueue(t.Context(), tx, step); err != nil {
@@ -383,13 +383,14 @@ func TestAStepThatAnotherClockPutOffIsWorked(t *testing.T) {
 	later(failed, "retryable", "1 hour", 2)
 	later(patient, "scheduled", "110 seconds", 0)
 	later(tried, "retryable", "5 minutes", 9)
+	later(once, "scheduled", "1 hour", 0)
 	r := &recorder{}
 	work(t, q, r, queue.Options{ServerID: "one"})
 	testenv.Eventually(t, func() bool { return r.count(snoozed) == 1 && r.count(failed) == 1 }, "steps that were put off too far are worked")
 	var waiting int
 	require.NoError(t, s.Pool.QueryRow(t.Context(), "select count(*) from river.river_job where kind = any($1) and scheduled_at > now()",
-		[]string{patient.Kind(), tried.Kind()}).Scan(&waiting))
-	require.Equal(t, 2, waiting)
+		[]string{patient.Kind(), tried.Kind(), once.Kind()}).Scan(&waiting))
+	require.Equal(t, 3, waiting)
 }
 
 func TestAServerThatStopsLetsItsStepsGo(t *testing.T) {
