@@ -66,7 +66,7 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject("insert into partials (job_id, run, level, number, count) values ($1, 9, 9, 9, 0) on conflict do nothing", job.ID)
 	w.inProject("insert into flags (id, job_id, kind, scope, item) values (gen_random_uuid(), $1::uuid, 'mismatch', 'job:' || $1::uuid, 'filled')", job.ID)
 	w.inProject("insert into module_runs (id, module, digest, kind, phase, job_id, aggregation, class, started_at, ended_at, wall_ns, fuel, fuel_most, memory, in_lines, in_bytes, out_lines, out_bytes) values (gen_random_uuid(), 'm', repeat('0', 64), 'aggregator', 'fold', $1, 9, 'trap', now(), now(), 0, 0, 0, 0, 0, 0, 0, 0)", job.ID)
-	w.inProject("insert into receipts (job_id, run, asked_by) values ($1, 9, 'x') on conflict do nothing", job.ID)
+	w.inProject("insert into receipts (job_id, run, asked_by, making) values ($1, 9, 'x', true) on conflict do nothing", job.ID)
 	for _, table := range w.tablesOfJobs() {
 		require.Positive(w.t, w.rowsOf(table, job.ID), "the test covers %s", table)
 	}

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -63,6 +64,7 @@ type JobReceipt struct {
 
 type receiptRow struct {
 	Leaves    int64
+	Making    bool
 	Statement *string
 	Record    *string
 	AskedBy   string
@@ -75,20 +77,30 @@ type receiptRow struct {
 func (r receiptRow) receipt(job uuid.UUID) JobReceipt {
 	made := JobReceipt{Job: job, State: ReceiptMaking, Done: r.Leaves, Shards: r.Accepted, AskedBy: r.AskedBy, AskedAt: r.AskedAt, MadeAt: r.MadeAt}
 	switch {
+	case r.Making:
 	case r.Leaf != nil:
 		made.State = ReceiptMade
-	case r.MadeAt != nil:
+	default:
 		made.State = ReceiptSealing
 	}
 	return made
 }
 
-// MakeReceipt asks for the receipt of a job that has ended. One that was made is made anew; asking while it is made is harmless.
+// ReceiptEvery is for how long a receipt that was made is not made anew, unless the job was aggregated again meanwhile.
+const ReceiptEvery = time.Minute
+
+// MakeReceipt asks for the receipt of a job that has ended. One that was made more than ReceiptEvery ago is made anew, and is there until the new
+// one is; asking while it is made is harmless.
 func (s *Service) MakeReceipt(ctx context.Context, by Principal, project, job uuid.UUID) (r JobReceipt, err error) {
 	err = s.project(ctx, project, func(tx *store.Tx) error {
 		state, found, err := store.Value[JobState](ctx, tx, store.LockJob, job)
 		if err != nil || !found || state == JobDeleting {
 			return orNotFound(err, "job", job)
+		}
+		if state == JobCancelled {
+			gone := ErrNoAnswer.with("the job %s was cancelled: it has no answer that a receipt could be about", job)
+			gone.Hint = "run it again: ostraka job rerun JOB"
+			return gone
 		}
 		if state != JobFinished && state != JobFailed {
 			return ErrNoAnswer.with("the job %s is %s: there is no answer yet that a receipt could be about", job, state)
@@ -97,7 +109,7 @@ func (s *Service) MakeReceipt(ctx context.Context, by Principal, project, job uu
 		if err != nil {
 			return err
 		}
-		_, begun, err := store.Value[uuid.UUID](ctx, tx, store.BeginReceipt, job, current.Run, by.Actor())
+		_, begun, err := store.Value[uuid.UUID](ctx, tx, store.BeginReceipt, job, current.Run, by.Actor(), ReceiptEvery)
 		if err != nil {
 			return err
 		}
@@ -173,6 +185,9 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 		return nil, err
 	}
 	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if err := notDeleted(ctx, tx, job); err != nil {
+			return err
+		}
 		row, found, err := store.One[receiptRow](ctx, tx, store.GetReceipt, job)
 		if err != nil {
 			return err
@@ -333,8 +348,8 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args ReceiptArgs,
 			return said, err
 		}
 	}
-	said.Answer = answerStated(job.Aggregate)
-	return said, nil
+	said.Answer, err = answerStated(job.Aggregate)
+	return said, err
 }
 
 // canonicalPart is a part of a statement; of a long one it says the digest.
@@ -349,22 +364,26 @@ func canonicalPart(part any) (json.RawMessage, error) {
 	return text, nil
 }
 
-// answerStated is nil where a job folds nothing.
-func answerStated(a *Aggregate) *auditlog.AnswerStated {
+// answerStated is nil where a job folds nothing. A module may print its answer with white space, which no document of ours has.
+func answerStated(a *Aggregate) (*auditlog.AnswerStated, error) {
 	if a == nil || a.Preview != nil {
-		return nil
+		return nil, nil //nolint:nilnil // as said
 	}
 	said := &auditlog.AnswerStated{Count: a.Count, Digest: a.Object, Rows: a.RowsObject}
 	if a.Object == "" {
-		said.Digest = auditlog.DigestOf(a.Value)
-		if len(a.Value) <= auditlog.MaxReceiptValue {
-			said.Value = a.Value
+		var value bytes.Buffer
+		if err := json.Compact(&value, a.Value); err != nil {
+			return nil, fmt.Errorf("the answer: %w", err)
+		}
+		said.Digest = auditlog.DigestOf(value.Bytes())
+		if value.Len() <= auditlog.MaxReceiptValue {
+			said.Value = value.Bytes()
 		}
 	}
 	if len(a.Rows) > 0 {
 		said.Rows = auditlog.DigestOf(a.Rows)
 	}
-	return said
+	return said, nil
 }
 
 // ReceiptBytes yields a receipt, with the lines of its shards if they are wanted, some bytes at a time.

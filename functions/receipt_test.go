@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
 )
 
 // makeReceipt asks for the receipt of a job, and makes it.
@@ -50,6 +51,12 @@ func (w *world) receipt(job uuid.UUID) (r audit.Receipt, shards []audit.ShardLin
 	require.Equal(w.t, r.Statement.Shards.Root, hex.EncodeToString(root[:]), "the tree is that of the lines")
 	require.Equal(w.t, r.Statement.Shards.Accepted, peaks.Size())
 	return r, shards
+}
+
+// age has the receipt of a job made long ago.
+func (w *world) age(job uuid.UUID) {
+	w.t.Helper()
+	w.exec("update receipts set made_at = made_at - interval '1 hour' where job_id = $1", job)
 }
 
 // agreed runs a job of that many shards to its end.
@@ -119,15 +126,16 @@ func TestAReceiptIsOfAJobThatHasEnded(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
 	require.ErrorIs(t, err, functions.ErrNoAnswer)
-	for _, err := range w.ReceiptBytes(t.Context(), w.project, job.ID, false) {
-		require.ErrorIs(t, err, functions.ErrReceiptNotMade)
-	}
+	require.ErrorIs(t, firstError(w.ReceiptBytes(t.Context(), w.project, job.ID, false)), functions.ErrReceiptNotMade)
+	requireCode(t, firstError(w.ReceiptBytes(t.Context(), w.project, uuid.New(), false)), "not_found")
 	_, err = w.DeleteJob(t.Context(), w.by, w.project, job.ID)
 	require.NoError(t, err)
 	_, err = w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
 	require.ErrorIs(t, err, functions.ErrJobDeleted)
 	_, err = w.GetReceipt(t.Context(), w.project, job.ID)
 	require.ErrorIs(t, err, functions.ErrJobDeleted)
+	require.ErrorIs(t, firstError(w.ReceiptBytes(t.Context(), w.project, job.ID, false)), functions.ErrJobDeleted)
+	require.Equal(t, partition.MaxShards, audit.MaxReceiptShards, "whatever the number of shards")
 }
 
 // TestAReceiptOutlivesItsRecord: the log may be pruned, and the receipt proves what it has proved.
@@ -153,10 +161,17 @@ func TestAReceiptIsMadeAnew(t *testing.T) {
 	job := w.agreed(3)
 	w.makeReceipt(job.ID)
 	first, _ := w.receipt(job.ID)
-	_, err := w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
+	again, err := w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
 	require.NoError(t, err)
-	_, err = w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
-	require.NoError(t, err)
+	require.Equal(t, functions.ReceiptMade, again.State, "it was made a moment ago")
+	w.age(job.ID)
+	for range 2 {
+		again, err = w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
+		require.NoError(t, err)
+		require.Equal(t, functions.ReceiptMaking, again.State)
+		before, _ := w.receipt(job.ID)
+		require.Equal(t, first.Digest, before.Digest, "what was made is there until the new one is")
+	}
 	_, _, err = w.Reaggregate(t.Context(), w.by, w.project, job.ID, functions.NewAggregation{Module: "count"}, functions.Idempotency{})
 	require.NoError(t, err)
 	w.settleAll()
@@ -177,6 +192,7 @@ func TestMakingAReceiptMayBeCutOffAnywhere(t *testing.T) {
 	w.makeReceipt(job.ID)
 	quiet, lines := w.receipt(job.ID)
 	require.Len(t, lines, 1030)
+	w.age(job.ID)
 	w.cutOff(uuid.Nil, func() error {
 		_, err := w.MakeReceipt(t.Context(), w.by, w.project, job.ID)
 		return err

@@ -8,8 +8,9 @@ create table receipts (
     last_shard bigint not null default -1,    -- up to which the tree over the accepted shards has grown
     leaves     bigint not null default 0,
     peaks      bytea[] not null default '{}', -- the roots of the complete subtrees, see audit.Peaks
-    record_seq bigint,                        -- of the log; null: not made yet
+    record_seq bigint,                        -- of the log; null: none was made yet
     record     text,
     statement  text check (length(statement) <= 49152),
-    made_at    timestamptz
+    made_at    timestamptz,                   -- of the newest that was made
+    making     boolean not null               -- whether one is being made; what was made before is there until it is
 );

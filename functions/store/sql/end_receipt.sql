@@ -1,1 +1,1 @@
-update receipts set statement = $2, record_seq = $3, record = $4, made_at = now() where job_id = $1
+update receipts set statement = $2, record_seq = $3, record = $4, made_at = now(), making = false where job_id = $1
