@@ -88,14 +88,25 @@ func (k Key) Sign(c Checkpoint) ([]byte, error) {
 	return text, nil
 }
 
+// CheckVerifier says what is wrong with the text of a log's key, if something is.
+func CheckVerifier(text string) error {
+	if _, err := note.NewVerifier(strings.TrimSpace(text)); err != nil {
+		return fmt.Errorf("the key %q of the log cannot be read: it looks like NAME+8 HEX DIGITS+BASE64 (`ostraka audit checkpoint` shows it)", text)
+	}
+	return nil
+}
+
 // Open verifies a signed checkpoint with the verifier of its log.
 func Open(text []byte, verifier string) (Checkpoint, error) {
 	if len(text) > MaxCheckpointBytes {
 		return Checkpoint{}, fmt.Errorf("a checkpoint of %d bytes: one has at most %d", len(text), MaxCheckpointBytes)
 	}
+	if err := CheckVerifier(verifier); err != nil {
+		return Checkpoint{}, err
+	}
 	v, err := note.NewVerifier(strings.TrimSpace(verifier))
 	if err != nil {
-		return Checkpoint{}, fmt.Errorf("the key %q of the log cannot be read: it looks like NAME+8 HEX DIGITS+BASE64 (`ostraka audit checkpoint` shows it)", verifier)
+		return Checkpoint{}, fmt.Errorf("reading the key of the log: %w", err)
 	}
 	c, rest, signed, err := log.ParseCheckpoint(text, v.Name(), v)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -22,6 +23,8 @@ const (
 	MaxReceiptPart = 4 << 10
 	// MaxStatementBytes is how long all of the statement may be.
 	MaxStatementBytes = 48 << 10
+	// MaxReceiptShards is how many shards a job may have that a receipt is about.
+	MaxReceiptShards = 10_000_000
 	// MaxShardLine is how long the line of one shard may be, in bytes.
 	MaxShardLine = 4 << 10
 	// MaxShardAgents is how many agents the line of a shard names: more that agree speak for the result no louder.
@@ -195,11 +198,14 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if err := r.agrees(); err != nil {
 		return r, err
 	}
+	if w.Key != r.Key {
+		return r, fmt.Errorf("it says that the key of its log is %q, and the key to verify with is %q", w.Key, r.Key)
+	}
 	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, r.Key); err != nil {
 		return r, fmt.Errorf("the proof of the receipt: %w", err)
 	}
-	if w.Key != r.Key {
-		return r, errors.New("the receipt names another key than the one that it was verified with")
+	if strings.Count(w.Proof, "\n\u2014 ") != 1 {
+		return r, errors.New("the checkpoint of the receipt has signatures of others, which nothing vouches for")
 	}
 	if r.Head.Origin != ProjectOrigin(r.Statement.Project) {
 		return r, fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
@@ -214,10 +220,16 @@ func (s Statement) check() error {
 		return fmt.Errorf("it is of version %d: this program reads version %d", s.V, receiptVersion)
 	case !isDigest(s.Shards.Root) || !isDigest(s.Function.Digest):
 		return errors.New("a digest in it is none")
-	case s.Shards.Accepted < 0 || s.Shards.Failed < 0 || s.Shards.Accepted+s.Shards.Failed > s.Shards.Total:
+	case s.Shards.Total < 0 || s.Shards.Total > MaxReceiptShards:
+		return fmt.Errorf("it is about %d shards: a job has at most %d", s.Shards.Total, MaxReceiptShards)
+	case s.Shards.Accepted < 0 || s.Shards.Failed < 0 || s.Shards.Accepted > s.Shards.Total || s.Shards.Failed > s.Shards.Total-s.Shards.Accepted:
 		return errors.New("its counts of shards contradict each other")
 	case s.Answer == nil:
 		return nil
+	case s.Answer.Count != s.Shards.Accepted:
+		return fmt.Errorf("its answer is made of %d results, and %d shards were accepted", s.Answer.Count, s.Shards.Accepted)
+	case !isDigest(s.Answer.Digest) || s.Answer.Rows != "" && !isDigest(s.Answer.Rows):
+		return errors.New("a digest in it is none")
 	case s.Answer.Value != nil && DigestOf(s.Answer.Value) != s.Answer.Digest:
 		return errors.New("its answer is not the one whose digest it gives")
 	}

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestAReceiptIsVerified(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, r.OwnKey, "whoever made the receipt has made the key as well")
 	_, err = audit.OpenReceipt(text, newBook(t, 1, 1).verifier())
-	require.ErrorContains(t, err, "not signed by the log")
+	require.ErrorContains(t, err, "the key to verify with is")
 }
 
 // TestNoByteOfAReceiptCanBeChanged changes every byte of a receipt, leaves bytes out, doubles them, and truncates the receipt.
@@ -115,11 +116,27 @@ func TestAReceiptThatTheLogDoesNotVouchForIsRefused(t *testing.T) {
 		"another answer than its hash": {func(s *audit.Statement, _ *audit.Record) { s.Answer.Value = json.RawMessage(`{"n":4}`) }, "its answer is not the one"},
 		"no digest of the function":    {func(s *audit.Statement, _ *audit.Record) { s.Function.Digest = strings.ToUpper(digestOfNothing) }, "a digest in it is none"},
 		"more shards than there are":   {func(s *audit.Statement, _ *audit.Record) { s.Shards.Failed = 2 }, "counts of shards"},
+		"shards that overflow": {func(s *audit.Statement, _ *audit.Record) {
+			s.Shards.Accepted, s.Shards.Failed, s.Shards.Total = math.MaxInt64, math.MaxInt64, -1
+		}, "it is about -1 shards"},
+		"more shards than any job has":   {func(s *audit.Statement, _ *audit.Record) { s.Shards.Total = audit.MaxReceiptShards + 1 }, "at most 10000000"},
+		"an answer of other results":     {func(s *audit.Statement, _ *audit.Record) { s.Answer.Count = 999 }, "its answer is made of 999 results"},
+		"further results without digest": {func(s *audit.Statement, _ *audit.Record) { s.Answer.Rows = "forged" }, "a digest in it is none"},
 	} {
 		b := newBook(t, 10, 97)
 		_, err := audit.OpenReceipt(b.receipt(c.change), b.verifier())
 		require.ErrorContains(t, err, c.want, name)
 	}
+}
+
+// TestNoSignatureIsAddedToAReceipt: nothing vouches for what others have signed beside the log.
+func TestNoSignatureIsAddedToAReceipt(t *testing.T) {
+	b := newBook(t, 10, 97)
+	sound := b.receipt()
+	more := bytes.Replace(sound, []byte(`","key":"`), []byte("\u2014 somebody AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\\n"+`","key":"`), 1)
+	require.NotEqual(t, sound, more)
+	_, err := audit.OpenReceipt(more, b.verifier())
+	require.ErrorContains(t, err, "signatures of others")
 }
 
 func TestAReceiptHasBounds(t *testing.T) {

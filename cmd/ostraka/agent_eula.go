@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ type agreer struct {
 }
 
 // ask shows the text and asks, where there is somebody to ask. An owner who names a version has read it.
-func (a agreer) ask(_ context.Context, d eula.Document) (bool, error) {
+func (a agreer) ask(ctx context.Context, d eula.Document) (bool, error) {
 	if a.version != "" {
 		if a.version != d.Version {
 			return false, &exitError{
@@ -39,7 +38,7 @@ func (a agreer) ask(_ context.Context, d eula.Document) (bool, error) {
 		return false, nil
 	}
 	fmt.Fprintf(t.talk, "\nDo you accept version %s? Type yes or no: ", d.Version)
-	line, err := bufio.NewReader(t.in).ReadString('\n')
+	line, err := t.answerTo(ctx)
 	if err != nil {
 		return false, fmt.Errorf("reading your answer: %w", err)
 	}

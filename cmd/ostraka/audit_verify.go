@@ -18,11 +18,12 @@ import (
 
 func newAuditCheckpoint(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
+	var keyOnly bool
 	cmd := &cobra.Command{
 		Use: "checkpoint", Short: "Print the newest signed head of the log", Args: arguments(0),
 		Long: `Print the newest signed head of the log. Keep it where the server's operator has no access: a log that does not
 grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. The key to verify with goes to stderr.`,
-		Example: "  ostraka audit checkpoint > head.txt",
+		Example: "  ostraka audit checkpoint > head.txt\n  ostraka audit checkpoint --key-only > log.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {
 				return err
@@ -36,6 +37,10 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 				return explain("getting the checkpoint", err)
 			}
 			head := doc.Value
+			if keyOnly {
+				t.put("%s\n", head.Key)
+				return nil
+			}
 			if head.Size == 0 {
 				t.say("nothing is sealed yet: try again in some seconds")
 			} else if _, err := audit.Open([]byte(head.Checkpoint), head.Key); err != nil {
@@ -50,6 +55,7 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 		},
 	}
 	output.register(cmd.Flags())
+	cmd.Flags().BoolVar(&keyOnly, "key-only", false, "print the log's key alone, to verify with later")
 	return cmd
 }
 

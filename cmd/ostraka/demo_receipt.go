@@ -41,7 +41,7 @@ func (d *demo) receipt(ctx context.Context, job client.Job) (r *demoReceipt, err
 		return nil, explain("getting the log's key", err)
 	}
 	if err := makeReceipt(ctx, d.t, d.c, job.ID); err != nil {
-		return nil, explain("making the receipt", err)
+		return nil, err
 	}
 	var text bytes.Buffer
 	if err := writeReceipt(ctx, &text, d.c, job.ID, true); err != nil {

@@ -18,7 +18,7 @@ read from then on; the server removes it page by page. Its objects go when nothi
 for a day. What agents and their owners have earned stays, and the audit log says that the job was
 deleted, and by which key. There is no archive: fetch what you want to keep first, with ostraka job results.`,
 		func(ctx context.Context, c *connection, id uuid.UUID) error {
-			if err := t.confirm(yes, "deleting job "+id.String()); err != nil {
+			if err := t.confirm(ctx, yes, "deleting job "+id.String()); err != nil {
 				return err
 			}
 			doc, err := answer.Read[client.Job](c.DeleteJob(ctx, c.project, id))

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,7 +34,7 @@ server making it, and the same command goes on waiting.`,
 				return err
 			}
 			if err := makeReceipt(cmd.Context(), t, c, id); err != nil {
-				return explain("making the receipt", err)
+				return err
 			}
 			return writeReceipt(cmd.Context(), t.out, c, id, !summary)
 		},
@@ -44,6 +46,10 @@ server making it, and the same command goes on waiting.`,
 // makeReceipt has a receipt made, and waits until it is.
 func makeReceipt(ctx context.Context, t *terminal, c *connection, job uuid.UUID) error {
 	doc, err := answer.Read[client.JobReceipt](c.MakeReceipt(ctx, c.project, job, &client.MakeReceiptParams{}))
+	var refused *answer.Error
+	if errors.As(err, &refused) && refused.HTTPStatus == http.StatusForbidden { // who may only read waits for what others have asked for
+		doc, err = answer.Read[client.JobReceipt](c.GetReceipt(ctx, c.project, job))
+	}
 	bar := newProgress(t, "receipt")
 	defer bar.finish()
 	tick := time.NewTicker(receiptPoll)
@@ -56,11 +62,11 @@ func makeReceipt(ctx context.Context, t *terminal, c *connection, job uuid.UUID)
 			bar.update(doc.Value.Done, doc.Value.Shards)
 			tries.reset()
 		case !answer.Temporary(err) || !tries.again(ctx):
-			return err
+			return explain("making the receipt", err)
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return &exitError{code: exitInterrupted, err: errors.New("interrupted: the server goes on making the receipt"), hint: "the same command goes on waiting for it"}
 		case <-tick.C:
 		}
 		doc, err = answer.Read[client.JobReceipt](c.GetReceipt(ctx, c.project, job))

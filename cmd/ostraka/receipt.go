@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -11,11 +10,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/audit"
-	"github.com/ostraka/ostraka/client"
 )
 
 func newReceipt(t *terminal) *cobra.Command {
@@ -44,7 +43,12 @@ Give the key that you know of, from ostraka audit checkpoint: without it a pass 
 with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong.`,
 		Example: `  ostraka receipt verify answer.receipt --key "$(cat log.key)"
   ostraka receipt verify answer.receipt --results results.jsonl --function ./sums --reexecute 1%`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("key") && strings.TrimSpace(o.key) == "" {
+				return usageError("--key is empty: was the file that it comes from there? ostraka audit checkpoint shows the key")
+			}
+			return o.run(cmd.Context(), args[0])
+		},
 	}
 	f := cmd.Flags()
 	o.outputFlag.register(f)
@@ -59,6 +63,13 @@ type receiptReport struct {
 	Job        string          `json:"job"`
 	Project    string          `json:"project"`
 	State      string          `json:"state"`
+	Run        int             `json:"run"`
+	FinishedAt time.Time       `json:"finished_at"`
+	Partition  json.RawMessage `json:"partition"`
+	Policy     json.RawMessage `json:"policy"`
+	Validator  json.RawMessage `json:"validator,omitempty"`
+	Aggregator json.RawMessage `json:"aggregator,omitempty"`
+	Bound      json.RawMessage `json:"verification,omitempty"`
 	Function   string          `json:"function"`
 	Digest     string          `json:"function_digest"`
 	Answer     json.RawMessage `json:"answer,omitempty"`
@@ -73,6 +84,7 @@ type receiptReport struct {
 	Lines     int64    `json:"lines_checked"`
 	ByServer  int64    `json:"executed_by_server"`
 	Results   int64    `json:"results_checked"`
+	ByDigest  int64    `json:"results_without_output"` // of which the file has only the digest
 	Folded    bool     `json:"folded_again"`
 	Executed  int64    `json:"executed_again"`
 	NotProved []string `json:"not_proved"`
@@ -87,7 +99,7 @@ func (o *receiptVerifyOptions) run(ctx context.Context, path string) error {
 	}
 	report, err := o.verify(ctx, path)
 	if err != nil {
-		return err
+		return cleaned(err)
 	}
 	return o.show(report)
 }
@@ -99,6 +111,9 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 		return receiptReport{}, usageError("reading the receipt: %v", err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil || info.IsDir() {
+		return receiptReport{}, usageError("%s is no file", path)
+	}
 	in := bufio.NewReaderSize(file, audit.MaxReceiptBytes+1)
 	first, err := line(in)
 	if errors.Is(err, io.EOF) {
@@ -107,7 +122,11 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 	if err != nil {
 		return receiptReport{}, refused(fmt.Errorf("%s: %w", path, err))
 	}
-	r, err := audit.OpenReceipt(first, strings.TrimSpace(o.key))
+	key := strings.TrimSpace(o.key)
+	if err := audit.CheckVerifier(key); key != "" && err != nil {
+		return receiptReport{}, usageError("--key: %v", err)
+	}
+	r, err := audit.OpenReceipt(first, key)
 	if err != nil {
 		return receiptReport{}, refused(err)
 	}
@@ -118,9 +137,23 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 	return v.report(), nil
 }
 
+// cleaned takes out of an error what a hostile receipt may have put there for a terminal.
+func cleaned(err error) error {
+	var ended *exitError
+	if !errors.As(err, &ended) {
+		return errors.New(plain(err.Error()))
+	}
+	return &exitError{code: ended.code, err: errors.New(plain(ended.err.Error())), hint: ended.hint}
+}
+
 // refused is the end of a receipt that does not hold.
 func refused(err error) error {
 	return &exitError{code: exitFailed, err: fmt.Errorf("the receipt does not hold: %w", err)}
+}
+
+// otherResults is for results that are not those of the receipt, which may hold all the same.
+func otherResults(format string, args ...any) error {
+	return &exitError{code: exitFailed, err: fmt.Errorf("these are not the results of the receipt: "+format, args...), hint: "ostraka job results prints those of a job"}
 }
 
 // line reads a line, without its end, which it must have. io.EOF stands for the end of the file.
@@ -145,13 +178,17 @@ type receiptCheck struct {
 	peaks    audit.Peaks
 	byServer int64
 	results  int64
+	byDigest int64
 	folded   bool
 	executed int64
 }
 
 func (v *receiptCheck) run(ctx context.Context) error {
 	_, err := v.lines.Peek(1)
-	whole := err == nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return usageError("reading the receipt: %v", err)
+	}
+	whole := err == nil || v.receipt.Statement.Shards.Accepted == 0
 	if o := v.options; !whole && (o.results != "" || o.wanted()) {
 		return usageError("the receipt has no lines of shards, which --results and --reexecute are compared with: ostraka job receipt JOB, without --summary, has them")
 	}
@@ -184,7 +221,7 @@ func (v *receiptCheck) run(ctx context.Context) error {
 			return refused(fmt.Errorf("after shard %d comes shard %d of %d", last, shard.Shard, v.receipt.Statement.Shards.Total))
 		}
 		last = shard.Shard
-		drawn.see(v.peaks.Size(), shard)
+		drawn.see(shard)
 		v.peaks.Add(audit.Leaf(text))
 		if shard.Server {
 			v.byServer++
@@ -198,8 +235,11 @@ func (v *receiptCheck) run(ctx context.Context) error {
 	if v.peaks.Size() != said.Accepted || hex.EncodeToString(root[:]) != said.Root {
 		return refused(fmt.Errorf("its %d lines of shards are not the %d that the log vouches for", v.peaks.Size(), said.Accepted))
 	}
-	if v.results, v.folded, err = results.end(ctx); err != nil {
+	if v.folded, err = results.end(ctx); err != nil {
 		return err
+	}
+	if results != nil {
+		v.results, v.byDigest = results.seen, results.byDigest
 	}
 	v.executed, err = v.options.execute(ctx, v.options.terminal, v.receipt.Statement, drawn)
 	return err
@@ -208,9 +248,9 @@ func (v *receiptCheck) run(ctx context.Context) error {
 func (v *receiptCheck) report() receiptReport {
 	said := v.receipt.Statement
 	r := receiptReport{
-		Job: said.Job, Project: said.Project, State: said.State, Function: fmt.Sprintf("%s@%d", said.Function.Name, said.Function.Version), Digest: said.Function.Digest,
+		Job: said.Job, Project: said.Project, State: said.State, Run: said.Run, FinishedAt: said.FinishedAt, Partition: said.Partition, Policy: said.Policy, Validator: said.Validator, Aggregator: said.Aggregator, Bound: said.Verification, Function: fmt.Sprintf("%s@%d", said.Function.Name, said.Function.Version), Digest: said.Function.Digest,
 		Key: v.receipt.Key, KeyGiven: !v.receipt.OwnKey, Record: v.receipt.Index, LogSize: v.receipt.Head.Size, Accepted: said.Shards.Accepted, Total: said.Shards.Total,
-		Lines: v.peaks.Size(), ByServer: v.byServer, Results: v.results, Folded: v.folded, Executed: v.executed,
+		Lines: v.peaks.Size(), ByServer: v.byServer, Results: v.results, ByDigest: v.byDigest, Folded: v.folded, Executed: v.executed,
 	}
 	if said.Answer != nil {
 		r.Answer, r.AnswerHash = said.Answer.Value, said.Answer.Digest
@@ -229,11 +269,16 @@ func (v *receiptCheck) notProved() []string {
 	}
 	answered := v.receipt.Statement.Answer != nil
 	say(v.receipt.OwnKey, "that the project's log has signed it: the key is the receipt's own (give --key)")
-	say(v.peaks.Size() == 0, "what each shard gave: the receipt has no lines of shards")
+	shards := v.receipt.Statement.Shards
+	say(shards.Accepted < shards.Total, fmt.Sprintf("anything about %s without an accepted result: the answer leaves them out", count(shards.Total-shards.Accepted, "shard")))
+	say(v.peaks.Size() == 0 && shards.Accepted > 0, "what each shard gave: the receipt has no lines of shards")
 	say(v.peaks.Size() > 0 && v.results == 0, "that your results are those of the receipt (give --results)")
+	say(v.byDigest > 0, fmt.Sprintf("what %s: the results have only their digests", count(v.byDigest, "output")+" is"))
 	say(answered && !v.folded, "that the answer follows from the results: it was not folded again here")
-	say(v.executed < v.receipt.Statement.Shards.Accepted, fmt.Sprintf("that the outputs are right beyond the %s executed again here: the rest is the server's word, and its policy's", count(v.executed, "shard")))
+	say(v.executed == 0 && shards.Accepted > 0, "that the outputs are right: none was executed again here (give --reexecute and --function)")
+	say(v.executed > 0 && v.executed < shards.Accepted, fmt.Sprintf("that the outputs are right beyond the %s executed again here: the rest is the server's word, and its policy's", count(v.executed, "shard")))
 	say(true, "that agents are who the server says they are, and that audits were drawn by chance: the server's word")
+	say(true, "that it is the newest receipt of the job: one that was aggregated again has another")
 	say(true, "that nobody was shown another log: compare checkpoints with others")
 	return open
 }
@@ -248,7 +293,7 @@ func (o *receiptVerifyOptions) show(r receiptReport) error {
 	}
 	key := "the key given"
 	if !r.KeyGiven {
-		key = "the key in the receipt: " + r.Key
+		key = "the key in the receipt: " + plain(r.Key)
 	}
 	some := func(n int64, text string) string {
 		if n == 0 {
@@ -261,13 +306,17 @@ func (o *receiptVerifyOptions) show(r receiptReport) error {
 		folded = "the answer follows from the results"
 	}
 	err := printFields(o.terminal, [][2]string{
-		{"job", r.Job + ", " + r.State},
-		{"function", r.Function + ", sha256 " + r.Digest},
+		{"job", fmt.Sprintf("%s, %s %s (aggregation %d)", plain(r.Job), plain(r.State), r.FinishedAt.UTC().Format(time.RFC3339), r.Run)},
+		{"function", plain(r.Function) + ", sha256 " + r.Digest},
+		{"input", shorten(plain(string(r.Partition)))},
+		{"policy", shorten(plain(string(r.Policy)))},
+		{"verification", shorten(plain(string(r.Bound)))},
+		{"aggregator", shorten(plain(firstOf(string(r.Aggregator), "none: nothing is folded")))},
 		{"answer", shorten(plain(answer))},
 		{"log", fmt.Sprintf("record %d of %d, verified with %s", r.Record, r.LogSize, key)},
 		{"shards", fmt.Sprintf("%d of %d accepted", r.Accepted, r.Total)},
 		{"lines", some(r.Lines, fmt.Sprintf("%d are those that the log vouches for; a server executed %d of them too", r.Lines, r.ByServer))},
-		{"results", some(r.Results, count(r.Results, "output")+" checked: those of the receipt")},
+		{"results", some(r.Results, resultsText(r))},
 		{"folded again", folded},
 		{"executed again", some(r.Executed, count(r.Executed, "shard")+": the same output here")},
 	})
@@ -281,64 +330,9 @@ func (o *receiptVerifyOptions) show(r receiptReport) error {
 	return nil
 }
 
-// receiptResults compares the results of a job with the lines of its receipt, one after the other. Nil: there are none.
-type receiptResults struct {
-	file   *os.File
-	reader *client.ResultReader
-	folder *folder
-	seen   int64
-}
-
-// openResults opens the file of results, if there is one.
-func (v *receiptCheck) openResults(ctx context.Context) (r *receiptResults, done func(), err error) {
-	if v.options.results == "" {
-		return nil, func() {}, nil
+func resultsText(r receiptReport) string {
+	if r.ByDigest == 0 {
+		return count(r.Results, "output") + " checked: those of the receipt"
 	}
-	file, err := os.Open(v.options.results)
-	if err != nil {
-		return nil, nil, usageError("reading the results: %v", err)
-	}
-	r = &receiptResults{file: file, reader: client.NewResultReader(file)}
-	if r.folder, err = newFolder(ctx, v.receipt.Statement); err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return r, func() { _ = file.Close(); r.folder.close() }, nil
-}
-
-// compare takes the next result, which must be that of the shard.
-func (r *receiptResults) compare(ctx context.Context, shard audit.ShardLine) error {
-	if r == nil {
-		return nil
-	}
-	result, _, err := r.reader.Next()
-	if errors.Is(err, io.EOF) {
-		return refused(fmt.Errorf("the results end before shard %d", shard.Shard))
-	}
-	if err != nil {
-		return usageError("%s: %v", r.file.Name(), err)
-	}
-	if result.Shard != shard.Shard {
-		return refused(fmt.Errorf("the results have shard %d where the receipt has shard %d", result.Shard, shard.Shard))
-	}
-	digest := result.OutputDigest
-	if len(result.Output) > 0 {
-		digest = audit.DigestOf(result.Output)
-	}
-	if digest != shard.Output || result.OutputDigest != shard.Output {
-		return refused(fmt.Errorf("the output of shard %d is not the one of the receipt: its SHA-256 is %s instead of %s", shard.Shard, digest, shard.Output))
-	}
-	r.seen++
-	return r.folder.take(ctx, shard.Shard, bytes.Clone(result.Output))
-}
-
-// end makes sure that there are no more results, and folds what there was.
-func (r *receiptResults) end(ctx context.Context) (seen int64, folded bool, err error) {
-	if r == nil {
-		return 0, false, nil
-	}
-	if more, _, err := r.reader.Next(); !errors.Is(err, io.EOF) {
-		return 0, false, refused(fmt.Errorf("the results go on with shard %d, which the receipt has no line of", more.Shard))
-	}
-	folded, err = r.folder.end(ctx)
-	return r.seen, folded, err
+	return fmt.Sprintf("%s checked: those of the receipt; %d only by digest", count(r.Results, "output"), r.ByDigest)
 }

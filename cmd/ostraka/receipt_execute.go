@@ -71,37 +71,35 @@ func (x *reexecution) of(accepted int64) (int64, error) {
 	return 0, usageError("--reexecute %q: give a number, a percentage such as 1%%, or all", x.amount)
 }
 
-// drawnShards are the shards that are executed again.
+// drawnShards are the shards that are executed again: so many of the lines that are still to come, each as likely as any other (selection
+// sampling: Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S).
 type drawnShards struct {
-	places map[int64]bool // among the lines
-	shards []audit.ShardLine
+	wanted, left int64
+	shards       []audit.ShardLine
 }
 
 // draw draws by chance which lines of a receipt are executed again: whoever made it cannot know.
 func (x *reexecution) draw(said audit.Statement) (*drawnShards, error) {
 	n, err := x.of(said.Shards.Accepted)
-	d := &drawnShards{places: map[int64]bool{}}
-	for top := said.Shards.Accepted - n; top < said.Shards.Accepted; top++ { // Floyd's sampling: Bentley and Floyd, CACM 30(9), 1987
-		place := rand.Int64N(top + 1) //nolint:gosec // ChaCha8, seeded by the system: nobody else can know
-		if d.places[place] {
-			place = top
-		}
-		d.places[place] = true
-	}
-	return d, err
+	return &drawnShards{wanted: n, left: said.Shards.Accepted}, err
 }
 
-// see takes a line, if it was drawn.
-func (d *drawnShards) see(place int64, shard audit.ShardLine) {
-	if d.places[place] {
+// see takes the next line, if it is drawn.
+func (d *drawnShards) see(shard audit.ShardLine) {
+	if d.left > 0 && rand.Int64N(d.left) < d.wanted { //nolint:gosec // ChaCha8, seeded by the system: nobody else can know
 		d.shards = append(d.shards, shard)
+		d.wanted--
 	}
+	d.left--
 }
 
-// execute executes the drawn shards again, in a sandbox of its own, and compares their outputs with those of the receipt.
+// execute executes the drawn shards again, in a sandbox of its own with walls around it, since the function may be a stranger's, and compares their outputs with those of the receipt.
 func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.Statement, drawn *drawnShards) (done int64, err error) {
 	if len(drawn.shards) == 0 {
 		return 0, nil
+	}
+	if said.Validator != nil {
+		return 0, usageError("a validator decides in this job which outputs are one answer, so that outputs may differ and be right: they are not compared by executing them again")
 	}
 	b, err := bundle.Pack(x.folder)
 	if err != nil {
@@ -128,11 +126,11 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 	if err != nil {
 		return 0, err
 	}
-	sandbox, err := agent.Isolate(ctx, agent.Walls{AllowProcess: true, Work: dir, Log: log}, tree)
+	sandbox, err := agent.Isolate(ctx, agent.Walls{Work: dir, Log: log}, tree)
 	if err != nil {
 		return 0, err
 	}
-	session, err := sandbox.Open(ctx, b, harness.Settings{})
+	session, err := sandbox.Open(ctx, b, harness.Settings{Job: said.Job}) // the job is part of the seed
 	if err != nil {
 		return 0, err
 	}
@@ -141,6 +139,9 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 	defer bar.finish()
 	for i, shard := range drawn.shards {
 		result, err := session.Run(ctx, shard.Shard, inputs[i])
+		if ctx.Err() != nil {
+			return done, &exitError{code: exitInterrupted, err: fmt.Errorf("interrupted: %d of %d shards gave the same output until then", done, len(drawn.shards))}
+		}
 		if err != nil {
 			return done, fmt.Errorf("executing shard %d again: %w", shard.Shard, err)
 		}
@@ -177,6 +178,9 @@ func (x *reexecution) inputs(said audit.Statement, shards []audit.ShardLine) (in
 	var spec partition.Spec
 	if err := json.Unmarshal(said.Partition, &spec); err != nil {
 		return nil, usageError("the receipt has only the digest of the partition, which is too long for it: its shards cannot be executed again here")
+	}
+	if n, known := spec.Count(); known && n != said.Shards.Total {
+		return nil, refused(fmt.Errorf("its partition makes %d shards, and it is about %d", n, said.Shards.Total))
 	}
 	if spec.Files() {
 		return nil, usageError("the shards are files of the project, which the receipt does not have: they cannot be executed again here")

@@ -127,8 +127,25 @@ func (f *folder) end(ctx context.Context) (folded bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("making the answer again: %w", err)
 	}
-	if audit.DigestOf(answer.Value) != f.said.Answer.Digest {
-		return false, refused(fmt.Errorf("the results fold to another answer: %s", shorten(string(bytes.TrimSpace(answer.Value)))))
+	said := f.said.Answer
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, answer.Value); err != nil {
+		return false, fmt.Errorf("reading the answer that was made again: %w", err)
+	}
+	// Of an answer that is stored as an object the digest is that of its bytes as they are.
+	if said.Digest != audit.DigestOf(compact.Bytes()) && said.Digest != audit.DigestOf(answer.Value) || answer.N != said.Count {
+		return false, refused(fmt.Errorf("the results fold to another answer, of %d: %s", answer.N, shorten(compact.String())))
+	}
+	rows := ""
+	if len(answer.Rows) > 0 {
+		text, err := json.Marshal(answer.Rows)
+		if err != nil {
+			return false, fmt.Errorf("reading the further results that were made again: %w", err)
+		}
+		rows = audit.DigestOf(text)
+	}
+	if rows != said.Rows {
+		return false, refused(errors.New("the results fold to other rows than those of the receipt"))
 	}
 	return true, nil
 }
