@@ -90,21 +90,10 @@ chaos: ## kill parts of an installation 200 times (KILLS=20 for some), and check
 	$(MAKE) --no-print-directory build
 	go run ./bench/chaos -kills $(KILLS) -seed $(SEED) $(CHAOSFLAGS)
 
-# Needs Go alone. Takes some minutes: 10^6 shards to each cell.
+# Needs Go alone. Takes long: 8 seeds of 10^6 shards to most populations. Its short form is among the tests.
 .PHONY: bench-trust
-bench-trust: build ##- simulate the verification against agents that lie, and print the tables of docs/attacks.md
-	@echo "## target error 0.001, 10 % hostile"; bin/ostraka simulate
-	@echo "## 100 audits to a window, 10 % hostile"; bin/ostraka simulate --audits 100 --rules bound
-	@for share in 0.05 0.2 0.3; do echo "## target error 0.001, assuming and having $$share hostile"; \
-		bin/ostraka simulate --assume-hostile $$share --rules bound --populations $(WORST); done
-	@echo "## target error 0.001, assuming 10 % hostile and having 20 %"
-	@bin/ostraka simulate --hostile 0.2 --rules bound --populations $(WORST)
-	@for seed in 1 2 3 4 5 6 7 8; do echo "## 10 owners, one hostile and the fastest, seed $$seed"; \
-		bin/ostraka simulate --agents 10 --results 200000 --seed $$seed --rules bound --populations $(FAST); done
-
-FAST := fast-worst,fast-end,fastest-end
-
-WORST := always,worst-rate,window-end,colluding-1%,returning,returning-worst,returning-burst
+bench-trust: ##- simulate the verification against agents that lie; the last lines are `name value` pairs (SHORT=1: seconds)
+	go run ./bench/trust $(if $(SHORT),-short)
 
 .PHONY: lint
 lint: ## formatting, linters, import arrows, shell scripts

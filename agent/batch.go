@@ -14,23 +14,24 @@ const (
 	DefaultLeaseWork = 15 * time.Second
 )
 
-// batchSizer chooses how many shards to ask for, from how long the last ones took.
-type batchSizer struct {
+// BatchSizer chooses how many shards a worker asks for, from how long the last ones took.
+type BatchSizer struct {
 	target time.Duration
 	size   int
 	each   time.Duration // smoothed time of one shard
 }
 
-func newBatchSizer(target time.Duration) *batchSizer {
-	return &batchSizer{target: target, size: firstBatch}
+// NewBatchSizer plans leases of so much work.
+func NewBatchSizer(target time.Duration) *BatchSizer {
+	return &BatchSizer{target: target, size: firstBatch}
 }
 
-// next is how many shards to ask for now.
-func (s *batchSizer) next() int { return s.size }
+// Next is how many shards to ask for now.
+func (s *BatchSizer) Next() int { return s.size }
 
-// done tells of a lease: how many shards were executed, in how long, and how long the lease would have lasted. No more than half
+// Done tells of a lease: how many shards were executed, in how long, and how long the lease would have lasted. No more than half
 // of that is planned for, so that a lease is over before it expires even where its heartbeats do not get through.
-func (s *batchSizer) done(shards int, took, ttl time.Duration) {
+func (s *BatchSizer) Done(shards int, took, ttl time.Duration) {
 	if shards == 0 {
 		s.size = max(1, s.size/2) // nothing was finished: ask for less, whatever the reason was
 		return

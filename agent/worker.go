@@ -25,14 +25,14 @@ const heldPause = 5 * time.Second
 type worker struct {
 	*agent
 	number int // from 0; the owner may allow fewer workers than there are
-	size   *batchSizer
+	size   *BatchSizer
 	// refusals grows with leases that could not be worked on, one after the other, so that they are not taken and returned as
 	// fast as the network allows.
 	refusals backoff
 }
 
 func newWorker(a *agent, number int) *worker {
-	return &worker{agent: a, number: number, size: newBatchSizer(a.options.LeaseWork)}
+	return &worker{agent: a, number: number, size: NewBatchSizer(a.options.LeaseWork)}
 }
 
 // run asks for work and does it until soft ends; then it comes back as soon as what is done is sent, or hard ends. It returns an
@@ -92,13 +92,13 @@ func (w *worker) rest(soft context.Context, lease *client.Lease, err error, chan
 	default:
 		w.log.Error("a lease could not be worked on", "lease", lease.ID, "function", lease.Function, "error", err)
 	}
-	w.size.done(0, 0, 0)
+	w.size.Done(0, 0, 0)
 	sleep(soft, w.refusals.next())
 }
 
 // ask waits for a lease. All tries of one request carry the same key, so that a lease whose answer was lost is found again.
 func (w *worker) ask(ctx context.Context) (lease *client.Lease, asked time.Time, err error) {
-	key, most := uuid.NewString(), w.size.next()
+	key, most := uuid.NewString(), w.size.Next()
 	began := time.Now()
 	w.stands.asksForWork()
 	err = w.persist(ctx, "asking for work", func(ctx context.Context) (err error) {
@@ -142,7 +142,7 @@ func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
 	if err == nil {
 		began := time.Now()
 		done, err = work.run(soft)
-		w.size.done(done, time.Since(began), held.ttl())
+		w.size.Done(done, time.Since(began), held.ttl())
 		err = errors.Join(err, work.close())
 		if err == nil && work.box.ending() != "" {
 			err = errTerminated

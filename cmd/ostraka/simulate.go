@@ -61,7 +61,7 @@ quorum of 2, of 3, and BOINC's adaptive replication. No server is needed, and th
 func populationsText() string {
 	var b strings.Builder
 	b.WriteString("Populations:\n")
-	for _, p := range simulate.Populations() {
+	for _, p := range slices.Concat(simulate.Populations(), simulate.Attacks()) {
 		b.WriteString("  " + p.Name + strings.Repeat(" ", 18-len(p.Name)) + p.About + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")

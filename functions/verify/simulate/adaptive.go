@@ -23,6 +23,9 @@ func (w *world) runAdaptive() {
 		n := int32(i)
 		a := w.pick(n, nil)
 		w.execute(n, a)
+		if w.history[n][0].answer == timeout {
+			a.valid = 0
+		}
 		if a.valid >= unreplicated && w.dice.Float64() > 1/float64(a.valid) {
 			w.take(n, w.history[n][0].answer)
 			continue
@@ -43,7 +46,7 @@ func (w *world) validate(n int32) bool {
 	votes := w.history[n]
 	for _, v := range votes {
 		agree := func(other vote) bool { return other.answer == v.answer }
-		if count(votes, agree) < replicas {
+		if v.answer == timeout || count(votes, agree) < replicas {
 			continue
 		}
 		for _, other := range votes {

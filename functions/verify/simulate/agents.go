@@ -14,22 +14,31 @@ const (
 	right  answer = 0
 	shared answer = 1 // the wrong answer that colluding agents agree on
 	own    answer = 2 // and above: a wrong answer that no other agent gives
+
+	// timeout is no answer: the agent says that it ran out of time.
+	timeout answer = -1
 )
 
 // sight is what an agent can know when it answers: how many results it has
 // given under its name, its dice, and the answers that others gave to the shard
-// (colluders tell one another, and copiers are assumed to see them all).
+// (colluders tell one another, and copiers are assumed to see them all). Some of
+// it only an insider knows.
 type sight struct {
 	results int
 	dice    *rand.Rand
 	others  []vote
+	shard   int32
+	done    float64 // the part of the job's shards that was lent
+	since   int     // results since an audit of its own passed; -1: none did
+	trusted bool    // it is looked at less closely than one that is new
 }
 
 // vote is one agent's answer to a shard.
 type vote struct {
-	agent  *agent
-	answer answer
-	void   bool
+	agent   *agent
+	answer  answer
+	void    bool
+	counted bool // as an attempt without an answer where others gave one
 }
 
 // behaviour decides whether an agent lies, and with which answer.
@@ -53,6 +62,19 @@ type Population struct {
 	// speed is how many times as fast as the others hostile agents are: 0 is 1.
 	// Who does not compute is as fast as it wants.
 	speed float64
+	// holds marks agents that keep what they were lent, as much as they may, and
+	// then report all of it at once: audits of it come too late for the rest.
+	holds bool
+	// captures is the part of all further attempts at a shard that hostile agents
+	// get hold of, however few they are.
+	captures float64
+	// strangers marks hostile agents that came to an open project through another
+	// one, each under an owner that it has invented.
+	strangers bool
+	// targets is of how many shards one matters; 0: all do.
+	targets int32
+	// unstable draws an answer of a function that does not give one answer.
+	unstable func(*rand.Rand, int32) answer
 }
 
 func honest(verify.Bound) behaviour {
@@ -129,7 +151,7 @@ func copying(p float64) func(verify.Bound) behaviour {
 	}
 }
 
-// Populations lists those that are simulated.
+// Populations lists those of the tables: Attacks has more.
 func Populations() []Population {
 	return []Population{
 		{Name: "honest", About: "all agents are honest", hostile: honest, fair: true},

@@ -17,9 +17,20 @@ func (w *world) wait(n int32, a *agent) {
 	a.owner.given++
 	w.given++
 	if a.draws.Draw(int64(n), rate) {
+		if w.flooding == a { // it is among the next
+			w.postponed = append(w.postponed, n)
+			return
+		}
 		w.audit(n, a, 0)
 		w.drop(a, n)
 	}
+	if w.flooding != a {
+		w.closeFull(a)
+	}
+}
+
+// closeFull closes an agent's window when it is full.
+func (w *world) closeFull(a *agent) {
 	if len(a.waiting) >= w.bound.Window {
 		w.close(w.bound.Close(w.pool(a), w.means))
 	}
@@ -101,9 +112,10 @@ func (w *world) audit(n int32, a *agent, voices int) {
 	if s := w.shards[n]; s.final != 0 || s.agent != w.byName[a.name] {
 		return // it was settled, or taken back, meanwhile
 	}
-	server, m := 0, w.means
+	var server []answer
+	m := w.means
 	if m.Recheck {
-		w.recheck(&server)
+		server = w.recheck(n, server)
 	} else {
 		m.Support = max(voices, w.bound.Voices) // as the server has it
 	}
@@ -113,6 +125,7 @@ func (w *world) audit(n int32, a *agent, voices int) {
 		e.Passed++
 		e.SinceFailure++
 		w.evidence[a.name] = e
+		a.passedAt = a.results
 	}
 }
 

@@ -10,9 +10,15 @@ import (
 // report counts what a cell came to.
 func (w *world) report() Cell {
 	c := &w.cell
-	for _, s := range w.shards {
-		if s.answer != right {
+	for n, s := range w.shards {
+		if s.answer != right && w.pop.unstable == nil {
 			c.Wrong++
+		}
+		if w.pop.targets > 0 && matters(int32(n), w.pop.targets) {
+			c.Matter++
+			if s.answer != right {
+				c.WrongMatter++
+			}
 		}
 		if s.agent < 0 {
 			continue
@@ -26,12 +32,19 @@ func (w *world) report() Cell {
 		}
 	}
 	var toCatch, toQuarantine []int
+	hostile, all := 0, 0
 	for _, a := range w.names {
+		if all += a.results; !a.fair {
+			hostile += a.results
+		}
 		switch {
 		case a.fair:
 			c.Fair++
 			if a.quarantined {
 				c.FalselyQuarantined++
+			}
+			if w.evidence[a.name].Failed > 0 {
+				c.FalselyCharged++
 			}
 			continue
 		case a.caught >= 0:
@@ -42,6 +55,9 @@ func (w *world) report() Cell {
 			c.Quarantined++
 			toQuarantine = append(toQuarantine, a.results-max(0, a.firstLie))
 		}
+	}
+	if all > 0 {
+		c.HostileShare = float64(hostile) / float64(all)
 	}
 	c.ToCatch, c.ToQuarantine = median(toCatch), median(toQuarantine)
 	return *c
@@ -65,6 +81,12 @@ func Table(to io.Writer, cells []Cell) error {
 			fmt.Sprint(c.Reopened), fmt.Sprint(c.Left), fmt.Sprintf("%d of %d", c.FalselyQuarantined, c.Fair),
 		})
 	}
+	_, err := io.WriteString(to, aligned(rows))
+	return err
+}
+
+// aligned is a Markdown table, whose first row is its head.
+func aligned(rows [][]string) string {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -84,8 +106,7 @@ func Table(to io.Writer, cells []Cell) error {
 			b.WriteString("|\n")
 		}
 	}
-	_, err := io.WriteString(to, b.String())
-	return err
+	return b.String()
 }
 
 func rate(n, of int) string {

@@ -89,7 +89,7 @@ func (o Options) Validate() error {
 
 // Named picks populations by their names.
 func Named(names []string) ([]Population, error) {
-	all := Populations()
+	all := slices.Concat(Populations(), Attacks())
 	var chosen []Population
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(p Population) bool { return p.Name == name })
@@ -104,7 +104,7 @@ func Named(names []string) ([]Population, error) {
 // Names lists the names of the populations.
 func Names() []string {
 	var names []string
-	for _, p := range Populations() {
+	for _, p := range slices.Concat(Populations(), Attacks()) {
 		names = append(names, p.Name)
 	}
 	return names
@@ -137,6 +137,17 @@ type Cell struct {
 	Fair               int `json:"fair"`
 	FalselyTainted     int `json:"falsely_tainted"`
 	FalselyQuarantined int `json:"falsely_quarantined"`
+	// FalselyCharged counts those of them against whom something stands at the end.
+	FalselyCharged int `json:"falsely_charged"`
+	// HostileShare is the part of the results that hostile agents gave.
+	HostileShare float64 `json:"hostile_share"`
+	// Matter counts shards that matter, where not all do, and WrongMatter those of
+	// them whose final answer is wrong.
+	Matter      int `json:"matter,omitempty"`
+	WrongMatter int `json:"wrong_matter,omitempty"`
+	// Excluded counts owners that were lent nothing more of the job since they gave
+	// no answers where others did.
+	Excluded int `json:"excluded,omitempty"`
 }
 
 // PerShard is the number of executions to a shard.

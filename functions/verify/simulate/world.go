@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -33,6 +34,11 @@ type agent struct {
 	closing []int32 // those of the window that is being audited
 	final   []int32 // results that are final by their windows
 	valid   int     // BOINC's consecutive_valid
+
+	passedAt int     // results when an audit of its own passed last; -1: none did
+	held     []int32 // shards that it was lent and keeps
+	charged  int64   // failed checks of the job, and the audits that it lost by them
+	lost     int64
 }
 
 // owner is who a machine belongs to, whatever names it takes: the token stays
@@ -40,6 +46,10 @@ type agent struct {
 type owner struct {
 	given int64   // results that were gathered in windows
 	spent float64 // by windows that were drawn from
+
+	credit      int64 // brought back, as loans count it
+	brought     int64
+	unconfirmed int64 // attempts without an answer where others gave one
 }
 
 // shard is what is written down about a shard.
@@ -79,6 +89,11 @@ type world struct {
 	others   []vote
 	cell     Cell
 	charges  int64 // in the job
+	unsteady int64 // shards to which the server gave two answers
+
+	done      float64 // the part of the job that was lent
+	flooding  *agent  // who reports all that it has held
+	postponed []int32 // audits that were drawn meanwhile
 }
 
 func newWorld(o Options, p Population, rule Rule) *world {
@@ -100,8 +115,12 @@ func newWorld(o Options, p Population, rule Rule) *world {
 	}
 	w.hostile = p.hostile(w.bound)
 	hostile := int(o.Hostile*float64(o.Agents) + 0.5)
+	strangers := &owner{}
 	for slot := range o.Agents {
 		w.owners = append(w.owners, &owner{})
+		if p.strangers && slot < hostile {
+			w.owners[slot] = strangers
+		}
 		w.slots = append(w.slots, w.join(slot, slot < hostile))
 	}
 	for i := range w.shards {
@@ -114,7 +133,7 @@ func newWorld(o Options, p Population, rule Rule) *world {
 func (w *world) join(slot int, special bool) *agent {
 	a := &agent{
 		name: fmt.Sprintf("agent-%06d", len(w.names)), slot: slot, fair: !special || w.pop.fair, private: own + answer(slot),
-		firstLie: -1, caught: -1, window: 1, behave: honest(w.bound), owner: w.owners[slot],
+		firstLie: -1, caught: -1, passedAt: -1, window: 1, behave: honest(w.bound), owner: w.owners[slot],
 	}
 	if special {
 		a.behave, a.late = w.hostile, w.pop.late
@@ -128,14 +147,22 @@ func (w *world) join(slot int, special bool) *agent {
 // run settles every shard, with a target error to the last audit.
 func (w *world) run() {
 	for n := range w.shards {
+		w.done = float64(n) / float64(len(w.shards))
 		w.settle(int32(n))
 		for len(w.open) > 0 {
 			w.settleOpen()
 		}
 	}
-	for w.policy.TargetError != 0 && w.tail() {
+	for w.floodAll() {
 		for len(w.open) > 0 {
 			w.settleOpen()
+		}
+	}
+	for w.policy.TargetError != 0 && w.tail() {
+		for len(w.open) > 0 || w.floodAll() {
+			if len(w.open) > 0 {
+				w.settleOpen()
+			}
 		}
 	}
 }
@@ -161,9 +188,12 @@ func (w *world) settle(n int32) {
 				w.review(n)
 				return
 			}
+			if w.hold(n, a) {
+				return
+			}
 			w.execute(n, a)
 		}
-		v := w.decide(n, w.means, 0)
+		v := w.decide(n, w.means, nil)
 		if wanted = v.Wanted; v.Decision != verify.Replicate {
 			w.carryOut(n, v)
 		}
@@ -181,10 +211,10 @@ func (w *world) settle(n int32) {
 }
 
 // again decides about a shard once more, and carries out what is new.
-func (w *world) again(n int32, m verify.Means) { w.further(n, m, 0) }
+func (w *world) again(n int32, m verify.Means) { w.further(n, m, nil) }
 
-// further does so when the server has executed the shard so often.
-func (w *world) further(n int32, m verify.Means, server int) verify.Verdict {
+// further does so when the server has executed the shard, and got these answers.
+func (w *world) further(n int32, m verify.Means, server []answer) verify.Verdict {
 	for {
 		v := w.decide(n, m, server)
 		switch v.Decision {
@@ -198,7 +228,7 @@ func (w *world) further(n int32, m verify.Means, server int) verify.Verdict {
 				w.execute(n, a)
 			}
 		case verify.Recheck:
-			w.recheck(&server)
+			server = w.recheck(n, server)
 		default:
 			w.carryOut(n, v)
 			return v
@@ -206,15 +236,21 @@ func (w *world) further(n int32, m verify.Means, server int) verify.Verdict {
 	}
 }
 
-func (w *world) recheck(server *int) {
-	*server++
+// recheck has the server execute a shard once more. It is always right, where
+// the function gives one answer.
+func (w *world) recheck(n int32, server []answer) []answer {
 	w.cell.Executions++
 	w.cell.Rechecks++
+	given := right
+	if w.pop.unstable != nil {
+		given = w.pop.unstable(w.dice, n)
+	}
+	return append(server, given)
 }
 
-// decide asks the engine. server is how often the server has executed the shard:
-// it is always right.
-func (w *world) decide(n int32, m verify.Means, server int) verify.Verdict {
+// decide asks the engine. server is what the server got each time that it has
+// executed the shard.
+func (w *world) decide(n int32, m verify.Means, server []answer) verify.Verdict {
 	w.attempts = w.attempts[:0]
 	if s := w.shards[n]; s.agent >= 0 {
 		m.Holder = w.names[s.agent].name
@@ -223,8 +259,8 @@ func (w *world) decide(n int32, m verify.Means, server int) verify.Verdict {
 	for _, v := range w.history[n] {
 		w.attempts = append(w.attempts, w.attempt(v))
 	}
-	for i := range server {
-		w.attempts = append(w.attempts, verify.Attempt{ID: serverIDs[i], Server: true, State: verify.Reported, Status: verify.OK, Digest: w.digest(right)})
+	for i, got := range server {
+		w.attempts = append(w.attempts, verify.Attempt{ID: serverIDs[i], Server: true, State: verify.Reported, Status: verify.OK, Digest: w.digest(got)})
 	}
 	return verify.Decide(w.policy, w.attempts, w.evidence, m)
 }
@@ -237,13 +273,28 @@ var serverIDs = func() (ids [verify.MaxServerRuns]string) {
 }()
 
 func (w *world) attempt(v vote) verify.Attempt {
-	return verify.Attempt{
-		ID: v.agent.name, Agent: v.agent.name, Owner: v.agent.name, State: verify.Reported,
-		Status: verify.OK, Digest: w.digest(v.answer), Void: v.void,
+	a := verify.Attempt{ID: v.agent.name, Agent: v.agent.name, Owner: w.ownerOf(v.agent), State: verify.Reported, Status: verify.OK, Void: v.void}
+	if v.answer == timeout {
+		a.Status = verify.Timeout
+	} else {
+		a.Digest = w.digest(v.answer)
 	}
+	return a
+}
+
+// ownerOf is whose agent it is. Every name has an owner of its own, which is best
+// for who lies, but for strangers: they are one owner, whatever they say.
+func (w *world) ownerOf(a *agent) string {
+	if w.pop.strangers && !a.fair {
+		return "strangers"
+	}
+	return a.name
 }
 
 func (w *world) digest(a answer) string {
+	if a >= varies {
+		return fmt.Sprintf("%064x", a)
+	}
 	for len(w.digests) <= int(a) {
 		w.digests = append(w.digests, fmt.Sprintf("%064x", len(w.digests)))
 	}
@@ -253,7 +304,8 @@ func (w *world) digest(a answer) string {
 // pick chooses a machine that works and has not answered this shard.
 func (w *world) pick(n int32, but *agent) *agent {
 	const tries = 10_000
-	for range tries {
+	captured := w.pop.captures > 0 && len(w.history[n]) > 0 && w.dice.Float64() < w.pop.captures
+	for try := range tries {
 		if len(w.slots) == 0 {
 			return nil
 		}
@@ -261,11 +313,19 @@ func (w *world) pick(n int32, but *agent) *agent {
 		if most := w.pop.speed; most > 1 && a.fair && w.dice.Float64()*most > 1 {
 			continue // the others ask more often
 		}
-		if a != but && (len(w.history[n]) == 0 || !slices.ContainsFunc(w.history[n], func(v vote) bool { return v.agent == a })) {
+		if captured && a.fair && try < tries/10 {
+			continue
+		}
+		if a != but && (len(w.history[n]) == 0 || !slices.ContainsFunc(w.history[n], func(v vote) bool { return w.kin(v, a) })) {
 			return a
 		}
 	}
 	return nil
+}
+
+// kin says whether an agent must not try a shard at which that vote was given.
+func (w *world) kin(v vote, a *agent) bool {
+	return v.agent == a || w.pop.strangers && !v.void && !a.fair && !v.agent.fair
 }
 
 // execute has an agent answer a shard.
@@ -278,7 +338,10 @@ func (w *world) execute(n int32, a *agent) {
 		}
 	}
 	given := right
-	if lie, with := a.behave(sight{results: a.results, dice: w.dice, others: w.others}); lie {
+	if w.pop.unstable != nil {
+		given = w.pop.unstable(w.dice, n)
+	}
+	if lie, with := a.behave(w.sightOf(n, a)); lie {
 		if given = with; with == own {
 			given = a.private
 		}
@@ -287,14 +350,27 @@ func (w *world) execute(n int32, a *agent) {
 		}
 	}
 	a.results++
+	a.owner.brought++
 	if last := len(w.spare) - 1; w.history[n] == nil && last >= 0 {
 		w.history[n], w.spare = w.spare[last], w.spare[:last]
 	}
 	w.history[n] = append(w.history[n], vote{agent: a, answer: given})
 }
 
+func (w *world) sightOf(n int32, a *agent) sight {
+	s := sight{results: a.results, dice: w.dice, others: w.others, shard: n, done: w.done, since: -1}
+	if a.passedAt >= 0 {
+		s.since = a.results - a.passedAt
+	}
+	if s.trusted = !w.evidence[a.name].OnProbation(); w.cell.Rule == Adaptive {
+		s.trusted = a.valid >= unreplicated
+	}
+	return s
+}
+
 // carryOut writes down what was decided.
 func (w *world) carryOut(n int32, v verify.Verdict) {
+	w.weighClaims(n, v)
 	switch v.Decision {
 	case verify.Recheck:
 		w.again(n, w.means)
@@ -328,6 +404,10 @@ func (w *world) accept(n int32, v verify.Verdict) {
 }
 
 func (w *world) answerOf(digest string) answer {
+	if w.pop.unstable != nil {
+		n, _ := strconv.ParseInt(digest, 16, 32) // as digest has written it
+		return answer(n)
+	}
 	return answer(slices.Index(w.digests, digest))
 }
 
@@ -347,54 +427,4 @@ func (w *world) review(n int32) {
 	w.cell.Reviews++
 	w.shards[n].agent, w.shards[n].answer = -1, right
 	w.finish(n)
-}
-
-// learn adds to the evidence, and takes back what caught agents have given.
-func (w *world) learn(v verify.Verdict) {
-	if v.Hearsay { // it is taken back, and nobody is charged
-		for _, vote := range v.Disagree {
-			w.catch(w.names[w.byName[vote.Agent]])
-		}
-	}
-	for _, d := range v.Deltas() {
-		a := w.names[w.byName[d.Agent]]
-		e := w.evidence[d.Agent]
-		e.Passed += d.Passed
-		e.Failed += d.Failed
-		e.SinceFailure += d.Passed
-		e.Vouched += d.Passed
-		if d.Failed > 0 {
-			e.SinceFailure = 0
-		}
-		w.evidence[d.Agent] = e
-		if d.Failed > 0 {
-			w.charges++
-			w.catch(a)
-		}
-	}
-}
-
-func (w *world) catch(a *agent) {
-	if a.caught < 0 {
-		a.caught = a.results
-		if a.fair {
-			w.cell.FalselyTainted++
-		}
-	}
-	if w.policy.TargetError != 0 && verify.Tainted(verify.Failed, "").Reopen {
-		w.reopen(a)
-	}
-	standing, _ := verify.StandingOf(w.evidence[a.name])
-	returns := w.pop.returning && !a.fair
-	if a.gone || (standing != verify.Caught && !returns) {
-		return
-	}
-	a.gone = true
-	a.quarantined = standing == verify.Caught
-	i := slices.Index(w.slots, a)
-	if returns {
-		w.slots[i] = w.join(a.slot, true)
-		return
-	}
-	w.slots = slices.Delete(w.slots, i, i+1)
 }
