@@ -22,7 +22,7 @@ VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo un
 
 # One package's tests start databases, servers and agents: they take minutes with the race
 # detector on two cores, never this long.
-TEST_TIMEOUT := 20m
+TEST_TIMEOUT := 40m
 
 TOOLS := .cache/bin
 
