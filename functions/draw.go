@@ -28,32 +28,15 @@ func (s *Service) auditTerms(ctx context.Context, tx *store.Tx, project uuid.UUI
 	if !policy.Audited() {
 		return nil, nil
 	}
-	type row struct {
-		Secret   []byte
-		Rechecks bool
-	}
-	server, err := tx.AsServer(ctx)
+	means, err := readServerMeans(ctx, tx, project)
 	if err != nil {
 		return nil, err
 	}
-	r, found, err := store.One[row](ctx, server, store.AuditTerms, project, RecheckerGone)
-	if err != nil || !found {
-		return nil, orNotFound(err, "project", project)
-	}
-	if err := tx.AsProject(ctx); err != nil {
-		return nil, err
-	}
-	t := &auditTerms{secret: r.Secret, rechecks: r.Rechecks}
+	t := &auditTerms{secret: means.Secret, rechecks: means.Rechecks}
 	if policy.TargetError > 0 {
 		t.bound = verify.Derive(policy)
 	}
 	return t, nil
-}
-
-// canRecheck says whether some server can execute shards, for a policy that may ask it to.
-func (s *Service) canRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (bool, error) {
-	terms, err := s.auditTerms(ctx, tx, project, policy)
-	return terms != nil && terms.rechecks, err
 }
 
 // means is what can be done for a shard that needs so many independent agents.

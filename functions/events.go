@@ -80,5 +80,5 @@ func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.
 	if wait <= 0 {
 		return s.GetJob(ctx, project, id)
 	}
-	return s.waits.jobs.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
+	return s.jobLooks.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
 }

@@ -83,7 +83,7 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 			return orNotFound(err, "job", id)
 		}
 		job = row.job()
-		rechecks, err := s.canRecheck(ctx, tx, project, job.Policy)
+		rechecks, err := canRecheck(ctx, tx, project, job.Policy)
 		if err != nil {
 			return err
 		}

@@ -315,7 +315,7 @@ func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait ti
 	if wait <= 0 {
 		return s.KillStatus(ctx, project, id)
 	}
-	return s.waits.switches.WaitFor(ctx, watchedThing{project, id}, min(wait, MaxLeaseWait), func(k KillStatus) bool { return k.Silent || k.OffAt != nil })
+	return s.switchLooks.WaitFor(ctx, watchedThing{project, id}, min(wait, MaxLeaseWait), func(k KillStatus) bool { return k.Silent || k.OffAt != nil })
 }
 
 // notLent says why a lease was not made.

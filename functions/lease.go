@@ -236,7 +236,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 			return err
 		}
 		lease = s.newLease(id, from, gate, picked)
-		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
+		if lease.Signing, err = leaseSigning(ctx, tx, gate.SignedBy, gate.Signature); err != nil {
 			return err
 		}
 		return s.saveLease(ctx, tx, agent, from, lease, next, idem)
@@ -396,7 +396,7 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		}
 		lease = s.newLease(id, openJob{ProjectID: project, JobID: row.JobID}, gate, picked)
 		lease.Deadline = deadline
-		if lease.Signing, err = leaseSigning(ctx, tx, gate); err != nil {
+		if lease.Signing, err = leaseSigning(ctx, tx, gate.SignedBy, gate.Signature); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)

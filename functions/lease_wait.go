@@ -6,11 +6,16 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/store"
 )
 
 // hereReported is what an agent's polls in this process hear when it has reported something: it may be lent more then. In others they find
 // out a little later.
 const hereReported = "reported"
+
+// mostLendable is how far shards are counted that could be lent.
+const mostLendable = 64
 
 // tryLease lends the agent what there is for it now; nil: nothing.
 func (s *Service) tryLease(ctx context.Context, agent uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
@@ -25,7 +30,7 @@ func (s *Service) tryLease(ctx context.Context, agent uuid.UUID, poll Poll, idem
 func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uuid.UUID, poll Poll, idem Idempotency) (*Lease, error) {
 	nudges, stop := s.notices.subscribe(append(topics(channelAgents, agent), topics(hereReported, agent)...)...)
 	defer stop()
-	waiter := s.waits.agents.Join(agent, projects...)
+	waiter := s.workLines.Join(agent, projects...)
 	defer waiter.Leave()
 	if lease, err := s.tryLease(ctx, agent, poll, idem); lease != nil || err != nil {
 		return lease, err
@@ -64,4 +69,13 @@ func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uu
 			return lease, err
 		}
 	}
+}
+
+// lendable is how many shards of the project could be lent, counted up to mostLendable.
+func (s *Service) lendable(ctx context.Context, project uuid.UUID) (n int, err error) {
+	err = s.lend(ctx, project, func(tx *store.Tx) error {
+		n, _, err = store.Value[int](ctx, tx, store.LendableShards, mostLendable)
+		return err
+	})
+	return n, err
 }

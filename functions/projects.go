@@ -153,7 +153,7 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 			return p, fmt.Errorf("encoding thresholds: %w", err)
 		}
 	}
-	heuristics, err := s.checkHeuristics(ctx, id, change.Heuristics)
+	heuristics, err := s.heuristicsCheck(ctx, id, change.Heuristics)
 	if err != nil {
 		return p, err
 	}

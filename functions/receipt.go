@@ -322,7 +322,7 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args ReceiptArgs,
 	if f.SignedBy != nil {
 		said.Function.SignedBy = itoa(int64(*f.SignedBy))
 	}
-	rechecks, err := s.canRecheck(ctx, tx, args.Project, job.Policy)
+	rechecks, err := canRecheck(ctx, tx, args.Project, job.Policy)
 	if err != nil {
 		return said, err
 	}

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
@@ -104,4 +107,32 @@ func (t recheckTrouble) text() string {
 func readRecheckTrouble(ctx context.Context, db store.DB) (t recheckTrouble, err error) {
 	t, _, err = store.One[recheckTrouble](ctx, db, store.RecheckTrouble, RecheckerGone)
 	return t, err
+}
+
+// serverMeans are what servers can do for the results of a project, and the secret by which they draw.
+type serverMeans struct {
+	Secret   []byte
+	Rechecks bool // some server can execute shards, or could until RecheckerGone ago
+}
+
+// readServerMeans reads them as the server's role, since the secret stands where the project's role cannot read it.
+func readServerMeans(ctx context.Context, tx *store.Tx, project uuid.UUID) (serverMeans, error) {
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return serverMeans{}, err
+	}
+	means, found, err := store.One[serverMeans](ctx, server, store.AuditTerms, project, RecheckerGone)
+	if err != nil || !found {
+		return means, orNotFound(err, "project", project)
+	}
+	return means, tx.AsProject(ctx)
+}
+
+// canRecheck says whether some server can execute shards, for a policy that may ask it to.
+func canRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (bool, error) {
+	if !policy.Audited() {
+		return false, nil
+	}
+	means, err := readServerMeans(ctx, tx, project)
+	return means.Rechecks, err
 }

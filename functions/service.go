@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/functions/waiting"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/wasm"
@@ -118,6 +119,9 @@ type Service struct {
 	queue        Queue
 	notices      *Notices
 	waits        *waits
+	jobLooks     *waiting.Looks[watchedThing, Job]
+	switchLooks  *waiting.Looks[watchedThing, KillStatus]
+	workLines    *waiting.Lines[uuid.UUID] // of agents, by project
 	log          *slog.Logger
 	leaseTTL     time.Duration
 	firstLoan    int64
@@ -140,6 +144,8 @@ type Service struct {
 	quotas       map[QuotaName]int64
 	splitPages   int64
 	recheckTime  int64 // of a project a day, in seconds
+	// heuristicsCheck checks a project's policy of heuristics before it is stored, and returns the JSON to store.
+	heuristicsCheck func(ctx context.Context, project uuid.UUID, p *HeuristicsPolicy) ([]byte, error)
 }
 
 // New makes a Service.
@@ -181,7 +187,11 @@ func New(o Options) *Service {
 		heuristics: o.Heuristics, model: o.Model, scoreTime: o.ScoreTime, splitPages: o.SplitPages,
 		recheckTime: o.RecheckSeconds,
 	}
-	s.waits = newWaits(s)
+	s.waits = newWaits(s.notices)
+	s.jobLooks = newLooks(s.waits, channelJobs, lookAgainRarely, s.GetJob)
+	s.switchLooks = newLooks(s.waits, channelAgents, lookAgain, s.KillStatus)
+	s.workLines = newLines(s.waits, channelWork, s.log, s.lendable)
+	s.heuristicsCheck = s.checkHeuristics
 	s.undrawn = newUndrawn()
 	s.blobs = &registered{Blobs: o.Blobs, service: s}
 	return s

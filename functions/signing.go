@@ -175,15 +175,15 @@ func mustBeSigned(ctx context.Context, tx *store.Tx, f functionRow) error {
 }
 
 // leaseSigning is what an agent is told of the signature over a function; nil where there is none that counts.
-func leaseSigning(ctx context.Context, tx *store.Tx, gate leaseGate) (*LeaseSigning, error) {
-	if gate.SignedBy == nil {
+func leaseSigning(ctx context.Context, tx *store.Tx, signedBy *int, signature []byte) (*LeaseSigning, error) {
+	if signedBy == nil {
 		return nil, nil
 	}
 	keys, err := listSigningKeys(ctx, tx)
-	if err != nil || *gate.SignedBy != len(keys) {
+	if err != nil || *signedBy != len(keys) {
 		return nil, err
 	}
-	return &LeaseSigning{Signature: gate.Signature, Keys: keys}, nil
+	return &LeaseSigning{Signature: signature, Keys: keys}, nil
 }
 
 func chainOf(keys []SigningKey) []signing.Link {

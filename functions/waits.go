@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,44 +20,38 @@ const (
 	lookLimit = 15 * time.Second
 	// lookGap is the pause between two looks at the same thing, however much happens to it.
 	lookGap = 20 * time.Millisecond
-	// mostLendable is how far shards are counted that could be lent.
-	mostLendable = 64
 )
 
 // watchedThing is something of a project that is waited for; the nil project: of the installation.
 type watchedThing struct{ project, id uuid.UUID }
 
-// waits are those who wait in this process.
+// waits are what all share that wait in this process.
 type waits struct {
-	notices  *Notices
-	room     waiting.Room
-	jobs     *waiting.Looks[watchedThing, Job]
-	switches *waiting.Looks[watchedThing, KillStatus]
-	agents   *waiting.Lines[uuid.UUID] // for work, by project
+	notices *Notices
+	room    waiting.Room
 }
 
-func newWaits(s *Service) *waits {
-	w := &waits{notices: s.notices, room: waiting.NewRoom(waitersAtOnce)}
-	listen := func(channel string) waiting.Listen[watchedThing] {
-		return func(t watchedThing) (<-chan struct{}, func()) { return w.notices.subscribe(topics(channel, t.id)...) }
-	}
-	w.jobs = waiting.NewLooks(waiting.LooksOptions[watchedThing, Job]{
-		Look:   func(ctx context.Context, t watchedThing, _ Job) (Job, error) { return s.GetJob(ctx, t.project, t.id) },
-		Listen: listen(channelJobs), Paces: func() waiting.Paces { return w.paces(lookAgainRarely) }, Gap: lookGap, Limit: lookLimit, Room: w.room,
+func newWaits(notices *Notices) *waits {
+	return &waits{notices: notices, room: waiting.NewRoom(waitersAtOnce)}
+}
+
+// newLooks makes the looks at things that a channel tells of, soon where they move and nothing is heard of that.
+func newLooks[V any](w *waits, channel string, soon time.Duration, look func(ctx context.Context, project, id uuid.UUID) (V, error)) *waiting.Looks[watchedThing, V] {
+	return waiting.NewLooks(waiting.LooksOptions[watchedThing, V]{
+		Look:   func(ctx context.Context, t watchedThing, _ V) (V, error) { return look(ctx, t.project, t.id) },
+		Listen: func(t watchedThing) (<-chan struct{}, func()) { return w.notices.subscribe(topics(channel, t.id)...) },
+		Paces:  func() waiting.Paces { return w.paces(soon) }, Gap: lookGap, Limit: lookLimit, Room: w.room,
 	})
-	w.switches = waiting.NewLooks(waiting.LooksOptions[watchedThing, KillStatus]{
-		Look: func(ctx context.Context, t watchedThing, _ KillStatus) (KillStatus, error) {
-			return s.KillStatus(ctx, t.project, t.id)
+}
+
+// newLines makes the lines of those who wait for something of a project that a channel tells of.
+func newLines(w *waits, channel string, log *slog.Logger, free func(ctx context.Context, project uuid.UUID) (int, error)) *waiting.Lines[uuid.UUID] {
+	return waiting.NewLines(waiting.LinesOptions[uuid.UUID]{
+		Free: free, Listen: func(project uuid.UUID) (<-chan struct{}, func()) {
+			return w.notices.subscribe(topics(channel, project)...)
 		},
-		Listen: listen(channelAgents), Paces: func() waiting.Paces { return w.paces(lookAgain) }, Gap: lookGap, Limit: lookLimit, Room: w.room,
+		Paces: func() waiting.Paces { return w.paces(lookAgain) }, Deaf: w.notices.deaf, AtOnce: store.EachProject(), Limit: lookLimit, Room: w.room, Log: log,
 	})
-	w.agents = waiting.NewLines(waiting.LinesOptions[uuid.UUID]{
-		Free: s.lendable, Listen: func(project uuid.UUID) (<-chan struct{}, func()) {
-			return w.notices.subscribe(topics(channelWork, project)...)
-		},
-		Paces: func() waiting.Paces { return w.paces(lookAgain) }, Deaf: w.notices.deaf, AtOnce: store.EachProject(), Limit: lookLimit, Room: w.room, Log: s.log,
-	})
-	return w
 }
 
 // paces are how often to look, soon where something moves that is not heard of.
@@ -99,13 +94,4 @@ func (w *waits) try(ctx context.Context, try func() (bool, error)) (bool, error)
 	}
 	defer w.room.Leave()
 	return try()
-}
-
-// lendable is how many shards of the project could be lent, counted up to mostLendable.
-func (s *Service) lendable(ctx context.Context, project uuid.UUID) (n int, err error) {
-	err = s.lend(ctx, project, func(tx *store.Tx) error {
-		n, _, err = store.Value[int](ctx, tx, store.LendableShards, mostLendable)
-		return err
-	})
-	return n, err
 }
