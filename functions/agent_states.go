@@ -55,12 +55,6 @@ func (a AgentAction) next(from AgentState) (AgentState, error) {
 	}
 }
 
-// endsLeases says whether agents in the state lose what they were lent.
-func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
-
-// mayFinish says whether agents in the state may go on with what they were lent.
-func (s AgentState) mayFinish() bool { return s == AgentActive || s == AgentDraining }
-
 func checkReason(reason string) error {
 	if n := len([]rune(reason)); n > MaxReason {
 		return Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept", n, MaxReason), "say it in fewer words")

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // AgentState says what an agent may do. Whether it has accepted the EULA stands beside it.
@@ -171,4 +173,31 @@ type EULAReference struct {
 type Duplicate struct {
 	At      time.Time `json:"at"`
 	Address string    `json:"address,omitempty" doc:"Where the other one spoke from, as the server saw it: of a proxy where there is one."`
+}
+
+// endsLeases says whether agents in the state lose what they were lent.
+func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
+
+// mayFinish says whether agents in the state may go on with what they were lent.
+func (s AgentState) mayFinish() bool { return s == AgentActive || s == AgentDraining }
+
+const (
+	MaxTokenUses = 1_000_000 // agents
+)
+
+// Acceptance is the owner of an agent accepting an agreement, signed by the agent's key over statement.Acceptance.
+type Acceptance struct {
+	Version    string    `json:"version" maxLength:"40"`
+	Digest     string    `json:"digest" minLength:"64" maxLength:"64" doc:"SHA-256 of the text that was accepted, in hexadecimal."`
+	AcceptedAt time.Time `json:"accepted_at" doc:"By the agent's clock, in whole seconds: it is part of what is signed, and decides nothing."`
+	Signature  []byte    `json:"signature" doc:"Ed25519 signature by the agent's key over the lines ostraka-eula/1, the public key in hexadecimal, version, digest and accepted_at in RFC 3339 and UTC, each ended by a line feed."`
+}
+
+const (
+	MaxLeaseWait = 60 * time.Second // how long a poll may stay open
+)
+
+// machine is what tells an agent's platform.
+func (p Platform) machine() verify.Machine {
+	return verify.Machine{System: p.OS, Arch: p.Arch, Libc: p.Libc, Interpreter: p.Interpreter}
 }

@@ -123,18 +123,28 @@ func judgeOwners(ctx context.Context, tx *store.Tx, list []ProjectAgent) error {
 	return err
 }
 
-// leasedFunction returns the function version that a lease of the agent is for.
-func (s *Service) leasedFunction(ctx context.Context, agent, lease uuid.UUID) (holder leaseHolder, v FunctionVersion, err error) {
-	if holder, err = s.leaseHolder(ctx, agent, lease); err != nil {
-		return holder, v, err
+// agentRefusal is why an agent does not take a job's function.
+type agentRefusal struct {
+	AgentID uuid.UUID
+	Code    string
+	Reason  string
+}
+
+// seenAgent is what a waiting request of an agent is about.
+type seenAgent struct {
+	State            AgentState
+	StateReason      string
+	EULADigest       []byte `db:"eula_digest"`
+	DuplicateAt      *time.Time
+	DuplicateAddress string
+	Projects         []uuid.UUID // that may have work for it
+}
+
+// seeAgent notes that the agent was heard of.
+func (s *Service) seeAgent(ctx context.Context, id uuid.UUID) (seenAgent, error) {
+	me, found, err := store.One[seenAgent](ctx, s.store.Pool, store.SeeAgent, id)
+	if err != nil || !found {
+		return me, translate(orNotFound(err, "agent", id), uuid.Nil)
 	}
-	err = s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		row, found, err := store.One[functionRow](ctx, tx, store.FunctionOfJob, holder.JobID)
-		if err != nil || !found {
-			return orLeaseOfDeleted(err)
-		}
-		v = row.version()
-		return nil
-	})
-	return holder, v, err
+	return me, nil
 }

@@ -15,17 +15,6 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// AggregateArgs is the step that folds one settled page.
-type AggregateArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Page    int64     `json:"page"`
-	Run     int       `json:"run,omitempty"` // of the aggregations of the job; 0: the current one
-}
-
-// Kind names the step.
-func (AggregateArgs) Kind() string { return "aggregate" }
-
 // maxFoldedInline bounds the results that a module reads as they are, in bytes, the list of their artifacts included: a record's line
 // less what stands around them. A larger one is passed by reference, with its head.
 const maxFoldedInline = wasm.DefaultLine - 256

@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,69 +12,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
-
-// AggregationState is where an aggregation stands.
-type AggregationState string
-
-// The states of an aggregation.
-const (
-	AggregationFolding  AggregationState = "folding"
-	AggregationFinished AggregationState = "finished"
-	AggregationFailed   AggregationState = "failed" // its module is at fault; error says how
-)
-
-// Aggregation is one folding of a job's results with one module.
-type Aggregation struct {
-	Run         int              `json:"run" doc:"1 is the aggregation that the job was submitted with."`
-	Current     bool             `json:"current" doc:"Whether the job shows this one's answer."`
-	Aggregator  *AggregatorRef   `json:"aggregator,omitempty"`
-	State       AggregationState `json:"state" enum:"folding,finished,failed"`
-	Error       string           `json:"error,omitempty"`
-	PagesFolded int64            `json:"pages_folded"`
-	PagesTotal  int64            `json:"pages_total"`
-	Aggregate   *Aggregate       `json:"aggregate,omitempty"`
-	CreatedBy   string           `json:"created_by"`
-	CreatedAt   time.Time        `json:"created_at"`
-	FinishedAt  *time.Time       `json:"finished_at,omitempty"`
-}
-
-// answerRow is the answer of an aggregation, or the preview of one.
-type answerRow struct {
-	AggregateValue   []byte
-	AggregateObject  *string
-	AggregateCount   *int64
-	AggregateSummary string
-	LeftOut          int64
-	AggregateRows    []byte
-	RowsObject       *string
-	PreviewValue     []byte
-	PreviewCount     *int64
-	PreviewPages     *int64
-	PreviewAt        *time.Time
-}
-
-// aggregate is nil where there is neither an answer nor a preview.
-func (r answerRow) aggregate(pagesTotal int64) *Aggregate {
-	a := &Aggregate{Value: json.RawMessage("null"), Summary: r.AggregateSummary, LeftOut: r.LeftOut, Rows: r.AggregateRows}
-	switch {
-	case r.AggregateCount != nil:
-		a.Count = *r.AggregateCount
-		if r.AggregateValue != nil {
-			a.Value = r.AggregateValue
-		}
-		if r.AggregateObject != nil {
-			a.Object = *r.AggregateObject
-		}
-		if r.RowsObject != nil {
-			a.RowsObject = *r.RowsObject
-		}
-	case r.PreviewCount != nil && r.PreviewPages != nil && r.PreviewAt != nil:
-		a.Preview = &Preview{Value: r.PreviewValue, Count: *r.PreviewCount, Share: float64(*r.PreviewPages) / float64(pagesTotal), At: *r.PreviewAt}
-	default:
-		return nil
-	}
-	return a
-}
 
 // foldingRow is what the steps of an aggregation need to know of it.
 type foldingRow struct {
@@ -102,11 +38,6 @@ func lockFolding(ctx context.Context, tx *store.Tx, job uuid.UUID, run int) (f f
 	}
 	f, found, err = store.One[foldingRow](ctx, tx, store.GetFolding, job, run)
 	return f, found && f.goesOn(), err
-}
-
-// aggregation is the module of an aggregation, ready to fold.
-func (s *Service) aggregation(project, job uuid.UUID, ref AggregatorRef) wasm.Aggregation {
-	return wasm.Aggregation{Use: wasm.Use{Pool: s.modules, Project: project.String(), Job: job.String(), Module: s.pinnedModule(project, ref.Digest), Params: ref.Params}}
 }
 
 // watchedAggregation is the module of an aggregation at one of its steps, and what it runs there. Level is that of the partial that

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
@@ -26,32 +25,6 @@ const MaxArtifactPath = 240
 type ShardArtifacts struct {
 	Shard int64  `json:"shard"`
 	Files []File `json:"files"`
-}
-
-// checkFiles says why a list of artifacts cannot be kept. Paths are names for people and for the folder that they download to: none
-// leads out of it.
-func checkFiles(r Result) error {
-	switch {
-	case len(r.Files) == 0:
-		return nil
-	case r.Status != string(verify.OK):
-		return ErrBadResult.with("shard %d: status %s has no artifacts", r.Shard, r.Status)
-	case len(r.Files) > MaxFilesListed:
-		return ErrBadResult.with("shard %d: %d files are listed, at most %d are kept", r.Shard, len(r.Files), MaxFilesListed)
-	}
-	seen := map[string]bool{}
-	for _, f := range r.Files {
-		switch {
-		case !isArtifactPath(f.Path):
-			return ErrBadResult.with("shard %d: %.60q is not the path of an artifact: relative, clean, of at most %d bytes, and one that every system reads alike", r.Shard, f.Path, MaxArtifactPath)
-		case seen[f.Path]:
-			return ErrBadResult.with("shard %d: the file %.60q is listed twice", r.Shard, f.Path)
-		case f.Size < 0 || !digestPattern.MatchString(f.Digest):
-			return ErrBadResult.with("shard %d: the file %.60q has no size or no SHA-256", r.Shard, f.Path)
-		}
-		seen[f.Path] = true
-	}
-	return nil
 }
 
 func isArtifactPath(p string) bool {

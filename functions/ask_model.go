@@ -17,21 +17,11 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// ExternalModel is the name by which a policy asks the operator's external model, in the place of a module's.
-const ExternalModel = "external-model"
-
 // What a project may ask of the external model in a day, by the clock of UTC, where the operator says nothing else.
 const (
 	DefaultModelCalls  = 200
 	DefaultModelTokens = 2_000_000
 )
-
-// ModelUse is the external model and what each project may spend on it in a day. The zero value is off.
-type ModelUse struct {
-	Client *model.Client
-	Calls  int64
-	Tokens int64
-}
 
 // errNoModel says that policies cannot ask an external model here.
 var errNoModel = &Error{

@@ -10,15 +10,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// CancelArgs is the step that settles the open shards of a cancelled job.
-type CancelArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (CancelArgs) Kind() string { return "cancel" }
-
 // CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
 // Cancelling twice is harmless; a job that has ended otherwise cannot be cancelled.
 func (s *Service) CancelJob(ctx context.Context, by Principal, project, id uuid.UUID) (Job, error) {

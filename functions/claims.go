@@ -11,17 +11,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// ClaimsArgs is the step that looks whether an owner says too often that it had no answer, where others had one: in several jobs. One of its
-// agents just did.
-type ClaimsArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Agent   uuid.UUID `json:"agent"`
-}
-
-// Kind names the step.
-func (ClaimsArgs) Kind() string { return "weigh_claims" }
-
 // claim is an attempt that ended without an answer, and whether somebody else gave one.
 type claim struct {
 	shard       int64
@@ -138,7 +127,7 @@ func (s *Service) WeighClaims(ctx context.Context, args ClaimsArgs) error {
 		if err != nil {
 			return err
 		}
-		steps, caught, err := args.catch(ctx, tx, agents, reason)
+		steps, caught, err := catchClaimers(args, ctx, tx, agents, reason)
 		if err != nil {
 			return err
 		}
@@ -155,8 +144,8 @@ func (s *Service) WeighClaims(ctx context.Context, args ClaimsArgs) error {
 	return nil
 }
 
-// catch marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
-func (args ClaimsArgs) catch(ctx context.Context, tx *store.Tx, agents []uuid.UUID, reason string) (steps []Step, caught []caughtAgent, err error) {
+// catchClaimers marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
+func catchClaimers(args ClaimsArgs, ctx context.Context, tx *store.Tx, agents []uuid.UUID, reason string) (steps []Step, caught []caughtAgent, err error) {
 	for _, agent := range agents {
 		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {

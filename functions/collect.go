@@ -11,12 +11,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// CollectArgs is the periodic step that removes objects that nothing refers to.
-type CollectArgs struct{}
-
-// Kind names the step.
-func (CollectArgs) Kind() string { return "collect" }
-
 const (
 	// CollectBatch is how many objects of a project one run looks at, so that each project gets its turn; the next run goes on with those that
 	// wait longest.

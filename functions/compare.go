@@ -15,16 +15,6 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// CompareArgs is the step that has a job's validator compare the answers to the shards of one submission, before they are weighed.
-type CompareArgs struct {
-	Project    uuid.UUID `json:"project"`
-	Submission uuid.UUID `json:"submission"`
-	Confirm    bool      `json:"confirm,omitempty"` // as in VerifyArgs
-}
-
-// Kind names the step.
-func (CompareArgs) Kind() string { return "compare" }
-
 const (
 	// MaxCompareFailures is how often a validator may fail at the answers to a shard before a person decides: modules are deterministic,
 	// and what the machine had to do with it (time, most of all) passes within a few pauses of the queue.

@@ -20,20 +20,6 @@ const confirmBatch = 64
 // errUnjudged says that a submission was to be weighed, and the job's condition was not asked about its outputs.
 var errUnjudged = errors.New("the job has a condition over outputs, and the step that weighs them does not know of it")
 
-// checkExpression says what is wrong with a condition over outputs, and where. None at all is right.
-func checkExpression(confirm string) error {
-	if confirm == "" {
-		return nil
-	}
-	if _, err := planner.CompileConfirmation(confirm); err != nil {
-		return &Error{
-			Kind: KindInvalid, Code: "bad_confirm", Message: err.Error(), Err: err,
-			Hint: "confirm is a CEL expression of type bool over output, for example output.longest > 500; docs/verification.md shows more",
-		}
-	}
-	return nil
-}
-
 // checkConfirm says why a policy cannot have its condition.
 func checkConfirm(p verify.Policy) error {
 	if p.Confirm != "" && !p.Audited() {

@@ -13,9 +13,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// channelAgents is where agents and those who wait for them are nudged: the payload is an agent, or nil for all, or a switch.
-const channelAgents = "ostraka_agents"
-
 // ErrDirectivesChanged says that an agent confirms what is not asked of it any more.
 var ErrDirectivesChanged = &Error{
 	Kind: KindConflict, Code: "directives_changed", Message: "the directives have changed since",

@@ -4,17 +4,12 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
-
-// RecheckerGone is how long ago a server that rechecks was seen at most, and able to, for audits to wait for it. Without one, agents
-// are asked instead, also for what it was asked before. It is long enough that a host that restarts does not cause extra replicas.
-const RecheckerGone = 10 * time.Minute
 
 // auditTerms are what results are weighed with where the server may execute shards.
 type auditTerms struct {

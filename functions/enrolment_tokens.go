@@ -14,7 +14,6 @@ import (
 // What a token may do whose maker says nothing, and the most that one may say: a token that leaks must come to an end by itself.
 const (
 	DefaultTokenUses = 1000                // agents
-	MaxTokenUses     = 1_000_000           // agents
 	DefaultTokenLife = 90 * 24 * time.Hour // agents that have joined stay for longer
 )
 

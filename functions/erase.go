@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,20 +10,6 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
-
-// EraseArgs is the step that removes what a deleted job has left, a page at a time.
-type EraseArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	// Once is set where the step has been through, and looks once more when all that was under way then has ended.
-	Once time.Time `json:"once,omitzero"`
-}
-
-// Kind names the step.
-func (EraseArgs) Kind() string { return "erase" }
-
-// NotBefore is when the step may run.
-func (a EraseArgs) NotBefore() time.Time { return a.Once }
 
 const (
 	// eraseBatch is how many rows of each table one transaction removes, beside the rows of a page of shards.
@@ -36,11 +21,6 @@ const (
 )
 
 var (
-	// ErrJobDeleted is for a job that is being deleted, or was: there is nothing to be had of it.
-	ErrJobDeleted = &Error{
-		Kind: KindGone, Code: "job_deleted", Message: "the job was deleted",
-		Hint: "nothing of it is kept but that it was deleted; submit a new job",
-	}
 	// ErrJobGoesOn says that only an ended job can be deleted.
 	ErrJobGoesOn = &Error{
 		Kind: KindConflict, Code: "job_goes_on", Message: "the job has not ended, and only ended jobs are deleted",
@@ -181,43 +161,4 @@ func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args EraseArgs) (m
 		return false, err
 	}
 	return false, s.queue.Enqueue(ctx, server, EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(EraseOnceMore)})
-}
-
-// notDeleted refuses what is asked of a job that is being deleted.
-func notDeleted(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
-	state, found, err := store.Value[JobState](ctx, tx, store.GetJobState, job)
-	if err != nil || !found || state == JobDeleting {
-		return orNotFound(err, "job", job)
-	}
-	return nil
-}
-
-// sayDeleted makes of a job that is not found one that was deleted, where it was.
-func (s *Service) sayDeleted(ctx context.Context, project uuid.UUID, err error) error {
-	var missing *Error
-	if !errors.As(err, &missing) || missing.job == uuid.Nil {
-		return err
-	}
-	type deleted struct {
-		DeletedBy string
-		DeletedAt time.Time
-	}
-	var row deleted
-	var found bool
-	lookup := s.store.Project(ctx, project, func(tx *store.Tx) (err error) {
-		row, found, err = store.One[deleted](ctx, tx, store.GetDeletedJob, missing.job)
-		return err
-	})
-	if lookup != nil || !found {
-		return err
-	}
-	return ErrJobDeleted.with("job %s was deleted by %s at %s", missing.job, row.DeletedBy, row.DeletedAt.UTC().Format(time.RFC3339))
-}
-
-// orLeaseOfDeleted is for a lease that the server knows and its project does not any more: its job was deleted.
-func orLeaseOfDeleted(err error) error {
-	if err != nil {
-		return err
-	}
-	return ErrLeaseEnded.with("the lease has ended: its job was deleted")
 }

@@ -166,3 +166,14 @@ var (
 		Hint: "submit a new job",
 	}
 )
+
+var (
+	// ErrJobDeleted is for a job that is being deleted, or was: there is nothing to be had of it.
+	ErrJobDeleted = &Error{
+		Kind: KindGone, Code: "job_deleted", Message: "the job was deleted",
+		Hint: "nothing of it is kept but that it was deleted; submit a new job",
+	}
+)
+
+// errReplayed rolls back what a repeated request has made again.
+var errReplayed = errors.New("the request is a replay")

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -14,14 +13,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
-
-// Acceptance is the owner of an agent accepting an agreement, signed by the agent's key over statement.Acceptance.
-type Acceptance struct {
-	Version    string    `json:"version" maxLength:"40"`
-	Digest     string    `json:"digest" minLength:"64" maxLength:"64" doc:"SHA-256 of the text that was accepted, in hexadecimal."`
-	AcceptedAt time.Time `json:"accepted_at" doc:"By the agent's clock, in whole seconds: it is part of what is signed, and decides nothing."`
-	Signature  []byte    `json:"signature" doc:"Ed25519 signature by the agent's key over the lines ostraka-eula/1, the public key in hexadecimal, version, digest and accepted_at in RFC 3339 and UTC, each ended by a line feed."`
-}
 
 // EULA is the agreement in force on this server.
 func (s *Service) EULA() eula.Document { return s.eula }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -51,18 +50,6 @@ func addEvent(ctx context.Context, tx store.DB, job uuid.UUID, kind string, data
 	return notify(ctx, tx, channelJobs, job)
 }
 
-// ListEvents returns the job's events after number since.
-func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) (events []Event, err error) {
-	err = s.project(ctx, project, func(tx *store.Tx) error {
-		if err := notDeleted(ctx, tx, job); err != nil {
-			return err
-		}
-		events, err = store.Many[Event](ctx, tx, store.ListEvents, job, since, min(limit, MaxEvents))
-		return err
-	})
-	return events, err
-}
-
 // orNotFound is for look-ups that found nothing, with or without an error.
 func orNotFound(err error, what string, id fmt.Stringer) error {
 	if err != nil {
@@ -73,12 +60,4 @@ func orNotFound(err error, what string, id fmt.Stringer) error {
 		missing.job = job
 	}
 	return missing
-}
-
-// WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, the job is looked at once.
-func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
-	if wait <= 0 {
-		return s.GetJob(ctx, project, id)
-	}
-	return s.jobLooks.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
 }

@@ -2,10 +2,7 @@ package functions
 
 import (
 	"context"
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -19,44 +16,7 @@ const reasonException verify.ReasonCode = "exception"
 const (
 	// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
 	maxExceptionText = 300
-	// maxFailuresRead is how many shards that failed a job's error is made of: the first ones, since a million may have failed.
-	maxFailuresRead = 1000
-	// maxFailuresTold is how many ways to fail a job's error names.
-	maxFailuresTold = 3
 )
-
-// raisedText is what a function raised, or the limit that it passed, as people say it.
-type raisedText struct {
-	Status    verify.Status
-	Type      string
-	Message   string
-	Traceback string
-}
-
-// lastFrame is a line of a Python traceback that names a place in the code.
-var lastFrame = regexp.MustCompile(`(?m)^\s*File "([^"\n]{1,200})", line (\d{1,9}), in ([^\n]{1,200})$`)
-
-// text is one line: KeyError: 3 (main.py:3 in helper), or timeout: still running after 2 s.
-func (r raisedText) text() string {
-	what := r.Type
-	if r.Status != verify.Error {
-		what = string(r.Status)
-	}
-	if message := strings.Join(strings.Fields(r.Message), " "); message != "" {
-		what += ": " + message
-	}
-	if text := []rune(what); len(text) > maxExceptionText {
-		what = string(text[:maxExceptionText]) + "…"
-	}
-	if r.Status != verify.Error {
-		return what
-	}
-	if frames := lastFrame.FindAllStringSubmatch(r.Traceback, -1); len(frames) > 0 {
-		f := frames[len(frames)-1]
-		what += fmt.Sprintf(" (%s:%s in %s)", f[1], f[2], f[3])
-	}
-	return what
-}
 
 type exceptionRow struct {
 	Shard int64
@@ -84,61 +44,4 @@ func (w *weighed) tellExceptions(ctx context.Context, tx *store.Tx, job uuid.UUI
 		w.changes[i].reasons = append(slices.Clip(w.changes[i].reasons), verify.Reason{Code: reasonException, Text: e.text()})
 	}
 	return nil
-}
-
-// failure is why a shard failed.
-type failure struct {
-	Number  int64
-	Reasons []verify.Reason
-	raisedText
-}
-
-// why is what its attempts ended with, or else what was decided about it.
-func (f failure) why() string {
-	switch {
-	case f.Status != "" && (f.Type != "" || f.Message != "" || f.Status != verify.Error):
-		return f.text()
-	case len(f.Reasons) > 0:
-		return f.Reasons[len(f.Reasons)-1].Text
-	default:
-		return "no reason was kept"
-	}
-}
-
-// failuresOf is the error of a job of which shards have failed: 3 of 12 shards failed: KeyError: 3 (main.py:3 in helper).
-func failuresOf(ctx context.Context, tx *store.Tx, job uuid.UUID, failed, total int64) (string, error) {
-	rows, err := store.Many[failure](ctx, tx, store.FailuresOfJob, job, maxFailuresRead)
-	if err != nil {
-		return "", err
-	}
-	return tellFailures(rows, failed, total), nil
-}
-
-// tellFailures puts alike what failed alike, most of it first.
-func tellFailures(rows []failure, failed, total int64) string {
-	var ways []string
-	times := map[string]int{}
-	for _, r := range rows {
-		why := r.why()
-		if times[why]++; times[why] == 1 {
-			ways = append(ways, why)
-		}
-	}
-	slices.SortStableFunc(ways, func(a, b string) int { return times[b] - times[a] })
-	told := ways[:min(len(ways), maxFailuresTold)]
-	parts := make([]string, len(told))
-	for i, way := range told {
-		parts[i] = way
-		if len(ways) > 1 {
-			parts[i] = fmt.Sprintf("%d× %s", times[way], way)
-		}
-	}
-	text := fmt.Sprintf("%d of %s failed: %s", failed, many(total, "shard", "shards"), strings.Join(parts, "; "))
-	if more := len(ways) - len(told); more > 0 {
-		text += fmt.Sprintf("; and in %s", many(int64(more), "other way", "other ways"))
-	}
-	if int64(len(rows)) < failed {
-		text += fmt.Sprintf(" (of the first %d)", len(rows))
-	}
-	return text
 }

@@ -13,21 +13,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// ExpireArgs is the periodic step that takes back the shards of leases whose agents went silent.
-type ExpireArgs struct{}
-
-// Kind names the step.
-func (ExpireArgs) Kind() string { return "expire_leases" }
-
-// RevokeArgs is the step that takes back all leases of an agent in one project.
-type RevokeArgs struct {
-	Project uuid.UUID `json:"project"`
-	Agent   uuid.UUID `json:"agent"`
-}
-
-// Kind names the step.
-func (RevokeArgs) Kind() string { return "revoke_leases" }
-
 const (
 	// expireBatch bounds how many leases one run of the step takes back; the next run takes the rest.
 	expireBatch = 500

@@ -31,13 +31,6 @@ type leasesForJob struct {
 // usable are the agents that could take what waits, less those that are caught, refuse it or are excluded.
 func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught-a.Refused-a.Excluded, 0) }
 
-// agentRefusal is why an agent does not take a job's function.
-type agentRefusal struct {
-	AgentID uuid.UUID
-	Code    string
-	Reason  string
-}
-
 // Explain says why a job is not done, and what would help. What is flagged comes last.
 func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanation, error) {
 	e, err := s.explain(ctx, project, id)
@@ -45,7 +38,7 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (Explanati
 		return e, err
 	}
 	flags, err := s.flagsOfJob(ctx, project, id)
-	e.explainFlags(id, flags)
+	explainFlags(&e, id, flags)
 	return e, err
 }
 
@@ -56,7 +49,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	}
 	if job.State.Ended() {
 		e := explainEnded(job)
-		e.explainIncidents(job)
+		explainIncidents(&e, job)
 		return e, nil
 	}
 	var agents agentsForJob
@@ -122,7 +115,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (Explanati
 	tried, err := s.triedByAll(ctx, project, job, &agents, uselessAgents{ids: append(caught, refusing...), hands: append(excluded, handsOf(owners)...)})
 	e := explainOpen(job, agents, leases, tried, refusals)
 	if e.Turn = turn; turn != nil && leases.Wanted > 0 {
-		e.Reasons = append(e.Reasons, Reason{Code: "turn", Text: turn.words(), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})
+		e.Reasons = append(e.Reasons, Reason{Code: "turn", Text: turnWords(*turn), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})
 	}
 	if audits, auditErr := s.outstandingAudits(ctx, project, id); auditErr == nil {
 		audits.explain(&e, job)
@@ -277,12 +270,4 @@ func explainRefusals(add func(code, hint, format string, args ...any), agents ag
 	if more := len(refusals) - maxRefusalsExplained; more > 0 {
 		add("refused", "", "%s it.", many(int64(more), "more agent refuses", "more agents refuse"))
 	}
-}
-
-// many is a number of things with what they do.
-func many(n int64, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

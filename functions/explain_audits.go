@@ -59,7 +59,7 @@ func (o outstanding) explain(e *Explanation, job Job) {
 }
 
 // explainIncidents says what an owner can do whose job keeps results of agents that were caught later.
-func (e *Explanation) explainIncidents(job Job) {
+func explainIncidents(e *Explanation, job Job) {
 	v := job.Verification
 	if v == nil || v.Incidents == 0 {
 		return

@@ -33,7 +33,7 @@ func (s *Service) flagsOfJob(ctx context.Context, project, job uuid.UUID) (rows 
 }
 
 // explainFlags adds the open flags to an explanation.
-func (e *Explanation) explainFlags(job uuid.UUID, rows []openFlags) {
+func explainFlags(e *Explanation, job uuid.UUID, rows []openFlags) {
 	if len(rows) == 0 {
 		return
 	}

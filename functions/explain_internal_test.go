@@ -84,7 +84,7 @@ func TestExplainOwners(t *testing.T) {
 			e.Reasons = []Reason{{Code: c.said}}
 		}
 		before := len(e.Reasons)
-		e.explainOwners(c.policy, f)
+		explainOwners(&e, c.policy, f)
 		if c.code == "" {
 			require.Len(t, e.Reasons, before, name)
 			continue

@@ -22,11 +22,11 @@ func (s *Service) explainOwners(ctx context.Context, project uuid.UUID, job Job,
 	if err != nil {
 		return err
 	}
-	e.explainOwners(job.Policy, f)
+	explainOwners(e, job.Policy, f)
 	return nil
 }
 
-func (e *Explanation) explainOwners(p verify.Policy, f verify.Forecast) {
+func explainOwners(e *Explanation, p verify.Policy, f verify.Forecast) {
 	said := func(codes ...string) bool {
 		return slices.ContainsFunc(e.Reasons, func(r Reason) bool { return slices.Contains(codes, r.Code) })
 	}
@@ -44,9 +44,6 @@ func (e *Explanation) explainOwners(p verify.Policy, f verify.Forecast) {
 		})
 	}
 }
-
-// startRechecker says how to get a server that executes shards.
-const startRechecker = "start a server that can: ostraka server --queues recheck, with a Docker daemon or --recheck-sandbox linux"
 
 func tooFewOwnersHint(p verify.Policy) string {
 	hint := "have others join: ostraka enrolment-token create NAME --owner WHO makes a token for the machines of one owner"

@@ -4,22 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
-
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
-
-// FinaliseArgs is the step that makes the results of a window final whose audits have passed.
-type FinaliseArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Agent   uuid.UUID `json:"agent"`
-	Window  int64     `json:"window"`
-}
-
-// Kind names the step.
-func (FinaliseArgs) Kind() string { return "finalise" }
 
 // finalPage is a page with results that have become final.
 type finalPage struct {

@@ -9,15 +9,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// FinishArgs is the step that ends a job whose answer stands.
-type FinishArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (FinishArgs) Kind() string { return "finish" }
-
 // Finish ends a job: finished when every shard was accepted, failed when some were not. The answer over those that were accepted
 // stands either way.
 func (s *Service) Finish(ctx context.Context, args FinishArgs) error {

@@ -45,15 +45,6 @@ type Flag struct {
 	Revision   int64           `json:"revision" doc:"Grows with every decision; it is also the ETag."`
 }
 
-// FlagSample is one further occurrence of what a flag is about.
-type FlagSample struct {
-	Shard    *int64          `json:"shard,omitempty"`
-	Agent    *uuid.UUID      `json:"agent,omitempty"`
-	Decision string          `json:"decision,omitempty"`
-	At       time.Time       `json:"at"`
-	Detail   json.RawMessage `json:"detail"`
-}
-
 // FlagFilter says which flags to list. Zero fields take all.
 type FlagFilter struct {
 	Job      *uuid.UUID

@@ -263,3 +263,6 @@ func (i *flagItem) write(ctx context.Context, tx *store.Tx) error {
 	}
 	return addEvent(ctx, tx, *job, m.Event, m.Detail)
 }
+
+// FlagIncident is the kind of a flag on a job that keeps final results of an agent which was caught later.
+const FlagIncident = "incident"

@@ -14,15 +14,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// FollowUpArgs is the step that creates the jobs which the project's rules make out of an ended one.
-type FollowUpArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (FollowUpArgs) Kind() string { return "follow_up" }
-
 // planTime bounds the evaluation of all rules on one job.
 const planTime = 10 * time.Second
 

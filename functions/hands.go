@@ -11,23 +11,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// hand names whoever is behind an agent: its owner, or the agent itself where it has none. The names of the two kinds never meet.
-func hand(owner string, agent uuid.UUID) string {
-	if owner != "" {
-		return "owner " + owner
-	}
-	return "agent " + agent.String()
-}
-
-// handsOf are those of owners.
-func handsOf(owners []string) []string {
-	hands := make([]string, len(owners))
-	for i, o := range owners {
-		hands[i] = hand(o, uuid.Nil)
-	}
-	return hands
-}
-
 // hand is who is behind an agent that has worked for the job.
 func (b bench) hand(agent uuid.UUID) string { return hand(b.lenders[agent].Owner, agent) }
 

@@ -16,7 +16,7 @@ import (
 
 // Heartbeat keeps what the agent reports, renews the leases that it works on, and answers what the server wants of it.
 func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat) (d Directives, err error) {
-	row, err := beat.row()
+	row, err := beatRowOf(beat)
 	if err != nil {
 		return d, err
 	}
@@ -54,7 +54,7 @@ type beatRow struct {
 
 var idleCode = regexp.MustCompile(`^[a-z][a-z_]{0,39}$`)
 
-func (b Heartbeat) row() (r beatRow, err error) {
+func beatRowOf(b Heartbeat) (r beatRow, err error) {
 	if n := len(b.Leases); n > MaxBeatLeases {
 		return r, Invalid("bad_heartbeat", fmt.Sprintf("the heartbeat names %d leases, at most %d fit into one", n, MaxBeatLeases), "send several heartbeats")
 	}
@@ -69,11 +69,11 @@ func (b Heartbeat) row() (r beatRow, err error) {
 			return r, Invalid("bad_heartbeat", "the reason for being idle is not one", fmt.Sprintf("send a code of lower-case letters and underscores and a text of at most %d characters", MaxIdleText))
 		}
 	}
-	return r, b.Wishes.fill(&r)
+	return r, fillWishes(b.Wishes, &r)
 }
 
-// fill checks the wishes and puts them into the row.
-func (w *AgentWishes) fill(r *beatRow) error {
+// fillWishes checks the wishes and puts them into the row.
+func fillWishes(w *AgentWishes, r *beatRow) error {
 	if w == nil {
 		return nil
 	}

@@ -33,13 +33,6 @@ func (s *Service) checkHeuristics(ctx context.Context, project uuid.UUID, p *Heu
 	return text, nil
 }
 
-// pinnedHeuristic is a heuristic of a policy with what pins it.
-type pinnedHeuristic struct {
-	HeuristicUse
-	digest string
-	key    string // of its scores: another module, other parameters or other findings to be kept score again
-}
-
 func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []pinnedHeuristic, err error) {
 	policy, err := s.heuristicsOf(ctx, project)
 	if err != nil {

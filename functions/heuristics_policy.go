@@ -170,3 +170,6 @@ func (p HeuristicsPolicy) on(target HeuristicTarget) (list []HeuristicUse) {
 	}
 	return list
 }
+
+// ExternalModel is the name by which a policy asks the operator's external model, in the place of a module's.
+const ExternalModel = "external-model"

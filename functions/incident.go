@@ -11,9 +11,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// FlagIncident is the kind of a flag on a job that keeps final results of an agent which was caught later.
-const FlagIncident = "incident"
-
 const (
 	// incidentJobs is how many jobs of an agent one transaction looks at.
 	incidentJobs = 50

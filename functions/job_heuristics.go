@@ -7,14 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
-
-// pinned is the heuristic as a step uses it.
-func (r HeuristicRef) pinned() pinnedHeuristic {
-	return pinned(HeuristicUse{Module: r.Module, On: OnResults, Params: r.Params, Rules: r.Rules}, r.Digest)
-}
 
 // chooseHeuristics pins what looks at a job's results: what the project's policy says, which nobody can take away, and what the request
 // adds, or else the function. Each is tried with its parameters.
@@ -85,33 +79,4 @@ func withHeuristic(list []HeuristicRef, h HeuristicRef) []HeuristicRef {
 	}
 	list[i].Rules = rules
 	return list
-}
-
-// scoreFirst has pages scored that are to be folded: before, where a finding may take back what would be folded, else beside it.
-func scoreFirst(ctx context.Context, tx *store.Tx, job uuid.UUID, folds []Step) (steps []Step, err error) {
-	if len(folds) == 0 {
-		return nil, nil
-	}
-	heuristics, _, err := store.Value[[]HeuristicRef](ctx, tx, store.JobHeuristics, job)
-	if err != nil || len(heuristics) == 0 {
-		return folds, err
-	}
-	for _, f := range folds {
-		fold, is := f.(AggregateArgs)
-		if is {
-			steps = append(steps, ScoreResultsArgs{Project: fold.Project, Job: fold.Job, Page: fold.Page})
-		}
-		if !is || !holdFolds(heuristics) {
-			steps = append(steps, f)
-		}
-	}
-	return steps, nil
-}
-
-// holdFolds says whether a finding may lead to more than words, so that pages are folded when they have been scored.
-func holdFolds(heuristics []HeuristicRef) bool {
-	return slices.ContainsFunc(heuristics, func(h HeuristicRef) bool {
-		u := h.pinned()
-		return u.does(DoRecheck) || u.does(DoReview)
-	})
 }

@@ -2,6 +2,8 @@ package functions
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -236,4 +238,108 @@ type Resolution struct {
 	Decision string // accept, retry or fail
 	Digest   string // of the output to accept
 	Reason   string // required
+}
+
+// AggregationState is where an aggregation stands.
+type AggregationState string
+
+// The states of an aggregation.
+const (
+	AggregationFolding  AggregationState = "folding"
+	AggregationFinished AggregationState = "finished"
+	AggregationFailed   AggregationState = "failed" // its module is at fault; error says how
+)
+
+// Aggregation is one folding of a job's results with one module.
+type Aggregation struct {
+	Run         int              `json:"run" doc:"1 is the aggregation that the job was submitted with."`
+	Current     bool             `json:"current" doc:"Whether the job shows this one's answer."`
+	Aggregator  *AggregatorRef   `json:"aggregator,omitempty"`
+	State       AggregationState `json:"state" enum:"folding,finished,failed"`
+	Error       string           `json:"error,omitempty"`
+	PagesFolded int64            `json:"pages_folded"`
+	PagesTotal  int64            `json:"pages_total"`
+	Aggregate   *Aggregate       `json:"aggregate,omitempty"`
+	CreatedBy   string           `json:"created_by"`
+	CreatedAt   time.Time        `json:"created_at"`
+	FinishedAt  *time.Time       `json:"finished_at,omitempty"`
+}
+
+// OwnerShares says whose results a job has, and what its bound is worth by that.
+type OwnerShares struct {
+	Owners  int64        `json:"owners" doc:"Owners whose agents have brought results."`
+	Results int64        `json:"results" doc:"Results that they have brought, whatever became of them."`
+	Largest []OwnerShare `json:"largest" doc:"The owners that brought most, at most five."`
+	Stated  float64      `json:"stated" doc:"The share of hostile results against which the policy is kept: no owner should have more."`
+	Above   bool         `json:"above" doc:"One owner has brought more than the stated share."`
+	// ErrorBound is what the target error comes to with these shares.
+	ErrorBound float64 `json:"error_bound,omitempty" doc:"With a target error: the largest share of wrong results that is to be expected when any one owner is hostile, whatever its share, and others besides that have the stated share together. The target error itself, as long as no owner has more than the stated share."`
+}
+
+// OwnerShare is one owner's part of a job's results.
+type OwnerShare struct {
+	Owner   string  `json:"owner" doc:"Whose agents they are, or which agent where it has no owner."`
+	Agents  int64   `json:"agents"`
+	Results int64   `json:"results"`
+	Share   float64 `json:"share"`
+}
+
+// Preview is the answer over a part of the results.
+type Preview struct {
+	Value json.RawMessage `json:"value"`
+	Count int64           `json:"count" doc:"How many accepted results it folds."`
+	Share float64         `json:"share" doc:"The share of the job's pages that it covers, from 0 to 1."`
+	At    time.Time       `json:"at"`
+}
+
+// DefaultAggregator folds results when neither the job nor the function names a module: it never fails, whatever the results are.
+const DefaultAggregator = "sum"
+
+// NoAggregator is the name with which a job asks for no folding.
+const NoAggregator = "none"
+
+// badPartition turns an error of the partition package into one for the caller.
+func badPartition(err error) error {
+	var p *partition.Error
+	if !errors.As(err, &p) {
+		return err
+	}
+	return &Error{Kind: KindInvalid, Code: string(p.Code), Message: strings.TrimSuffix(p.Error(), " ("+p.Hint+")"), Hint: p.Hint, Err: err}
+}
+
+// JobTurn is a job's place among all that want agents.
+type JobTurn struct {
+	Priority      int     `json:"priority" doc:"Each step doubles the job's share of its project's turns."`
+	JobShare      float64 `json:"job_share" doc:"The part of its project's turns that the job has while all of the project's open jobs have work."`
+	ProjectWeight int     `json:"project_weight" doc:"A project of twice the weight has twice as many turns."`
+	ProjectShare  float64 `json:"project_share" doc:"The part of all turns that the project has while all projects with open jobs have work and the agents serve all of them."`
+	Before        int64   `json:"before" doc:"Open jobs of the project whose turn comes before this one's."`
+}
+
+// JobVerification is what speaks for the results of a job with a target error, or of one whose shards the server executes as well.
+type JobVerification struct {
+	ErrorBound         float64 `json:"error_bound" doc:"The largest share of wrong results that is to be expected among the final ones; 0 where the server executes every shard."`
+	AnswerRisk         float64 `json:"answer_risk" doc:"The largest probability with which any result is wrong; 0 where the server has executed every shard."`
+	Caveat             string  `json:"caveat,omitempty" doc:"What the bound rests on besides, where agents audit in the place of a server; left out where servers do."`
+	AssumeHostile      float64 `json:"assume_hostile" doc:"The share of hostile results against which the bound is kept."`
+	AuditsDrawn        int64   `json:"audits_drawn" doc:"Results that were drawn for an audit."`
+	AuditsPassed       int64   `json:"audits_passed"`
+	AuditsFailed       int64   `json:"audits_failed" doc:"Audits that proved a result wrong."`
+	AuditsVoid         int64   `json:"audits_void" doc:"Audits that came to nothing: the result was taken back before, for example."`
+	AuditsPending      int64   `json:"audits_pending"`
+	Rechecks           int64   `json:"rechecks" doc:"Shards that the server has executed itself."`
+	ExecutionsPerShard float64 `json:"executions_per_shard" doc:"By agents and the server, so far."`
+	Reopened           int64   `json:"reopened" doc:"Accepted results that were taken back when their agent was caught; a shard counts as often as it happened."`
+	Incidents          int64   `json:"incidents" doc:"Agents that were caught after results of theirs had become final in this job."`
+	Questionable       int64   `json:"questionable" doc:"Those results: they are within the bound's promise, and stay."`
+	// Confirm is nil where the policy has no condition over outputs.
+	Confirm *JobConfirmation `json:"confirm,omitempty" doc:"Results that matter by the policy's confirm."`
+}
+
+// JobConfirmation counts results that matter. What is neither confirmed nor refuted waits.
+type JobConfirmation struct {
+	Matched   int64 `json:"matched" doc:"Results that fulfil confirm, or of which that could not be told."`
+	Confirmed int64 `json:"confirmed" doc:"Those to which the server, or enough other owners, gave the same answer."`
+	Refuted   int64 `json:"refuted" doc:"Those that came to nothing: the shard's answer is another one, or the result was taken back."`
+	Unjudged  int64 `json:"unjudged" doc:"Those on which the expression failed: they are taken to matter, and their attempts say why."`
 }

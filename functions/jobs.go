@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"time"
 
@@ -87,10 +88,10 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 		if err != nil {
 			return err
 		}
-		if job.Verification, err = job.verification(ctx, tx, id, rechecks); err != nil {
+		if job.Verification, err = readVerification(job, ctx, tx, id, rechecks); err != nil {
 			return err
 		}
-		job.Owners, err = job.ownerShares(ctx, tx, id)
+		job.Owners, err = readOwnerShares(job, ctx, tx, id)
 		return err
 	})
 	return job, err
@@ -264,4 +265,94 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, afte
 		return err
 	})
 	return lines, err
+}
+
+// answerRow is the answer of an aggregation, or the preview of one.
+type answerRow struct {
+	AggregateValue   []byte
+	AggregateObject  *string
+	AggregateCount   *int64
+	AggregateSummary string
+	LeftOut          int64
+	AggregateRows    []byte
+	RowsObject       *string
+	PreviewValue     []byte
+	PreviewCount     *int64
+	PreviewPages     *int64
+	PreviewAt        *time.Time
+}
+
+// aggregate is nil where there is neither an answer nor a preview.
+func (r answerRow) aggregate(pagesTotal int64) *Aggregate {
+	a := &Aggregate{Value: json.RawMessage("null"), Summary: r.AggregateSummary, LeftOut: r.LeftOut, Rows: r.AggregateRows}
+	switch {
+	case r.AggregateCount != nil:
+		a.Count = *r.AggregateCount
+		if r.AggregateValue != nil {
+			a.Value = r.AggregateValue
+		}
+		if r.AggregateObject != nil {
+			a.Object = *r.AggregateObject
+		}
+		if r.RowsObject != nil {
+			a.RowsObject = *r.RowsObject
+		}
+	case r.PreviewCount != nil && r.PreviewPages != nil && r.PreviewAt != nil:
+		a.Preview = &Preview{Value: r.PreviewValue, Count: *r.PreviewCount, Share: float64(*r.PreviewPages) / float64(pagesTotal), At: *r.PreviewAt}
+	default:
+		return nil
+	}
+	return a
+}
+
+// ListEvents returns the job's events after number since.
+func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) (events []Event, err error) {
+	err = s.project(ctx, project, func(tx *store.Tx) error {
+		if err := notDeleted(ctx, tx, job); err != nil {
+			return err
+		}
+		events, err = store.Many[Event](ctx, tx, store.ListEvents, job, since, min(limit, MaxEvents))
+		return err
+	})
+	return events, err
+}
+
+// WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, the job is looked at once.
+func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job Job, err error) {
+	if wait <= 0 {
+		return s.GetJob(ctx, project, id)
+	}
+	return s.jobLooks.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
+}
+
+type pickedShard struct {
+	Number int64
+	Input  []byte
+}
+
+// shardInput is the input of a shard: the stored item, or what the partition computes.
+func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
+	if input, computed := spec.Input(number); computed {
+		return input
+	}
+	return stored
+}
+
+// placeJob moves a job that waits for nothing but people to the state that says for what, and back.
+func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
+	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
+		return err
+	}
+	state, changed, err := store.Value[JobState](ctx, tx, store.PlaceJob, job)
+	if err != nil || !changed {
+		return err
+	}
+	switch state {
+	case JobReview:
+		return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
+	case JobHeld:
+		return addEvent(ctx, tx, job, EventHeld, map[string]any{"job": "waits for an aggregator that works: aggregate it again"})
+	default:
+		return nil
+	}
 }

@@ -13,13 +13,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// The scopes of a switch.
-const (
-	ScopeEverything = "everything"
-	ScopeProject    = "project"
-	ScopeFunction   = "function"
-)
-
 // errHeld says that a switch holds what was about to be lent.
 var errHeld = errors.New("a switch holds this")
 
@@ -51,39 +44,6 @@ func (r switchRow) kill() KillSwitch {
 		k.OffBy = *r.OffBy
 	}
 	return k
-}
-
-// args are the columns of a scope, in the order in which the queries take them.
-func (k KillScope) args() []any {
-	var function *string
-	var version *int
-	if k.Function != "" {
-		function = &k.Function
-	}
-	if k.Version != 0 {
-		version = &k.Version
-	}
-	return []any{k.Scope, k.Agent, k.Project, function, version}
-}
-
-func (k KillScope) check() error {
-	bad := func(message string) error {
-		return Invalid("bad_scope", message, "name everything, or a project, or a function of a project and, if not all, its version")
-	}
-	switch {
-	case k.Scope != ScopeEverything && k.Scope != ScopeProject && k.Scope != ScopeFunction:
-		return bad(fmt.Sprintf("there is no scope %q", k.Scope))
-	case (k.Scope == ScopeEverything) != (k.Project == nil):
-		return bad("a switch holds everything or names a project")
-	case (k.Scope == ScopeFunction) != (k.Function != ""), k.Version < 0, k.Version > 0 && k.Function == "":
-		return bad("a function belongs to the scope function, and a version to a function")
-	}
-	return nil
-}
-
-// detail is what the audit log keeps of a switch.
-func (k KillScope) detail(reason string) map[string]any {
-	return map[string]any{"scope": k.Scope, "agent": k.Agent, "project": k.Project, "function": k.Function, "version": k.Version, "reason": reason}
 }
 
 // Kill puts a switch on: from when it returns nothing that it holds is lent, and agents are told to end what of it they run. A switch
@@ -218,10 +178,6 @@ func putOn(ctx context.Context, tx pgx.Tx, id uuid.UUID, scope KillScope, reason
 	return err
 }
 
-// narrow says whether a switch holds less than everything or a whole project, of all agents. There is one of each of those at most,
-// and however many others are on, no limit stands in the way of an emergency.
-func (k KillScope) narrow() bool { return k.Agent != nil || k.Scope == ScopeFunction }
-
 // checkAgent refuses a switch for an agent that does not exist, or is not the project's.
 func checkAgent(ctx context.Context, tx pgx.Tx, scope KillScope) error {
 	if scope.Agent == nil {
@@ -288,28 +244,6 @@ func killStatus(ctx context.Context, tx pgx.Tx, project uuid.UUID, row switchRow
 	return row.kill().status(agents, runs), err
 }
 
-// status sums up what is known of the agents that a switch concerns; those that have not confirmed come first.
-func (k KillSwitch) status(agents []KilledAgent, runs []ServerRun) KillStatus {
-	st := KillStatus{KillSwitch: k, Agents: len(agents), Waiting: []KilledAgent{}, Running: runs}
-	for _, a := range agents {
-		st.Leases += a.Leases
-		st.Sandboxes += a.Sandboxes
-		switch {
-		case a.ConfirmedAt != nil:
-			st.Confirmed++
-		case a.Seen:
-			st.Unconfirmed++
-		default:
-			st.Offline++
-		}
-		if a.ConfirmedAt == nil && len(st.Waiting) < MaxWaitingAgents {
-			st.Waiting = append(st.Waiting, a)
-		}
-	}
-	st.Silent = k.OffAt == nil && st.Unconfirmed == 0 && st.Leases == 0 && len(runs) == 0
-	return st
-}
-
 // WaitSilent is KillStatus once the switch has done its work, or the wait is over. However many wait, the switch is looked at once.
 func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (status KillStatus, err error) {
 	if wait <= 0 {
@@ -338,23 +272,4 @@ func switchOver(ctx context.Context, server pgx.Tx, project uuid.UUID, job Job) 
 	}
 	k := row.kill()
 	return &k, nil
-}
-
-// explain says in the explanation of a job that the switch holds it.
-func (k KillSwitch) explain() Reason {
-	what, hint := "everything", "ask the operator; ostraka killswitch off ends it"
-	switch k.Scope {
-	case ScopeProject:
-		what, hint = "the project", "ostraka killswitch off --project "+k.Project.String()+" ends it"
-	case ScopeFunction:
-		what, hint = "the function "+k.Function, "ostraka killswitch off --function "+k.Function+" ends it"
-		if k.Version != 0 {
-			what, hint = fmt.Sprintf("%s, version %d", what, k.Version), fmt.Sprintf("ostraka killswitch off --function %s@%d ends it", k.Function, k.Version)
-		}
-	}
-	text := fmt.Sprintf("The killswitch is on for %s since %s: nothing of it is lent.", what, k.OnAt.UTC().Format(time.RFC3339))
-	if k.Reason != "" {
-		text += " Reason: " + k.Reason
-	}
-	return Reason{Code: "killswitch", Text: text, Hint: hint}
 }

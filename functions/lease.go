@@ -23,10 +23,9 @@ import (
 
 // Limits of a lease.
 const (
-	MaxLeaseShards = 1024             // shards in one lease
-	MaxLeaseWait   = 60 * time.Second // how long a poll may stay open
-	MaxAgentPolls  = 256              // of one agent that wait at a time on one server: one for each of its workers
-	MaxLeaseInput  = 4 << 20          // bytes of inputs in one lease, so that the answer stays small; one shard is always given
+	MaxLeaseShards = 1024    // shards in one lease
+	MaxAgentPolls  = 256     // of one agent that wait at a time on one server: one for each of its workers
+	MaxLeaseInput  = 4 << 20 // bytes of inputs in one lease, so that the answer stays small; one shard is always given
 	// lastCallGrace is added to the time that a shard may take by its own limit: without a result no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute
 	// candidateJobs is how many open jobs a poll reads first. Where none of them has a shard for the agent, it reads all.
@@ -73,25 +72,6 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, poll Poll, idem Id
 		return s.tryLease(ctx, agent, poll, idem)
 	}
 	return s.awaitLease(ctx, agent, me.Projects, poll, idem)
-}
-
-// seenAgent is what a waiting request of an agent is about.
-type seenAgent struct {
-	State            AgentState
-	StateReason      string
-	EULADigest       []byte `db:"eula_digest"`
-	DuplicateAt      *time.Time
-	DuplicateAddress string
-	Projects         []uuid.UUID // that may have work for it
-}
-
-// seeAgent notes that the agent was heard of.
-func (s *Service) seeAgent(ctx context.Context, id uuid.UUID) (seenAgent, error) {
-	me, found, err := store.One[seenAgent](ctx, s.store.Pool, store.SeeAgent, id)
-	if err != nil || !found {
-		return me, translate(orNotFound(err, "agent", id), uuid.Nil)
-	}
-	return me, nil
 }
 
 // candidate is the agent as it is now, and a job that it may take, if there is one.
@@ -183,11 +163,6 @@ type leaseGate struct {
 	Next         int64
 	Policy       verify.Policy
 	RerunOf      *uuid.UUID
-}
-
-type pickedShard struct {
-	Number int64
-	Input  []byte
 }
 
 // borrower is who takes shards of a job.
@@ -306,14 +281,6 @@ func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []
 	}
 }
 
-// shardInput is the input of a shard: the stored item, or what the partition computes.
-func shardInput(spec partition.Spec, number int64, stored []byte) []byte {
-	if input, computed := spec.Input(number); computed {
-		return input
-	}
-	return stored
-}
-
 func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *Lease, next int64, idem Idempotency) error {
 	l := from.lender
 	numbers := make([]int64, len(lease.Shards))
@@ -408,4 +375,13 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		return err
 	})
 	return lease, err
+}
+
+// takesPart says whether an agent may be lent shards of a job as far as incidents in earlier runs of it are concerned.
+func (g leaseGate) takesPart(ctx context.Context, tx *store.Tx, job uuid.UUID, owner string, agent uuid.UUID) (bool, error) {
+	if g.RerunOf == nil {
+		return true, nil
+	}
+	hands, err := excludedHands(ctx, tx, job)
+	return !excludes(hands, owner, agent), err
 }

@@ -11,17 +11,8 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
-
-// openInput opens the files that shards read for the server's own executions.
-func (s *Service) openInput(project uuid.UUID) inputdir.Open {
-	return func(ctx context.Context, f inputfile.File) (io.ReadCloser, error) {
-		r, _, err := s.blobs.Open(ctx, project, f.Digest)
-		return r, err
-	}
-}
 
 // LeaseFile opens a file that a shard of the agent's lease reads. Nothing else of the project can be had through a lease.
 func (s *Service) LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error) {

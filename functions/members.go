@@ -2,23 +2,12 @@ package functions
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 )
-
-// MaxOwner is the longest name of an agent's owner, in characters.
-const MaxOwner = 200
-
-func checkOwner(owner string) error {
-	if n := len([]rune(owner)); n > MaxOwner {
-		return Invalid("bad_owner", fmt.Sprintf("the owner's name has %d characters, at most %d are kept", n, MaxOwner), "use a shorter name")
-	}
-	return nil
-}
 
 // AdmitAgent lets an agent work for a project. One that waits for approval is approved by it, as by an enrolment token. owner, where
 // given, is whose machine it is for this project. Admitting again is harmless; one that the project has caught,

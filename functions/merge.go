@@ -14,18 +14,6 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// MergeArgs is the step that merges the partials below a node of the merge tree, or makes the answer.
-type MergeArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Run     int       `json:"run,omitempty"`   // of the aggregations of the job; 0: the current one
-	Level   int       `json:"level,omitempty"` // of the node; 0: the answer
-	Number  int64     `json:"number,omitempty"`
-}
-
-// Kind names the step.
-func (MergeArgs) Kind() string { return "merge" }
-
 // MaxInlineAggregate is the largest answer that is kept in the database, in bytes; a larger one is an object.
 const MaxInlineAggregate = 64 << 10
 

@@ -15,7 +15,6 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/builtin"
 	"github.com/ostraka/ostraka/wasm/precheck"
@@ -190,20 +189,6 @@ func paramsRefused(err error, kind wasm.Kind, name string) error {
 }
 
 func isBuiltin(name string) bool { return slices.Contains(builtin.Names(), name) }
-
-func checkParams(params json.RawMessage) error {
-	if len(params) == 0 {
-		return nil
-	}
-	hint := fmt.Sprintf("give a JSON object of at most %d bytes", MaxModuleParams)
-	if err := canonical.Valid(params, MaxModuleParams); err != nil {
-		return Invalid("bad_params", "the parameters are not acceptable: "+err.Error(), hint)
-	}
-	if bytes.TrimSpace(params)[0] != '{' {
-		return Invalid("bad_params", "the parameters are not a JSON object", hint)
-	}
-	return nil
-}
 
 // keepBuiltin stores a built-in module among the project's objects: what a job has pinned is still there when another version of this
 // program, which ships other bytes, goes on with the job.

@@ -195,3 +195,6 @@ func notify(ctx context.Context, tx store.DB, channel string, payload uuid.UUID)
 	}
 	return nil
 }
+
+// channelAgents is where agents and those who wait for them are nudged: the payload is an agent, or nil for all, or a switch.
+const channelAgents = "ostraka_agents"

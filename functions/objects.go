@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/blob"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // MaxObjectBytes is the largest object that a client may store.
@@ -91,15 +90,6 @@ func (s *Service) openChecked(ctx context.Context, project uuid.UUID, digest str
 		return nil, 0, objectError(err, digest)
 	}
 	return io.NopCloser(bytes.NewReader(content)), size, nil
-}
-
-// LeaseBundle opens the bundle of the function that a lease is for.
-func (s *Service) LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error) {
-	holder, digest, err := s.leasedFunction(ctx, agent, lease)
-	if err != nil {
-		return nil, 0, err
-	}
-	return s.openChecked(ctx, holder.ProjectID, digest.Digest, bundle.MaxArchiveBytes)
 }
 
 // afterNumber reads the cursor of a list that is ordered by a number. It is -1 at the start.

@@ -2,9 +2,7 @@ package functions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,35 +21,6 @@ const giveBackTime = 10 * time.Second
 // uploadRoom is what may be stored for one shard of a lease.
 func uploadRoom(l bundle.Limits) (objects, bytes int64) {
 	return UploadTries * (1 + l.Files), UploadTries * (l.OutputBytes + l.ArtifactBytes)
-}
-
-// PutOutput stores an output that is too large to travel with its result, or an artifact, under a lease that is open. All of a lease's are
-// bounded by what its shards may leave.
-func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (o Object, err error) {
-	holder, function, err := s.leasedFunction(ctx, agent, lease)
-	if err != nil {
-		return o, err
-	}
-	if err := checkDigest(digest); err != nil {
-		return o, err
-	}
-	limits := function.Manifest.Limits
-	objects, bytes := uploadRoom(limits)
-	left, err := s.beginUpload(ctx, holder, agent, lease, objects, bytes)
-	if err != nil {
-		return o, err
-	}
-	o.Digest = digest
-	if _, o.Size, err = s.blobs.PutAdmitted(ctx, holder.ProjectID, digest, r, min(max(limits.OutputBytes, limits.ArtifactBytes), left), s.keepOutput(ctx, holder.ProjectID)); err != nil {
-		return o, errors.Join(objectError(err, digest), s.giveUploadBack(ctx, holder, agent, lease))
-	}
-	return o, s.project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		kept, err := store.Exec(ctx, tx, store.EndUpload, lease, agent, o.Size, bytes)
-		if err == nil && kept == 0 {
-			err = tooManyUploads(objects, bytes)
-		}
-		return err
-	})
 }
 
 // keepOutput notes what an agent stores. None of it counts against the project's bytes, since a hostile agent could use them up and have

@@ -13,27 +13,8 @@ import (
 // MaxShownOwners is how many owners a job names beside their shares of its results.
 const MaxShownOwners = 5
 
-// OwnerShares says whose results a job has, and what its bound is worth by that.
-type OwnerShares struct {
-	Owners  int64        `json:"owners" doc:"Owners whose agents have brought results."`
-	Results int64        `json:"results" doc:"Results that they have brought, whatever became of them."`
-	Largest []OwnerShare `json:"largest" doc:"The owners that brought most, at most five."`
-	Stated  float64      `json:"stated" doc:"The share of hostile results against which the policy is kept: no owner should have more."`
-	Above   bool         `json:"above" doc:"One owner has brought more than the stated share."`
-	// ErrorBound is what the target error comes to with these shares.
-	ErrorBound float64 `json:"error_bound,omitempty" doc:"With a target error: the largest share of wrong results that is to be expected when any one owner is hostile, whatever its share, and others besides that have the stated share together. The target error itself, as long as no owner has more than the stated share."`
-}
-
-// OwnerShare is one owner's part of a job's results.
-type OwnerShare struct {
-	Owner   string  `json:"owner" doc:"Whose agents they are, or which agent where it has no owner."`
-	Agents  int64   `json:"agents"`
-	Results int64   `json:"results"`
-	Share   float64 `json:"share"`
-}
-
-// ownerShares is nil where the policy believes anybody, or nothing was brought yet.
-func (j Job) ownerShares(ctx context.Context, tx *store.Tx, id uuid.UUID) (*OwnerShares, error) {
+// readOwnerShares is nil where the policy believes anybody, or nothing was brought yet.
+func readOwnerShares(j Job, ctx context.Context, tx *store.Tx, id uuid.UUID) (*OwnerShares, error) {
 	type row struct {
 		Owner   string
 		Agents  int64
@@ -66,7 +47,7 @@ func (o *OwnerShares) weaker(p verify.Policy) bool { return o != nil && o.ErrorB
 // reportShare flags a job that ends with more of one owner's results than its policy assumes to be hostile, where that makes its bound weaker. While
 // it runs shares change with every submission.
 func reportShare(ctx context.Context, tx *store.Tx, job Job) error {
-	o, err := job.ownerShares(ctx, tx, job.ID)
+	o, err := readOwnerShares(job, ctx, tx, job.ID)
 	if err != nil || !o.weaker(job.Policy) {
 		return err
 	}

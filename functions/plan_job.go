@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -92,4 +94,22 @@ func (s *Service) hands(ctx context.Context, project uuid.UUID) (hands []verify.
 		}
 	}
 	return hands, nil
+}
+
+// planRechecks says what a job's rechecks would take, where it is known, and what the project has left.
+func (s *Service) planRechecks(ctx context.Context, project uuid.UUID, plan plannedJob, p *JobPlan) error {
+	err := s.project(ctx, project, func(tx *store.Tx) error {
+		mean, _, err := store.Value[*float64](ctx, tx, store.MeanShard, plan.function, plan.version)
+		if err == nil && mean != nil {
+			p.RecheckSeconds = new(*mean * p.Forecast.Rechecks)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.control(ctx, func(tx pgx.Tx) (err error) {
+		p.RecheckBudget, err = s.readRecheckBudget(ctx, tx, project)
+		return err
+	})
 }

@@ -13,11 +13,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
-// machine is what tells an agent's platform.
-func (p Platform) machine() verify.Machine {
-	return verify.Machine{System: p.OS, Arch: p.Arch, Libc: p.Libc, Interpreter: p.Interpreter}
-}
-
 // serverClass is the platform of the server's own attempts.
 func serverClass(d recheck.Description) string {
 	m := verify.Machine{Libc: d.Libc, Interpreter: d.Interpreter}
@@ -42,18 +37,6 @@ func (b bench) comparesPlatforms(v verify.Verdict) bool {
 	}
 	return slices.ContainsFunc(v.Disagree, func(vote verify.Vote) bool { return !agree[b.lenders[uuid.MustParse(vote.Agent)].Class] })
 }
-
-// ComparePlatformsArgs is the step that looks whether the agents of one class of platforms were contradicted as a whole in a job. What
-// was charged to them is taken back then, see package verify on platforms.
-type ComparePlatformsArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	// Excused are agents that a verdict has excused already, since enough of their platform agreed on one shard.
-	Excused []uuid.UUID `json:"excused,omitempty"`
-}
-
-// Kind names the step.
-func (ComparePlatformsArgs) Kind() string { return "compare_platforms" }
 
 // refusalPlatform is the code of the refusal that keeps an agent from a version of a function which its platform cannot execute.
 const refusalPlatform = "platform_differs"

@@ -2,35 +2,13 @@ package functions
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
-
-// PreviewArgs is the step that makes an answer out of what is folded so far.
-type PreviewArgs struct {
-	Project uuid.UUID  `json:"project"`
-	Job     uuid.UUID  `json:"job"`
-	Run     int        `json:"run"`
-	Due     *time.Time `json:"due,omitempty"` // nil: at once
-}
-
-// Kind names the step.
-func (PreviewArgs) Kind() string { return "preview" }
-
-// NotBefore implements Delayed.
-func (a PreviewArgs) NotBefore() time.Time {
-	if a.Due == nil {
-		return time.Time{}
-	}
-	return *a.Due
-}
 
 const (
 	// PreviewEvery is how long a preview stands before the next one is made. Whatever is folded meanwhile is in that one.
@@ -39,14 +17,6 @@ const (
 	// is no preview.
 	MaxPreviewBytes = 16 << 20
 )
-
-// Preview is the answer over a part of the results.
-type Preview struct {
-	Value json.RawMessage `json:"value"`
-	Count int64           `json:"count" doc:"How many accepted results it folds."`
-	Share float64         `json:"share" doc:"The share of the job's pages that it covers, from 0 to 1."`
-	At    time.Time       `json:"at"`
-}
 
 // Preview folds the partials that no other has taken in yet. A module that fails here is told of by the steps that need it.
 func (s *Service) Preview(ctx context.Context, args PreviewArgs) error {

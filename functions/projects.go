@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,30 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
-
-var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
-
-func checkName(what, name string) error {
-	if !namePattern.MatchString(name) {
-		return Invalid("bad_name", fmt.Sprintf("%q is not a name for a %s", name, what),
-			"use 1 to 63 lower-case letters, digits and hyphens, starting with a letter")
-	}
-	return nil
-}
-
-// MaxLabel is the longest name of a key, token or agent, in characters.
-const MaxLabel = 200
-
-func checkLabel(what, label string) error {
-	if n := len([]rune(label)); n < 1 || n > MaxLabel {
-		return Invalid("bad_name", fmt.Sprintf("the name of a %s has 1 to %d characters, this one has %d", what, MaxLabel, n), "choose another name")
-	}
-	return nil
-}
 
 // CreateProject makes a project with its schema and role, and a first owner's key. The key is shown this once.
 func (s *Service) CreateProject(ctx context.Context, by Principal, name string, idem Idempotency) (p Project, ownerKey string, replayed bool, err error) {
@@ -179,36 +159,54 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 	return p, err
 }
 
-// afterID reads the cursor of a list that is ordered by ID.
-func afterID(page ListPage) (uuid.UUID, error) {
-	if page.After == "" {
-		return uuid.Nil, nil
-	}
-	id, err := uuid.Parse(page.After)
-	if err != nil {
-		return uuid.Nil, badCursor()
-	}
-	return id, nil
-}
-
-func badCursor() error {
-	return Invalid("bad_cursor", "the cursor is not one that this list gave out", "start again without a cursor")
-}
-
-func limit(page ListPage) int { return min(max(page.Limit, 1), MaxListLimit) }
-
-// listControl lists rows of the control schema that are ordered by ID. The query takes the cursor, the limit and then args.
-func listControl[T any](ctx context.Context, s *Service, q store.Query, page ListPage, args ...any) (list []T, err error) {
-	after, err := afterID(page)
-	if err != nil {
-		return nil, err
-	}
-	err = s.control(ctx, func(tx pgx.Tx) error {
-		list, err = store.Many[T](ctx, tx, q, append([]any{after, limit(page)}, args...)...)
-		return err
-	})
-	return list, err
-}
-
 // expired says whether a time limit has passed.
 func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }
+
+const (
+	// MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
+	MaxRecheckSeconds = 1000 * 24 * 60 * 60
+)
+
+// checkRecheckSeconds says whether a project's budget may be set so.
+func checkRecheckSeconds(by Principal, seconds *int64) error {
+	switch {
+	case seconds == nil:
+		return nil
+	case by.Role != RoleOperator:
+		return operatorSets("budget of server seconds")
+	case *seconds < 0 || *seconds > MaxRecheckSeconds:
+		return Invalid("bad_recheck_seconds", fmt.Sprintf("%d seconds a day", *seconds), fmt.Sprintf("choose 1 to %d, or 0 for what the server says", MaxRecheckSeconds))
+	default:
+		return nil
+	}
+}
+
+// heuristicsOf is the policy of a project.
+func (s *Service) heuristicsOf(ctx context.Context, project uuid.UUID) (HeuristicsPolicy, error) {
+	p, err := s.GetProject(ctx, project)
+	if err != nil || p.Heuristics == nil {
+		return s.heuristics, err
+	}
+	return *p.Heuristics, nil
+}
+
+// operatorSets refuses to change what only an operator may.
+func operatorSets(what string) error {
+	return &Error{
+		Kind: KindForbidden, Code: "operator_sets", Message: "a project's " + what + " is for an operator to set", Hint: "leave it out, or ask an operator",
+	}
+}
+
+// checkWeight says whether a project's weight may be set so.
+func checkWeight(by Principal, weight *int) error {
+	switch {
+	case weight == nil:
+		return nil
+	case by.Role != RoleOperator:
+		return operatorSets("weight")
+	case *weight < turns.MinWeight || *weight > turns.MaxWeight:
+		return Invalid("bad_weight", fmt.Sprintf("weight %d", *weight), fmt.Sprintf("choose a weight from %d to %d; %d is usual", turns.MinWeight, turns.MaxWeight, turns.DefaultWeight))
+	default:
+		return nil
+	}
+}

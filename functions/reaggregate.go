@@ -11,17 +11,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
-// RefoldArgs is the step that has the settled pages of a job folded by a further aggregation.
-type RefoldArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Run     int       `json:"run"`
-	From    int64     `json:"from,omitempty"` // the first page that was not looked at
-}
-
-// Kind names the step.
-func (RefoldArgs) Kind() string { return "refold" }
-
 const (
 	// MaxAggregations is how many aggregations one job may have: each keeps its partials.
 	MaxAggregations = 100

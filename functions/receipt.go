@@ -16,15 +16,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// ReceiptArgs is the step that makes the receipt of a job that has ended.
-type ReceiptArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (ReceiptArgs) Kind() string { return "receipt" }
-
 // receiptBatch is how many shards one transaction takes into the tree.
 const receiptBatch = 1000
 
@@ -326,7 +317,7 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args ReceiptArgs,
 	if err != nil {
 		return said, err
 	}
-	verification, err := job.verification(ctx, tx, job.ID, rechecks)
+	verification, err := readVerification(job, ctx, tx, job.ID, rechecks)
 	if err != nil {
 		return said, err
 	}

@@ -19,16 +19,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
-// RecheckArgs is the step that has the server execute shards of one job: those that wait longest and that nobody has taken.
-type RecheckArgs struct {
-	Project uuid.UUID `json:"project"`
-	Batch   uuid.UUID `json:"batch"`
-	Long    bool      `json:"long,omitempty"` // it is of the lane of functions that may take long
-}
-
-// Kind names the step.
-func (RecheckArgs) Kind() string { return "recheck" }
-
 // Limits of rechecks.
 const (
 	// RecheckBatch is how many shards one step executes: enough that a sandbox costs little, few enough that projects take turns.
@@ -43,18 +33,6 @@ const (
 	// MaxRecheckBatches is how many batches of one project are under way or enqueued in each lane; one of them waits for its turn.
 	MaxRecheckBatches = 4
 )
-
-// Snooze says that a step cannot be carried out now, through no fault of its own, and when to try again.
-type Snooze struct {
-	For time.Duration
-	Err error
-}
-
-// Error implements error.
-func (s *Snooze) Error() string { return fmt.Sprintf("trying again in %v: %v", s.For, s.Err) }
-
-// Unwrap gives the reason.
-func (s *Snooze) Unwrap() error { return s.Err }
 
 // recheckWork is what a batch executes.
 type recheckWork struct {
@@ -272,8 +250,6 @@ func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWo
 // The pauses before a batch that could not be executed is tried again grow with the time since it could.
 const (
 	shortestPause = 2 * time.Second
-	// LongestSnooze is for how long a step is put off at most, whatever it waits for.
-	LongestSnooze = time.Minute
 )
 
 // delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.

@@ -7,14 +7,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 )
 
 const (
-	// MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
-	MaxRecheckSeconds = 1000 * 24 * 60 * 60
 	// recheckSpentFor is how long it is remembered what was spent on a day.
 	recheckSpentFor = 35 * 24 * time.Hour
 )
@@ -52,38 +49,6 @@ func (s *Service) readRecheckBudget(ctx context.Context, db store.DB, project uu
 		b.Left = max(0, float64(b.PerDay)-b.Spent)
 	}
 	return b, err
-}
-
-// planRechecks says what a job's rechecks would take, where it is known, and what the project has left.
-func (s *Service) planRechecks(ctx context.Context, project uuid.UUID, plan plannedJob, p *JobPlan) error {
-	err := s.project(ctx, project, func(tx *store.Tx) error {
-		mean, _, err := store.Value[*float64](ctx, tx, store.MeanShard, plan.function, plan.version)
-		if err == nil && mean != nil {
-			p.RecheckSeconds = new(*mean * p.Forecast.Rechecks)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.control(ctx, func(tx pgx.Tx) (err error) {
-		p.RecheckBudget, err = s.readRecheckBudget(ctx, tx, project)
-		return err
-	})
-}
-
-// checkRecheckSeconds says whether a project's budget may be set so.
-func checkRecheckSeconds(by Principal, seconds *int64) error {
-	switch {
-	case seconds == nil:
-		return nil
-	case by.Role != RoleOperator:
-		return operatorSets("budget of server seconds")
-	case *seconds < 0 || *seconds > MaxRecheckSeconds:
-		return Invalid("bad_recheck_seconds", fmt.Sprintf("%d seconds a day", *seconds), fmt.Sprintf("choose 1 to %d, or 0 for what the server says", MaxRecheckSeconds))
-	default:
-		return nil
-	}
 }
 
 // explain says that rechecks wait since the budget is spent.

@@ -3,8 +3,6 @@ package functions
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/statement"
@@ -22,19 +19,8 @@ import (
 
 // Limits of a submission. What is larger is refused whole, with the result that is named in the error.
 const (
-	MaxInlineOutput    = 64 << 10 // bytes of an output that travels with its result; a larger one is stored as an object first
-	MaxDiagnosticBytes = 64 << 10 // bytes of everything else that is kept of one result
-	MaxFilesListed     = 100      // artifacts of one result
+	MaxFilesListed = 100 // artifacts of one result
 )
-
-// leaseHolder is what the server knows about a lease before it looks into the project.
-type leaseHolder struct {
-	ProjectID  uuid.UUID
-	JobID      uuid.UUID
-	PublicKey  []byte
-	AgentState AgentState
-	Script     bool // the function is one: its stdout is its result
-}
 
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
 // refuses the whole submission, and nothing of it is stored. Sending the same submission again is harmless.
@@ -75,36 +61,6 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 	return recorded, nil
 }
 
-// HoldsLease says whether the agent has, or had, the lease and may report about it.
-func (s *Service) HoldsLease(ctx context.Context, agent, lease uuid.UUID) error {
-	_, err := s.leaseHolder(ctx, agent, lease)
-	return err
-}
-
-func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (leaseHolder, error) {
-	holder, found, err := store.One[leaseHolder](ctx, s.store.Pool, store.LeaseHolder, lease, agent)
-	if err != nil || !found {
-		return holder, translate(orNotFound(err, "lease", lease), uuid.Nil)
-	}
-	switch {
-	case holder.AgentState == AgentRevoked:
-		return holder, ErrAgentRevoked
-	case !holder.AgentState.mayFinish():
-		return holder, ErrLeaseRevoked.with("the lease was revoked: the agent is %s", holder.AgentState)
-	default:
-		return holder, nil
-	}
-}
-
-// checked is a result whose claims were checked as far as they can be without the database.
-type checkedResult struct {
-	Result
-	outcome []byte // digest that votes
-	digest  []byte // of the output, when the status is ok
-	inline  []byte // the output, when it travelled with the result
-	rest    []byte // JSON of what is kept besides
-}
-
 func checkSubmission(lease uuid.UUID, holder leaseHolder, sub Submission) ([]checkedResult, error) {
 	if n := len(sub.Results); n < 1 || n > MaxLeaseShards {
 		return nil, ErrBadResult.with("a submission has 1 to %d results, this one has %d", MaxLeaseShards, n)
@@ -128,106 +84,6 @@ func checkSubmission(lease uuid.UUID, holder leaseHolder, sub Submission) ([]che
 		return nil, ErrBadSignature
 	}
 	return checked, nil
-}
-
-// checkResult checks a result as far as it goes by itself. Of a script all that it printed votes.
-func checkResult(r Result, script bool) (c checkedResult, outcome string, err error) {
-	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
-		return c, "", ErrBadResult.with("shard %d: there is no status %q", r.Shard, r.Status)
-	}
-	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {
-		return c, "", ErrBadResult.with("shard %d: a measurement is negative", r.Shard)
-	}
-	c.Result = r
-	if r.Status == string(verify.OK) {
-		if err := checkOutput(&c); err != nil {
-			return c, "", err
-		}
-	} else if r.Output != "" || r.OutputDigest != "" {
-		return c, "", ErrBadResult.with("shard %d: status %s has no output", r.Shard, r.Status)
-	}
-	if script && r.Status == string(verify.OK) && !canonical.IsDigest(r.StdoutDigest) {
-		return c, "", ErrBadResult.with("shard %d: stdout_digest is not a SHA-256 in hexadecimal, and what a script prints is its result", r.Shard)
-	}
-	if err := checkFiles(r); err != nil {
-		return c, "", err
-	}
-	if c.rest, err = diagnostics(r); err != nil {
-		return c, "", err
-	}
-	var exception Exception
-	if r.Exception != nil {
-		exception = *r.Exception
-	}
-	outcome = claimOf(r, exception, script).Outcome()
-	c.outcome, err = hex.DecodeString(outcome)
-	return c, outcome, err
-}
-
-func claimOf(r Result, e Exception, script bool) statement.Claim {
-	c := statement.Claim{Status: r.Status, OutputDigest: r.OutputDigest, ExceptionType: e.Type, ExceptionMessage: e.Message}
-	if script {
-		c.StdoutDigest = r.StdoutDigest
-	}
-	for _, f := range r.Files {
-		c.Files = append(c.Files, statement.File(f))
-	}
-	return c
-}
-
-// checkOutput believes nothing: the bytes must be canonical and have the digest that is claimed. An output that was stored as an
-// object was checked when it was stored.
-func checkOutput(c *checkedResult) error {
-	digest, err := hex.DecodeString(c.OutputDigest)
-	if err != nil || len(digest) != 32 {
-		return ErrBadResult.with("shard %d: output_digest is not a SHA-256 in hexadecimal", c.Shard)
-	}
-	c.digest = digest
-	if c.Output == "" {
-		if c.OutputBytes <= MaxInlineOutput {
-			return ErrBadResult.with("shard %d: the output is missing; outputs of up to %d bytes travel with the result", c.Shard, MaxInlineOutput)
-		}
-		return nil
-	}
-	c.inline = []byte(c.Output)
-	if len(c.inline) > MaxInlineOutput {
-		return ErrBadResult.with("shard %d: the output has %d bytes; above %d store it as an object first", c.Shard, len(c.inline), MaxInlineOutput)
-	}
-	if err := canonical.Check(c.inline, MaxInlineOutput); err != nil {
-		return ErrBadResult.with("shard %d: the output is not canonical JSON: %v", c.Shard, err)
-	}
-	if canonical.Digest(c.inline) != c.OutputDigest {
-		return ErrBadResult.with("shard %d: the output does not have the digest that it claims", c.Shard)
-	}
-	c.OutputBytes = int64(len(c.inline))
-	return nil
-}
-
-// rest is a Result without the fields that have columns of their own: the pointers shadow them, so that omitempty drops them.
-type rest struct {
-	Result
-	Shard  *int64  `json:"shard,omitempty"`
-	Status *string `json:"status,omitempty"`
-}
-
-// diagnostics is the JSON of what is kept of a result besides its columns. It is nil for a plain success that printed nothing, which
-// most results are.
-func diagnostics(r Result) ([]byte, error) {
-	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
-		return nil, nil
-	}
-	r.Output, r.OutputDigest, r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, 0, 0
-	text, err := json.Marshal(rest{Result: r})
-	if err != nil {
-		return nil, ErrBadResult.with("the diagnostics cannot be encoded: %v", err)
-	}
-	if len(text) > MaxDiagnosticBytes {
-		return nil, ErrBadResult.with("the diagnostics have %d bytes, at most %d are kept: send shorter tails", len(text), MaxDiagnosticBytes)
-	}
-	if err := canonical.Valid(text, MaxDiagnosticBytes); err != nil {
-		return nil, ErrBadResult.with("the diagnostics cannot be stored: %v", err)
-	}
-	return text, nil
 }
 
 type recordGate struct {
@@ -342,14 +198,6 @@ func withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, re
 	return fresh, nil
 }
 
-func shardNumbers(results []checkedResult) []int64 {
-	numbers := make([]int64, len(results))
-	for i, r := range results {
-		numbers[i] = r.Shard
-	}
-	return numbers
-}
-
 // checkObjects makes sure that the outputs which did not travel with their results are there, whole and canonical.
 func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, results []checkedResult) error {
 	if !slices.ContainsFunc(results, func(r checkedResult) bool { return r.stored() || len(r.Files) > 0 }) {
@@ -373,9 +221,6 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 	return nil
 }
 
-// stored says whether the output is an object.
-func (c checkedResult) stored() bool { return c.digest != nil && c.inline == nil }
-
 func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, r *checkedResult) error {
 	output, err := s.blobs.Get(ctx, project, r.OutputDigest, most)
 	switch {
@@ -398,23 +243,6 @@ func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, l
 	values := append([]any{submission, lease, job, agent, signature}, attemptColumns(results)...)
 	_, err := store.Exec(ctx, tx, store.AddAttempts, append(values, stated)...)
 	return err
-}
-
-// attemptColumns are the results, a list for each column.
-func attemptColumns(results []checkedResult) []any {
-	n := len(results)
-	shards, status := shardNumbers(results), make([]string, n)
-	outputs, digests, outcomes, rest := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([]*string, n)
-	size, cpu, wall, rss := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
-	for i, r := range results {
-		status[i], outputs[i], digests[i], outcomes[i] = r.Status, r.inline, r.digest, r.outcome
-		size[i], cpu[i], wall[i], rss[i] = r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS
-		if r.rest != nil {
-			text := string(r.rest)
-			rest[i] = &text
-		}
-	}
-	return []any{shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest}
 }
 
 // post is a submission that was stored.

@@ -11,12 +11,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// RetentionArgs is the periodic step that forgets what has served its time.
-type RetentionArgs struct{}
-
-// Kind names the step.
-func (RetentionArgs) Kind() string { return "retention" }
-
 // endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
 const endedLeaseTTL = 24 * time.Hour
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/google/uuid"
 
@@ -20,18 +19,6 @@ const (
 
 	resolveRecheck = "recheck" // of a flag alone: the shard waits for the server
 )
-
-// MaxResolutionReason is the longest reason of a resolution, in bytes.
-const MaxResolutionReason = 2000
-
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-func checkResolutionReason(reason string) error {
-	if len(reason) == 0 || len(reason) > MaxResolutionReason {
-		return Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
-	}
-	return nil
-}
 
 // ResolveShard carries out a person's decision about a shard in review, and about the open flags on it. The reason goes into the
 // audit log.
@@ -130,22 +117,6 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 		return nil, err
 	}
 	return slices.Concat(redraw, steps, more), nil
-}
-
-// endAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their
-// windows are drawn instead. Shards that are lent again keep their audits.
-func (d settlement) endAuditsByPerson(ctx context.Context, tx *store.Tx, numbers []int64) ([]Step, error) {
-	if d.changes[0].state == ShardOpen {
-		return nil, nil
-	}
-	audits, err := store.Many[openAudit](ctx, tx, store.OpenAudits, d.job, numbers)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range audits {
-		d.verdicts = append(d.verdicts, auditVerdict{openAudit: a, state: AuditVoid, reason: "a person has decided about the shard"})
-	}
-	return d.endAudits(ctx, tx)
 }
 
 // changeFor is the change of one shard that a decision makes.

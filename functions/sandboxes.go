@@ -16,7 +16,7 @@ import (
 
 // beatSandboxes keeps what a heartbeat says of sandboxes, and puts what is asked of the agent into the answer.
 func (s *Service) beatSandboxes(ctx context.Context, tx pgx.Tx, agent uuid.UUID, beat Heartbeat, d *Directives) error {
-	if err := beat.checkSandboxes(); err != nil {
+	if err := checkSandboxes(beat); err != nil {
 		return err
 	}
 	if len(beat.Sandboxes) > 0 {
@@ -42,7 +42,7 @@ func (s *Service) beatSandboxes(ctx context.Context, tx pgx.Tx, agent uuid.UUID,
 }
 
 // checkSandboxes refuses what the columns cannot hold; the rest is claims.
-func (b Heartbeat) checkSandboxes() error {
+func checkSandboxes(b Heartbeat) error {
 	bad := func(format string, args ...any) error {
 		return Invalid("bad_heartbeat", fmt.Sprintf(format, args...), "correct what the message names; with more sandboxes send several heartbeats")
 	}

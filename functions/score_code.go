@@ -16,16 +16,6 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// ScoreCodeArgs is the step that has heuristics look at a version of a function.
-type ScoreCodeArgs struct {
-	Project  uuid.UUID `json:"project"`
-	Function string    `json:"function"`
-	Version  int       `json:"version"`
-}
-
-// Kind names the step.
-func (ScoreCodeArgs) Kind() string { return "score_code" }
-
 const (
 	// maxScoredFile is the largest file that a heuristic reads, in bytes: as JSON it may be twice as long, and a line of the contract
 	// holds it. A larger one is a finding by itself.
@@ -33,15 +23,6 @@ const (
 	// maxCodeBatch is how many bytes of source are given to a heuristic at once.
 	maxCodeBatch = 8 << 20
 )
-
-// heuristicsOf is the policy of a project.
-func (s *Service) heuristicsOf(ctx context.Context, project uuid.UUID) (HeuristicsPolicy, error) {
-	p, err := s.GetProject(ctx, project)
-	if err != nil || p.Heuristics == nil {
-		return s.heuristics, err
-	}
-	return *p.Heuristics, nil
-}
 
 // codeScore is what a heuristic has said about a version.
 type codeScore struct {

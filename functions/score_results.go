@@ -15,16 +15,6 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// ScoreResultsArgs is the step that has a job's heuristics look at the accepted results of a settled page.
-type ScoreResultsArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Page    int64     `json:"page"`
-}
-
-// Kind names the step.
-func (ScoreResultsArgs) Kind() string { return "score_results" }
-
 // MaxScoreFailures is how often a heuristic may fail at the results of a page, through no fault of its own, before the page goes on without
 // its score: advice never holds a job for ever. A heuristic that fails by its own fault fails for good.
 const MaxScoreFailures = 5
@@ -157,7 +147,7 @@ func (s *Service) readToScore(ctx context.Context, args ScoreResultsArgs) (page 
 			holds: holdFolds(job.Heuristics),
 		}
 		for _, h := range job.Heuristics {
-			u := h.pinned()
+			u := pinnedRef(h)
 			if !slices.ContainsFunc(done, func(k known) bool { return k.Key == u.key && k.State != scoreFailed }) {
 				p.heuristics = append(p.heuristics, u)
 			}

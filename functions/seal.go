@@ -15,12 +15,6 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// SealArgs is the periodic step that seals what is new in the audit logs.
-type SealArgs struct{}
-
-// Kind names the step.
-func (SealArgs) Kind() string { return "seal_audit" }
-
 const (
 	// sealBatch is how many records one transaction seals: a log that grew before logs were sealed is sealed in several.
 	sealBatch = 2000

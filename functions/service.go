@@ -2,17 +2,12 @@ package functions
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	auditlog "github.com/ostraka/ostraka/audit"
-	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/functions/waiting"
@@ -20,35 +15,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/wasm"
 )
-
-// Step is the argument of a River job: the kind names the step, the fields say what it works on. Steps stand beside the code that
-// carries them out; queue/ registers workers that only call it.
-type Step interface{ Kind() string }
-
-// Delayed is a step that is not to be carried out before a certain time.
-type Delayed interface{ NotBefore() time.Time }
-
-// Queue enqueues steps in the transaction that makes them necessary.
-type Queue interface {
-	Enqueue(ctx context.Context, tx pgx.Tx, steps ...Step) error
-}
-
-// Blobs is the object store. All objects belong to a project and are named by their SHA-256.
-type Blobs interface {
-	Put(ctx context.Context, project uuid.UUID, r io.Reader, max int64) (digest string, size int64, err error)
-	PutDigest(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64) (size int64, err error)
-	// PutAdmitted asks before anything is stored under its name.
-	PutAdmitted(ctx context.Context, project uuid.UUID, digest string, r io.Reader, max int64, admit func(digest string, size int64) error) (string, int64, error)
-	Delete(ctx context.Context, project uuid.UUID, digest string) error
-	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
-	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
-	Stat(ctx context.Context, project uuid.UUID, digest string) (int64, error)
-	// GrantUpload, Adopt and DropUpload are for uploads past the server; a store that takes none says blob.ErrNoDirectUpload.
-	GrantUpload(ctx context.Context, project, upload uuid.UUID, digest string, size int64, valid time.Duration) (blob.Grant, error)
-	Adopt(ctx context.Context, project, upload uuid.UUID, digest string, size int64) error
-	DropUpload(ctx context.Context, project, upload uuid.UUID) error
-	Ping(ctx context.Context) error
-}
 
 // Options are what a Service is made of.
 type Options struct {
@@ -98,13 +64,6 @@ type Options struct {
 	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that an operator has set nothing for; 0: for as
 	// many as it takes.
 	RecheckSeconds int64
-}
-
-// Observer counts what the steps do. Its methods must be cheap and safe to call at once.
-type Observer interface {
-	Results(status string, n int)
-	Verdicts(decision string, n int)
-	Collected(objects, bytes int64)
 }
 
 // DefaultLeaseTTL is long enough that a busy agent misses two heartbeats without harm, and short enough that the shards of a dead
@@ -195,67 +154,6 @@ func New(o Options) *Service {
 	s.undrawn = newUndrawn()
 	s.blobs = &registered{Blobs: o.Blobs, service: s}
 	return s
-}
-
-// project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.
-func (s *Service) project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return s.sayDeleted(ctx, id, translate(s.store.Project(ctx, id, fn), id))
-}
-
-// lend is project for leases: one that a crash of Postgres takes back is lent again.
-func (s *Service) lend(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return translate(s.store.Repeatable(ctx, id, fn), id)
-}
-
-// control runs fn in one transaction of the control schema.
-func (s *Service) control(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return translate(s.store.Control(ctx, fn), uuid.Nil)
-}
-
-func translate(err error, project uuid.UUID) error {
-	var ours *Error
-	switch {
-	case err == nil || errors.As(err, &ours):
-		return err
-	case errors.Is(err, store.ErrNoProject):
-		return NotFound("project", project.String())
-	case store.BadText(err):
-		return &Error{
-			Kind: KindInvalid, Code: "bad_text", Message: "a text holds what cannot be stored: a NUL character, or bytes that are not UTF-8",
-			Hint: "leave it out", Err: err,
-		}
-	case store.Unavailable(err):
-		return &Error{
-			Kind: KindUnavailable, Code: "database_unavailable", Message: "the database does not answer",
-			Hint: "nothing was changed; send the same request again in a moment", Err: err,
-		}
-	default:
-		return err
-	}
-}
-
-// enqueue leaves the project's role and enqueues the next steps; it is the last thing that a step does.
-func (s *Service) enqueue(ctx context.Context, tx *store.Tx, steps ...Step) error {
-	if len(steps) == 0 {
-		return nil
-	}
-	server, err := tx.AsServer(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.queue.Enqueue(ctx, server, steps...); err != nil {
-		return fmt.Errorf("enqueueing %s: %w", steps[0].Kind(), err)
-	}
-	return nil
-}
-
-// newID returns a UUIDv7: IDs sort by the time they were made.
-func newID() uuid.UUID {
-	id, err := uuid.NewV7()
-	if err != nil {
-		panic(fmt.Sprintf("the system has no randomness: %v", err)) // nothing that needs an ID can go on
-	}
-	return id
 }
 
 type nobody struct{}

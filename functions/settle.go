@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -118,98 +116,6 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []sha
 	}
 	_, err := store.Exec(ctx, tx, store.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support)
 	return err
-}
-
-// pageDelta is how the counts of a page change.
-type pageDelta struct {
-	counts      map[ShardState]int
-	attempts    int
-	provisional int
-}
-
-// pageDeltas counts changes by page. Every change of a submission is also one attempt.
-func pageDeltas(changes []shardChange, attempts bool) map[int64]pageDelta {
-	deltas := map[int64]pageDelta{}
-	for _, c := range changes {
-		page := partition.PageOf(c.number)
-		d, found := deltas[page]
-		if !found {
-			d.counts = map[ShardState]int{}
-		}
-		d.counts[c.was]--
-		d.counts[c.state]++
-		if c.unfinal {
-			d.provisional--
-		}
-		if c.provisional {
-			d.provisional++
-		}
-		if attempts {
-			d.attempts++
-		}
-		deltas[page] = d
-	}
-	return deltas
-}
-
-type pageRow struct {
-	Number      int64
-	Open        int
-	Review      int
-	Provisional int
-}
-
-func (r pageRow) settled() bool { return r.Open == 0 && r.Review == 0 }
-
-// counted is what followed from the counts of pages.
-type counted struct {
-	settled []Step // that fold the pages which are settled by it
-	drained bool   // some page has no open shard any more
-	rows    map[int64]pageRow
-}
-
-// countPages moves the counts of pages, in the order of their numbers.
-func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, deltas map[int64]pageDelta) (c counted, err error) {
-	c.rows = make(map[int64]pageRow, len(deltas))
-	for _, page := range slices.Sorted(maps.Keys(deltas)) {
-		d := deltas[page]
-		row, found, err := store.One[pageRow](ctx, tx, store.CountPage, job, page, d.counts[ShardOpen], d.counts[ShardAccepted],
-			d.counts[ShardReview], d.counts[ShardFailed], d.counts[ShardCancelled], d.attempts, d.provisional)
-		if err != nil {
-			return c, err
-		}
-		if !found {
-			return c, fmt.Errorf("job %s has shards but no page %d", job, page)
-		}
-		c.rows[page] = row
-		if d.counts[ShardOpen] == 0 && d.counts[ShardReview] == 0 {
-			continue
-		}
-		c.drained = c.drained || row.Open == 0
-		if row.settled() {
-			c.settled = append(c.settled, AggregateArgs{Project: project, Job: job, Page: page})
-		}
-	}
-	return c, nil
-}
-
-// placeJob moves a job that waits for nothing but people to the state that says for what, and back.
-func placeJob(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
-	if _, _, err := store.Value[JobState](ctx, tx, store.LockJob, job); err != nil {
-		return err
-	}
-	state, changed, err := store.Value[JobState](ctx, tx, store.PlaceJob, job)
-	if err != nil || !changed {
-		return err
-	}
-	switch state {
-	case JobReview:
-		return addEvent(ctx, tx, job, EventReview, map[string]any{"job": "waits for people: see its shards in review"})
-	case JobHeld:
-		return addEvent(ctx, tx, job, EventHeld, map[string]any{"job": "waits for an aggregator that works: aggregate it again"})
-	default:
-		return nil
-	}
 }
 
 func reportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c caughtAgent) error {

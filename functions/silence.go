@@ -3,19 +3,10 @@ package functions
 import (
 	"context"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
 )
-
-// SilenceArgs is the step that takes back, without waiting for agents, the leases that a switch holds.
-type SilenceArgs struct {
-	Switch uuid.UUID `json:"switch"`
-}
-
-// Kind names the step.
-func (SilenceArgs) Kind() string { return "silence" }
 
 // Silence takes back the open leases that a switch holds. A switch that is off by now holds nothing.
 func (s *Service) Silence(ctx context.Context, args SilenceArgs) error {

@@ -16,17 +16,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// SplitArgs is the step that makes shards: the next chunk of the project's job that has waited longest. A project has one such step, so
-// that its jobs take turns among themselves and projects among one another, however many jobs there are. With a job it is a step for that
-// job alone, whose inputs could not be read.
-type SplitArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (SplitArgs) Kind() string { return "split" }
-
 // DefaultSplitPages is how many pages one transaction of the split makes: large enough that a million shards need sixteen transactions,
 // small enough that one takes well under a second and agents can start on the first chunk meanwhile.
 const DefaultSplitPages = 64

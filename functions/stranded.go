@@ -14,12 +14,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// StrandedArgs is the periodic step that looks after shards which no agent is left for.
-type StrandedArgs struct{}
-
-// Kind names the step.
-func (StrandedArgs) Kind() string { return "stranded_shards" }
-
 const (
 	// AgentGone is how long ago an agent was heard of at most for a shard to wait for it. It is longer than a machine needs to restart.
 	AgentGone = 10 * time.Minute

@@ -19,12 +19,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
-// DefaultAggregator folds results when neither the job nor the function names a module: it never fails, whatever the results are.
-const DefaultAggregator = "sum"
-
-// NoAggregator is the name with which a job asks for no folding.
-const NoAggregator = "none"
-
 // plannedJob is a job that was checked and can be inserted: everything it refers to is pinned.
 type plannedJob struct {
 	id         uuid.UUID
@@ -88,9 +82,6 @@ func (s *Service) SubmitJob(ctx context.Context, by Principal, project uuid.UUID
 	job.Warnings, err = s.warnings(ctx, project, job.Policy)
 	return job, replayed, err
 }
-
-// errReplayed rolls back what a repeated request has made again.
-var errReplayed = errors.New("the request is a replay")
 
 // planJob checks what was asked for against the function and fills in what was left out.
 func (s *Service) planJob(ctx context.Context, project uuid.UUID, want NewJob) (plannedJob, error) {
@@ -246,15 +237,6 @@ func (s *Service) countInputs(ctx context.Context, project uuid.UUID, spec parti
 			return 0, badPartition(err)
 		}
 	}
-}
-
-// badPartition turns an error of the partition package into one for the caller.
-func badPartition(err error) error {
-	var p *partition.Error
-	if !errors.As(err, &p) {
-		return err
-	}
-	return &Error{Kind: KindInvalid, Code: string(p.Code), Message: strings.TrimSuffix(p.Error(), " ("+p.Hint+")"), Hint: p.Hint, Err: err}
 }
 
 // insertJob writes the job and its first event. tx is still the project's.

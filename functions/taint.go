@@ -12,21 +12,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// TaintArgs is the step that opens the results of an agent again which were accepted and are not final: an audit has failed, or the
-// agent was caught otherwise.
-type TaintArgs struct {
-	Project uuid.UUID `json:"project"`
-	Agent   uuid.UUID `json:"agent"`
-	Reason  string    `json:"reason"`
-	// Proven says that an answer of the agent was proven wrong: in jobs that have not ended its final results are opened again as well.
-	Proven bool `json:"proven,omitempty"`
-	// Kin says that it was an answer of another agent of its owner: it is on probation again, whoever was writing about it when that came out.
-	Kin bool `json:"kin,omitempty"`
-}
-
-// Kind names the step.
-func (TaintArgs) Kind() string { return "taint" }
-
 // reasonTainted stands beside the reasons of package verify: it does not come from the shard's own results.
 const reasonTainted verify.ReasonCode = "tainted"
 
@@ -63,7 +48,7 @@ func (s *Service) Taint(ctx context.Context, args TaintArgs) error {
 				return err
 			}
 			return s.settle(ctx, tx, settlement{
-				project: args.Project, job: rows[0].JobID, weighed: args.reopen(rows), tainted: &args.Agent, reopened: "an agent was caught: " + args.Reason,
+				project: args.Project, job: rows[0].JobID, weighed: reopenTainted(args, rows), tainted: &args.Agent, reopened: "an agent was caught: " + args.Reason,
 			})
 		})
 		if err != nil {
@@ -90,7 +75,7 @@ func (s *Service) reopenFinal(ctx context.Context, args TaintArgs, job uuid.UUID
 			if _, err := store.Exec(ctx, tx, store.VoidAttempts, job, numbersOf(rows), args.Agent); err != nil {
 				return err
 			}
-			w := args.reopen(rows)
+			w := reopenTainted(args, rows)
 			for i := range w.changes {
 				w.changes[i].unfinal = false
 			}
@@ -106,9 +91,9 @@ func (s *Service) reopenFinal(ctx context.Context, args TaintArgs, job uuid.UUID
 	return nil
 }
 
-// reopen decides about one page of a tainted agent's results. Where the job has ended otherwise nobody executes them again, and they
+// reopenTainted decides about one page of a tainted agent's results. Where the job has ended otherwise nobody executes them again, and they
 // are taken back.
-func (args TaintArgs) reopen(rows []taintedShard) weighed {
+func reopenTainted(args TaintArgs, rows []taintedShard) weighed {
 	w := weighed{counts: map[uuid.UUID]*count{}}
 	for _, r := range rows {
 		c := shardChange{

@@ -62,12 +62,6 @@ func (o openJob) take(ctx context.Context, server pgx.Tx) error {
 	return err
 }
 
-// ChargeTurnsArgs is the periodic step that counts leases which are held for long as further turns.
-type ChargeTurnsArgs struct{}
-
-// Kind names the step.
-func (ChargeTurnsArgs) Kind() string { return "charge_turns" }
-
 // ChargeTurns counts each lease that is held for longer than TurnTime as one more turn of its job and its project. Run twice in a row it
 // counts once.
 func (s *Service) ChargeTurns(ctx context.Context, _ ChargeTurnsArgs) error {
@@ -106,27 +100,6 @@ func checkPriority(by Principal, asked int) (int, error) {
 	}
 }
 
-// operatorSets refuses to change what only an operator may.
-func operatorSets(what string) error {
-	return &Error{
-		Kind: KindForbidden, Code: "operator_sets", Message: "a project's " + what + " is for an operator to set", Hint: "leave it out, or ask an operator",
-	}
-}
-
-// checkWeight says whether a project's weight may be set so.
-func checkWeight(by Principal, weight *int) error {
-	switch {
-	case weight == nil:
-		return nil
-	case by.Role != RoleOperator:
-		return operatorSets("weight")
-	case *weight < turns.MinWeight || *weight > turns.MaxWeight:
-		return Invalid("bad_weight", fmt.Sprintf("weight %d", *weight), fmt.Sprintf("choose a weight from %d to %d; %d is usual", turns.MinWeight, turns.MaxWeight, turns.DefaultWeight))
-	default:
-		return nil
-	}
-}
-
 // SetPriority changes how large a job's share of its project's turns is, from now on.
 func (s *Service) SetPriority(ctx context.Context, by Principal, project, id uuid.UUID, priority int) (Job, error) {
 	priority, err := checkPriority(by, priority)
@@ -160,15 +133,6 @@ func (s *Service) SetPriority(ctx context.Context, by Principal, project, id uui
 	return s.GetJob(ctx, project, id)
 }
 
-// JobTurn is a job's place among all that want agents.
-type JobTurn struct {
-	Priority      int     `json:"priority" doc:"Each step doubles the job's share of its project's turns."`
-	JobShare      float64 `json:"job_share" doc:"The part of its project's turns that the job has while all of the project's open jobs have work."`
-	ProjectWeight int     `json:"project_weight" doc:"A project of twice the weight has twice as many turns."`
-	ProjectShare  float64 `json:"project_share" doc:"The part of all turns that the project has while all projects with open jobs have work and the agents serve all of them."`
-	Before        int64   `json:"before" doc:"Open jobs of the project whose turn comes before this one's."`
-}
-
 // readTurn says where a job stands; nil: it is in no line, because it has ended or is held.
 func readTurn(ctx context.Context, server pgx.Tx, job Job) (*JobTurn, error) {
 	type row struct {
@@ -192,8 +156,8 @@ func readTurn(ctx context.Context, server pgx.Tx, job Job) (*JobTurn, error) {
 	}, nil
 }
 
-// words says the job's turn in a sentence.
-func (t JobTurn) words() string {
+// turnWords says the job's turn in a sentence.
+func turnWords(t JobTurn) string {
 	return fmt.Sprintf("The job has priority %d and %.3g %% of its project's turns; the project has weight %d and %.3g %% of all turns. %s before this one.",
 		t.Priority, 100*t.JobShare, t.ProjectWeight, 100*t.ProjectShare, many(t.Before, "open job of the project is served", "open jobs of the project are served"))
 }

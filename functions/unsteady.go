@@ -101,16 +101,6 @@ func (d settlement) forgive(ctx context.Context, tx *store.Tx) (settlement, erro
 	return d, nil
 }
 
-// ExcuseUnsteadyArgs is the step that takes back what a version of a function has charged to agents, from its first job on: the server has
-// found that it does not give one answer.
-type ExcuseUnsteadyArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (ExcuseUnsteadyArgs) Kind() string { return "excuse_unsteady" }
-
 // excusePage is how many charges one transaction takes back.
 const excusePage = 200
 

@@ -42,23 +42,6 @@ func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) 
 	return raiseFlags(ctx, tx, append(marks, w.marks...)...)
 }
 
-// marks are what the change of a shard says by itself.
-func (c shardChange) marks(job uuid.UUID) (marks []Mark) {
-	detail := map[string]any{"shard": c.number, "reasons": c.reasons}
-	switch {
-	case c.was == c.state && !c.refolds():
-	case c.state == ShardReview:
-		marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
-	case c.state == ShardFailed:
-		marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
-	case c.state == ShardAccepted:
-		for _, agent := range c.disagree {
-			marks = append(marks, Mark{Kind: FlagMismatch, Rule: ruleVotes, Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state), Detail: detail})
-		}
-	}
-	return marks
-}
-
 // statusMarks is the flag for the attempt that the submission brought, where it passed a limit or its sandbox refused something.
 func statusMarks(job uuid.UUID, c shardChange, attempts []attemptRow, agent uuid.UUID) []Mark {
 	i := slices.IndexFunc(attempts, func(a attemptRow) bool { return a.AgentID == agent })

@@ -12,16 +12,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// VerifyArgs is the step that weighs the results of one submission.
-type VerifyArgs struct {
-	Project    uuid.UUID `json:"project"`
-	Submission uuid.UUID `json:"submission"`
-	Confirm    bool      `json:"confirm,omitempty"` // the job's condition is asked about the outputs first
-}
-
-// Kind names the step.
-func (VerifyArgs) Kind() string { return "verify" }
-
 type submissionRow struct {
 	JobID   uuid.UUID
 	AgentID uuid.UUID
@@ -156,29 +146,6 @@ type weighed struct {
 
 	agent    uuid.UUID // whose submission it is
 	attempts map[int64][]attemptRow
-}
-
-type shardChange struct {
-	number      int64
-	was         ShardState
-	state       ShardState
-	wanted      int
-	support     int
-	agent       *uuid.UUID
-	agentWas    *uuid.UUID
-	reasons     []verify.Reason
-	verdict     verify.Decision
-	unfinal     bool   // it was accepted provisionally
-	provisional bool   // it is
-	gathered    bool   // into its agent's window, whose number is not known yet
-	awaits      *int64 // of one that is provisional: its window
-
-	disagree []uuid.UUID // agents with another answer than the accepted one
-}
-
-// refolds says whether what was folded of the shard does not hold any more.
-func (c shardChange) refolds() bool {
-	return c.was == ShardAccepted && (c.state != ShardAccepted || c.agentWas != nil && c.agent != nil && *c.agentWas != *c.agent)
 }
 
 func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *auditTerms, spot *spotChecks, judged matters) (weighed, error) {

@@ -22,18 +22,6 @@ const (
 	windowFailed  = "failed"
 )
 
-// CloseWindowArgs is the step that draws the audits of a window which takes no more results. It runs again when an audit
-// is void, and draws a replacement.
-type CloseWindowArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-	Agent   uuid.UUID `json:"agent"`
-	Window  int64     `json:"window"`
-}
-
-// Kind names the step.
-func (CloseWindowArgs) Kind() string { return "close_window" }
-
 // windowID names a window of a job.
 type windowID struct {
 	agent  uuid.UUID
@@ -228,15 +216,6 @@ func (w *weighed) audit(a openAudit, shard shardRow) {
 	w.changes = append(w.changes, c)
 }
 
-// TailArgs is the step that closes all windows of a job which has nothing else left to do.
-type TailArgs struct {
-	Project uuid.UUID `json:"project"`
-	Job     uuid.UUID `json:"job"`
-}
-
-// Kind names the step.
-func (TailArgs) Kind() string { return "tail" }
-
 // Tail has the open windows of a job closed. It comes again when shards were opened again and accepted anew.
 func (s *Service) Tail(ctx context.Context, args TailArgs) error {
 	err := s.project(ctx, args.Project, func(tx *store.Tx) error {
@@ -258,4 +237,20 @@ func (s *Service) Tail(ctx context.Context, args TailArgs) error {
 		return fmt.Errorf("closing the windows of job %s: %w", args.Job, err)
 	}
 	return nil
+}
+
+// endAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their
+// windows are drawn instead. Shards that are lent again keep their audits.
+func (d settlement) endAuditsByPerson(ctx context.Context, tx *store.Tx, numbers []int64) ([]Step, error) {
+	if d.changes[0].state == ShardOpen {
+		return nil, nil
+	}
+	audits, err := store.Many[openAudit](ctx, tx, store.OpenAudits, d.job, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range audits {
+		d.verdicts = append(d.verdicts, auditVerdict{openAudit: a, state: AuditVoid, reason: "a person has decided about the shard"})
+	}
+	return d.endAudits(ctx, tx)
 }

@@ -6,9 +6,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
+
+// hand names whoever is behind an agent: its owner, or the agent itself where it has none. The names of the two kinds never meet.
+func hand(owner string, agent uuid.UUID) string {
+	if owner != "" {
+		return "owner " + owner
+	}
+	return "agent " + agent.String()
+}
+
+// handsOf are those of owners.
+func handsOf(owners []string) []string {
+	hands := make([]string, len(owners))
+	for i, o := range owners {
+		hands[i] = hand(o, uuid.Nil)
+	}
+	return hands
+}
 
 // elsewhere begins the names of those who work for an open project and joined others, or none, see the migration of owner_at.
 const elsewhere = "elsewhere"

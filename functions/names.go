@@ -1,0 +1,64 @@
+package functions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
+
+// MaxOwner is the longest name of an agent's owner, in characters.
+const MaxOwner = 200
+
+func checkOwner(owner string) error {
+	if n := len([]rune(owner)); n > MaxOwner {
+		return Invalid("bad_owner", fmt.Sprintf("the owner's name has %d characters, at most %d are kept", n, MaxOwner), "use a shorter name")
+	}
+	return nil
+}
+
+func checkParams(params json.RawMessage) error {
+	if len(params) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("give a JSON object of at most %d bytes", MaxModuleParams)
+	if err := canonical.Valid(params, MaxModuleParams); err != nil {
+		return Invalid("bad_params", "the parameters are not acceptable: "+err.Error(), hint)
+	}
+	if bytes.TrimSpace(params)[0] != '{' {
+		return Invalid("bad_params", "the parameters are not a JSON object", hint)
+	}
+	return nil
+}
+
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+
+func checkName(what, name string) error {
+	if !namePattern.MatchString(name) {
+		return Invalid("bad_name", fmt.Sprintf("%q is not a name for a %s", name, what),
+			"use 1 to 63 lower-case letters, digits and hyphens, starting with a letter")
+	}
+	return nil
+}
+
+// MaxLabel is the longest name of a key, token or agent, in characters.
+const MaxLabel = 200
+
+func checkLabel(what, label string) error {
+	if n := len([]rune(label)); n < 1 || n > MaxLabel {
+		return Invalid("bad_name", fmt.Sprintf("the name of a %s has 1 to %d characters, this one has %d", what, MaxLabel, n), "choose another name")
+	}
+	return nil
+}
+
+// MaxResolutionReason is the longest reason of a resolution, in bytes.
+const MaxResolutionReason = 2000
+
+func checkResolutionReason(reason string) error {
+	if len(reason) == 0 || len(reason) > MaxResolutionReason {
+		return Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
+	}
+	return nil
+}

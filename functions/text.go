@@ -1,0 +1,16 @@
+package functions
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// many is a number of things with what they do.
+func many(n int64, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
