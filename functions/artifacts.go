@@ -4,32 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/inputfile"
 )
-
-// MaxArtifactPath is the length of the path of an artifact, in bytes, as agents have it.
-const MaxArtifactPath = 240
 
 // ShardArtifacts are the files that an accepted shard left under $OSTRAKA_OUTPUT. Their bytes are objects of the project.
 type ShardArtifacts struct {
 	Shard int64  `json:"shard"`
 	Files []File `json:"files"`
-}
-
-func isArtifactPath(p string) bool {
-	return p != "" && p != "." && len(p) <= MaxArtifactPath && utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) &&
-		path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && inputfile.CheckName(p) == nil
 }
 
 func checkArtifactLimits(limits bundle.Limits, r Result) error {

@@ -3,10 +3,15 @@ package functions
 import (
 	"encoding/hex"
 	"encoding/json"
+	"path"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/inputfile"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -177,3 +182,16 @@ func attemptColumns(results []checkedResult) []any {
 	}
 	return []any{shards, status, outputs, digests, outcomes, size, cpu, wall, rss, rest}
 }
+
+// MaxArtifactPath is the length of the path of an artifact, in bytes, as agents have it.
+const MaxArtifactPath = 240
+
+func isArtifactPath(p string) bool {
+	return p != "" && p != "." && len(p) <= MaxArtifactPath && utf8.ValidString(p) && !strings.ContainsFunc(p, unicode.IsControl) &&
+		path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && inputfile.CheckName(p) == nil
+}
+
+// Limits of a submission. What is larger is refused whole, with the result that is named in the error.
+const (
+	MaxFilesListed = 100 // artifacts of one result
+)

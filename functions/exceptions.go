@@ -13,11 +13,6 @@ import (
 // reasonException is the reason that says what the function raised.
 const reasonException verify.ReasonCode = "exception"
 
-const (
-	// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
-	maxExceptionText = 300
-)
-
 type exceptionRow struct {
 	Shard int64
 	raisedText

@@ -109,3 +109,8 @@ func tellFailures(rows []failure, failed, total int64) string {
 	}
 	return text
 }
+
+const (
+	// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
+	maxExceptionText = 300
+)

@@ -2,6 +2,9 @@ package functions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -48,4 +51,9 @@ func holdFolds(heuristics []HeuristicRef) bool {
 		u := pinnedRef(h)
 		return u.does(DoRecheck) || u.does(DoReview)
 	})
+}
+
+func pinned(u HeuristicUse, digest string) pinnedHeuristic {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
+	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}
 }

@@ -2,8 +2,6 @@ package functions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -58,11 +56,6 @@ func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u Heurist
 		return pinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
 	}
 	return pinned(u, digest), nil
-}
-
-func pinned(u HeuristicUse, digest string) pinnedHeuristic {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
-	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}
 }
 
 // tryHeuristic pins a heuristic, and tries it with its parameters: what it does not understand is better said now.

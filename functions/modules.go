@@ -20,9 +20,6 @@ import (
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
 
-// MaxModuleParams bounds the parameters of a module, in bytes of JSON.
-const MaxModuleParams = wasm.MaxParams
-
 // ErrModuleTooLarge refuses a module before anything of it is looked at.
 var ErrModuleTooLarge = &Error{
 	Kind: KindTooLarge, Code: "module_too_large", Message: fmt.Sprintf("a module has at most %d bytes", precheck.MaxModuleBytes),

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // MaxOwner is the longest name of an agent's owner, in characters.
@@ -62,3 +63,6 @@ func checkResolutionReason(reason string) error {
 	}
 	return nil
 }
+
+// MaxModuleParams bounds the parameters of a module, in bytes of JSON.
+const MaxModuleParams = wasm.MaxParams

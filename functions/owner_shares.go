@@ -40,15 +40,15 @@ func readOwnerShares(j Job, ctx context.Context, tx *store.Tx, id uuid.UUID) (*O
 	return o, nil
 }
 
-// weaker says whether the bound that holds with these shares is weaker than the one that was asked for. It is not where one owner gave all: whatever
+// weakens says whether the bound that holds with these shares is weaker than the one that was asked for. It is not where one owner gave all: whatever
 // it does by itself is within the target.
-func (o *OwnerShares) weaker(p verify.Policy) bool { return o != nil && o.ErrorBound > p.TargetError }
+func weakens(o *OwnerShares, p verify.Policy) bool { return o != nil && o.ErrorBound > p.TargetError }
 
 // reportShare flags a job that ends with more of one owner's results than its policy assumes to be hostile, where that makes its bound weaker. While
 // it runs shares change with every submission.
 func reportShare(ctx context.Context, tx *store.Tx, job Job) error {
 	o, err := readOwnerShares(job, ctx, tx, job.ID)
-	if err != nil || !o.weaker(job.Policy) {
+	if err != nil || !weakens(o, job.Policy) {
 		return err
 	}
 	return raiseFlags(ctx, tx, Mark{Kind: FlagShare, Job: job.ID, Decision: string(ShardAccepted), Detail: map[string]any{

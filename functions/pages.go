@@ -86,23 +86,6 @@ func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, delta
 	return c, nil
 }
 
-// marks are what the change of a shard says by itself.
-func (c shardChange) marks(job uuid.UUID) (marks []Mark) {
-	detail := map[string]any{"shard": c.number, "reasons": c.reasons}
-	switch {
-	case c.was == c.state && !c.refolds():
-	case c.state == ShardReview:
-		marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
-	case c.state == ShardFailed:
-		marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
-	case c.state == ShardAccepted:
-		for _, agent := range c.disagree {
-			marks = append(marks, Mark{Kind: FlagMismatch, Rule: ruleVotes, Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state), Detail: detail})
-		}
-	}
-	return marks
-}
-
 type shardChange struct {
 	number      int64
 	was         ShardState

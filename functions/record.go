@@ -17,11 +17,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// Limits of a submission. What is larger is refused whole, with the result that is named in the error.
-const (
-	MaxFilesListed = 100 // artifacts of one result
-)
-
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
 // refuses the whole submission, and nothing of it is stored. Sending the same submission again is harmless.
 func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub Submission) (Recorded, error) {

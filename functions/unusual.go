@@ -30,7 +30,7 @@ func kindOfStatus(status verify.Status) (kind string, deserves bool) {
 func reportUnusual(ctx context.Context, tx *store.Tx, job uuid.UUID, w weighed) error {
 	var marks []Mark
 	for _, c := range w.changes {
-		marks = append(marks, c.marks(job)...)
+		marks = append(marks, marksOf(c, job)...)
 		marks = append(marks, statusMarks(job, c, w.attempts[c.number], w.agent)...)
 	}
 	for _, a := range w.late {
@@ -56,4 +56,21 @@ func statusMarks(job uuid.UUID, c shardChange, attempts []attemptRow, agent uuid
 		Kind: kind, Rule: string(attempts[i].Status), Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state),
 		Detail: map[string]any{"shard": c.number},
 	}}
+}
+
+// marksOf are what the change of a shard says by itself.
+func marksOf(c shardChange, job uuid.UUID) (marks []Mark) {
+	detail := map[string]any{"shard": c.number, "reasons": c.reasons}
+	switch {
+	case c.was == c.state && !c.refolds():
+	case c.state == ShardReview:
+		marks = append(marks, Mark{Kind: FlagReview, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventReview, Detail: detail})
+	case c.state == ShardFailed:
+		marks = append(marks, Mark{Kind: FlagFailed, Job: job, Shard: &c.number, Decision: string(c.state), Event: EventShardFailed, Detail: detail})
+	case c.state == ShardAccepted:
+		for _, agent := range c.disagree {
+			marks = append(marks, Mark{Kind: FlagMismatch, Rule: ruleVotes, Job: job, Shard: &c.number, Agent: &agent, Decision: string(c.state), Detail: detail})
+		}
+	}
+	return marks
 }
