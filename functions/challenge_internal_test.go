@@ -4,19 +4,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
-// NonceOfAge is a nonce that the server gave some time ago.
-func NonceOfAge(t testing.TB, s *Service, age time.Duration) (nonce string, at time.Time) {
-	t.Helper()
-	var c Challenge
-	require.NoError(t, s.control(t.Context(), func(tx pgx.Tx) error {
-		known, err := readNonceSecret(t.Context(), tx)
-		known.Now = known.Now.Add(-age)
-		c = known.challenge()
-		return err
-	}))
-	return c.Nonce, c.At
+func TestANonceLivesForAMinute(t *testing.T) {
+	t.Parallel()
+	given := nonceSecret{Secret: []byte("of the database"), Now: time.Unix(1_000_000, 0)}
+	c := given.challenge()
+	later := given
+	later.Now = given.Now.Add(NonceLife)
+	at, err := later.check(c.Nonce)
+	require.NoError(t, err)
+	require.Equal(t, c.At, at)
+	later.Now = later.Now.Add(time.Millisecond)
+	_, err = later.check(c.Nonce)
+	require.ErrorIs(t, err, ErrBadNonce)
+	other := nonceSecret{Secret: []byte("of another database"), Now: given.Now}
+	_, err = other.check(c.Nonce)
+	require.ErrorIs(t, err, ErrBadNonce)
 }

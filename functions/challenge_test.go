@@ -4,13 +4,11 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
-	"github.com/ostraka/ostraka/runtime/statement"
 )
 
 // TestACapturedEnrolmentGetsNobodyAnything sends again what an agent has sent.
@@ -49,19 +47,6 @@ func TestACapturedEnrolmentGetsNobodyAnything(t *testing.T) {
 		_, _, err = w.Enrol(ctx, w.token, e, proof, "")
 		requireCode(t, err, name)
 	}
-
-	// A nonce lives for a minute.
-	sign := func(age time.Duration) error {
-		_, fresh, err := ed25519.GenerateKey(nil)
-		require.NoError(t, err)
-		nonce, at := functions.NonceOfAge(t, w.Service, age)
-		e := enrolment(fresh, "slow")
-		e.Server, e.Nonce = "https://ostraka.example", nonce
-		_, _, err = w.Enrol(ctx, w.token, e, ed25519.Sign(fresh, statement.EnrolmentAnew(e.PublicKey, w.token, e.Server, nonce, at)), "")
-		return err
-	}
-	require.NoError(t, sign(functions.NonceLife/2))
-	requireCode(t, sign(functions.NonceLife+time.Millisecond), "bad_nonce")
 }
 
 func TestAnEnrolmentIsForOneServer(t *testing.T) {

@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -12,19 +11,18 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// mayReopen refuses to decide about a shard that needs no decision. An accepted one may be lent again while the job has not ended, to
-// which takeBackFolds holds it when it has the job's lock: what is built on the shard is taken back then.
-func mayReopen(c shardChange) error {
-	if c.was == ShardReview || c.was == ShardAccepted && c.state == ShardOpen {
-		return nil
-	}
-	return &Error{Kind: KindConflict, Code: "not_in_review", Message: fmt.Sprintf("shard %d is %s", c.number, c.was), Hint: "only shards in review can be resolved; one that was accepted can be lent once more"}
+// takenBack are changes of shards by which results of a job do not stand any more.
+type takenBack struct {
+	project, job uuid.UUID
+	changes      []shardChange
+	reason       string
+	tainted      *uuid.UUID // the agent whose results they were, if one was caught
 }
 
 // takeBackFolds takes back what the merge trees of a job hold of shards whose results do not stand any more: their pages and the nodes
 // above them, nothing else. The pages' rows are locked already, the job's comes next, as everywhere. Pages that are settled all the same,
 // with another result, are folded again.
-func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted counted) (steps []Step, err error) {
+func takeBackFolds(ctx context.Context, tx *store.Tx, d takenBack, counted counted) (steps []Step, err error) {
 	changed := map[int64][]int64{}
 	for _, c := range d.changes {
 		if c.refolds() {
@@ -64,7 +62,7 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 		if counted.rows[page].settled() {
 			steps = append(steps, AggregateArgs{Project: d.project, Job: d.job, Page: page})
 		}
-		detail := map[string]any{"shard": changed[page][0], "shards": len(changed[page]), "page": page, "reason": d.reopened}
+		detail := map[string]any{"shard": changed[page][0], "shards": len(changed[page]), "page": page, "reason": d.reason}
 		if d.tainted != nil {
 			detail["agent"] = d.tainted
 		}
@@ -76,7 +74,7 @@ func takeBackFolds(ctx context.Context, tx *store.Tx, d settlement, counted coun
 }
 
 // endedRefold is nil where all that changes is taken back from a job that has ended: its answer, if it has one, stands as it is.
-func endedRefold(d settlement, state JobState) error {
+func endedRefold(d takenBack, state JobState) error {
 	for _, c := range d.changes {
 		if c.refolds() && c.state != ShardCancelled {
 			return ErrJobEnded.with("job %s is %s: shard %d cannot be lent again", d.job, state, c.number)

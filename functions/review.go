@@ -96,7 +96,7 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	steps, err := takeBackFolds(ctx, tx, d, counted)
+	steps, err := takeBackFolds(ctx, tx, d.takenBack(), counted)
 	if err != nil {
 		return nil, err
 	}
@@ -139,4 +139,13 @@ func changeFor(d ShardDetail, r Resolution) (shardChange, error) {
 		return change, Invalid("bad_decision", fmt.Sprintf("there is no decision %q", r.Decision), "decide accept, retry or fail")
 	}
 	return change, nil
+}
+
+// mayReopen refuses to decide about a shard that needs no decision. An accepted one may be lent again while the job has not ended, to
+// which takeBackFolds holds it when it has the job's lock: what is built on the shard is taken back then.
+func mayReopen(c shardChange) error {
+	if c.was == ShardReview || c.was == ShardAccepted && c.state == ShardOpen {
+		return nil
+	}
+	return &Error{Kind: KindConflict, Code: "not_in_review", Message: fmt.Sprintf("shard %d is %s", c.number, c.was), Hint: "only shards in review can be resolved; one that was accepted can be lent once more"}
 }

@@ -47,7 +47,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, d settlement) ([]Step
 	if err != nil {
 		return nil, err
 	}
-	refold, err := takeBackFolds(ctx, tx, d, counted)
+	refold, err := takeBackFolds(ctx, tx, d.takenBack(), counted)
 	if err != nil {
 		return nil, err
 	}
@@ -128,4 +128,9 @@ func reportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c caughtAgen
 
 func wantsMore(changes []shardChange) bool {
 	return slices.ContainsFunc(changes, func(c shardChange) bool { return c.wanted > 0 })
+}
+
+// takenBack are its changes as those who fold results need them.
+func (d settlement) takenBack() takenBack {
+	return takenBack{project: d.project, job: d.job, changes: d.changes, reason: d.reopened, tainted: d.tainted}
 }
