@@ -92,6 +92,7 @@ type agentRow struct {
 	EULADigest       string `db:"eula_digest"`
 }
 
+// agent is the agent as its readers see it.
 func (r agentRow) agent() Agent {
 	a := Agent{
 		ID: r.ID, Name: r.Name, State: r.State, StateReason: r.StateReason, StateAt: r.StateAt, Owner: r.Owner,
@@ -105,6 +106,7 @@ func (r agentRow) agent() Agent {
 	return a
 }
 
+// duplicateOf is what is told of a key that works from two addresses.
 func duplicateOf(at *time.Time, address string) *Duplicate {
 	if at == nil {
 		return nil
@@ -176,14 +178,11 @@ type Duplicate struct {
 }
 
 // endsLeases says whether agents in the state lose what they were lent.
+// endsLeases says whether agents in the state lose what they were lent.
 func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
 
 // mayFinish says whether agents in the state may go on with what they were lent.
 func (s AgentState) mayFinish() bool { return s == AgentActive || s == AgentDraining }
-
-const (
-	MaxTokenUses = 1_000_000 // agents
-)
 
 // Acceptance is the owner of an agent accepting an agreement, signed by the agent's key over statement.Acceptance.
 type Acceptance struct {
@@ -193,9 +192,8 @@ type Acceptance struct {
 	Signature  []byte    `json:"signature" doc:"Ed25519 signature by the agent's key over the lines ostraka-eula/1, the public key in hexadecimal, version, digest and accepted_at in RFC 3339 and UTC, each ended by a line feed."`
 }
 
-const (
-	MaxLeaseWait = 60 * time.Second // how long a poll may stay open
-)
+// MaxLeaseWait is how long a poll may stay open.
+const MaxLeaseWait = 60 * time.Second
 
 // machine is what tells an agent's platform.
 func (p Platform) machine() verify.Machine {

@@ -106,11 +106,13 @@ func (s *Service) readPage(ctx context.Context, args AggregateArgs) (page *pageT
 	return page, nil
 }
 
+// settledPage says whether a page is settled, and how often it was opened again.
 type settledPage struct {
 	Reopened int
 	Settled  bool
 }
 
+// pageSettled reads it; a job without the page is an error.
 func pageSettled(ctx context.Context, tx *store.Tx, job uuid.UUID, page int64) (settledPage, error) {
 	p, found, err := store.One[settledPage](ctx, tx, store.PageSettled, job, page)
 	if err == nil && !found {

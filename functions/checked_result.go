@@ -41,12 +41,13 @@ func checkFiles(r Result) error {
 	return nil
 }
 
+// Limits of a result. What is larger is refused whole, with the result that is named in the error.
 const (
 	MaxInlineOutput    = 64 << 10 // bytes of an output that travels with its result; a larger one is stored as an object first
 	MaxDiagnosticBytes = 64 << 10 // bytes of everything else that is kept of one result
 )
 
-// checked is a result whose claims were checked as far as they can be without the database.
+// checkedResult is a result whose claims were checked as far as they can be without the database.
 type checkedResult struct {
 	Result
 	outcome []byte // digest that votes
@@ -155,6 +156,7 @@ func diagnostics(r Result) ([]byte, error) {
 	return text, nil
 }
 
+// shardNumbers are the shards of results, in their order.
 func shardNumbers(results []checkedResult) []int64 {
 	numbers := make([]int64, len(results))
 	for i, r := range results {
@@ -192,6 +194,5 @@ func isArtifactPath(p string) bool {
 }
 
 // Limits of a submission. What is larger is refused whole, with the result that is named in the error.
-const (
-	MaxFilesListed = 100 // artifacts of one result
-)
+// MaxFilesListed is artifacts of one result.
+const MaxFilesListed = 100

@@ -127,7 +127,7 @@ func (s *Service) WeighClaims(ctx context.Context, args ClaimsArgs) error {
 		if err != nil {
 			return err
 		}
-		steps, caught, err := catchClaimers(args, ctx, tx, agents, reason)
+		steps, caught, err := catchClaimers(ctx, tx, args, agents, reason)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (s *Service) WeighClaims(ctx context.Context, args ClaimsArgs) error {
 }
 
 // catchClaimers marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
-func catchClaimers(args ClaimsArgs, ctx context.Context, tx *store.Tx, agents []uuid.UUID, reason string) (steps []Step, caught []caughtAgent, err error) {
+func catchClaimers(ctx context.Context, tx *store.Tx, args ClaimsArgs, agents []uuid.UUID, reason string) (steps []Step, caught []caughtAgent, err error) {
 	for _, agent := range agents {
 		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {

@@ -303,6 +303,7 @@ type failingComparisons struct {
 	Failures int
 }
 
+// explain says that the validator fails, and at what.
 func (f failingComparisons) explain(e *Explanation) {
 	if f.Shards == 0 {
 		return

@@ -34,10 +34,8 @@ func (s *Snooze) Error() string { return fmt.Sprintf("trying again in %v: %v", s
 // Unwrap gives the reason.
 func (s *Snooze) Unwrap() error { return s.Err }
 
-const (
-	// LongestSnooze is for how long a step is put off at most, whatever it waits for.
-	LongestSnooze = time.Minute
-)
+// LongestSnooze is for how long a step is put off at most, whatever it waits for.
+const LongestSnooze = time.Minute
 
 // Rechecker executes shards in the server's own sandbox: runtime/docker, or the agents' strongest level. A recheck.Executor is one.
 type Rechecker interface {

@@ -21,10 +21,12 @@ func afterID(page ListPage) (uuid.UUID, error) {
 	return id, nil
 }
 
+// badCursor refuses a cursor that no list has given.
 func badCursor() error {
 	return Invalid("bad_cursor", "the cursor is not one that this list gave out", "start again without a cursor")
 }
 
+// limit is how many rows of a list are read.
 func limit(page ListPage) int { return min(max(page.Limit, 1), MaxListLimit) }
 
 // listControl lists rows of the control schema that are ordered by ID. The query takes the cursor, the limit and then args.

@@ -26,6 +26,7 @@ func (s *Service) control(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return translate(s.store.Control(ctx, fn), uuid.Nil)
 }
 
+// translate turns what went wrong outside a transaction's own code into an error for the caller.
 func translate(err error, project uuid.UUID) error {
 	var ours *Error
 	switch {

@@ -40,6 +40,7 @@ type judged struct {
 	steps  []Step
 }
 
+// inOrder are the agents by ID: all steps lock and write in one order.
 func inOrder[V any](agents map[uuid.UUID]V) []uuid.UUID {
 	return slices.SortedFunc(maps.Keys(agents), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 }

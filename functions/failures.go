@@ -110,7 +110,5 @@ func tellFailures(rows []failure, failed, total int64) string {
 	return text
 }
 
-const (
-	// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
-	maxExceptionText = 300
-)
+// maxExceptionText is how much of an exception a reason quotes, in characters. The whole stands with the attempt.
+const maxExceptionText = 300

@@ -53,6 +53,7 @@ func holdFolds(heuristics []HeuristicRef) bool {
 	})
 }
 
+// pinned is a heuristic with the digest that pins it.
 func pinned(u HeuristicUse, digest string) pinnedHeuristic {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %g %s", digest, u.lowest(), u.Params))
 	return pinnedHeuristic{u, digest, hex.EncodeToString(sum[:])}

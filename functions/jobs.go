@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
+// jobRow is a job as it stands in its table.
 type jobRow struct {
 	ID               uuid.UUID
 	FunctionName     string
@@ -52,6 +53,7 @@ type jobRow struct {
 	answerRow
 }
 
+// job is the job as its readers see it.
 func (r jobRow) job() Job {
 	j := Job{
 		ID: r.ID, Function: r.FunctionName, Version: r.FunctionVersion, Partition: r.Partition, Policy: r.Policy, Validator: r.Validator, Aggregator: r.Aggregator, Heuristics: r.Heuristics,
@@ -88,10 +90,10 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job Job, e
 		if err != nil {
 			return err
 		}
-		if job.Verification, err = readVerification(job, ctx, tx, id, rechecks); err != nil {
+		if job.Verification, err = readVerification(ctx, tx, job, id, rechecks); err != nil {
 			return err
 		}
-		job.Owners, err = readOwnerShares(job, ctx, tx, id)
+		job.Owners, err = readOwnerShares(ctx, tx, job, id)
 		return err
 	})
 	return job, err
@@ -160,6 +162,7 @@ func (s *Service) ListShards(ctx context.Context, project, job uuid.UUID, state 
 	return list, err
 }
 
+// attemptListRow is an attempt as it stands in its table.
 type attemptListRow struct {
 	AgentID      uuid.UUID
 	Status       string
@@ -197,6 +200,7 @@ func (s *Service) GetShard(ctx context.Context, project, job uuid.UUID, number i
 	return d, err
 }
 
+// getShard reads a shard with its attempts, within a transaction.
 func getShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d ShardDetail, err error) {
 	spec, found, err := store.Value[partition.Spec](ctx, tx, store.GetPartition, job)
 	if err != nil || !found {
@@ -325,6 +329,7 @@ func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.
 	return s.jobLooks.WaitFor(ctx, watchedThing{project, id}, wait, func(j Job) bool { return j.State.Ended() || j.State.Waits() })
 }
 
+// pickedShard is a shard that was chosen to be executed; Input is nil where the partition computes it.
 type pickedShard struct {
 	Number int64
 	Input  []byte

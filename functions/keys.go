@@ -18,6 +18,7 @@ const (
 	MaxKeyOverlap = 31 * 24 * time.Hour
 )
 
+// newKey is a key or token that is to be made.
 type newKey struct {
 	id      uuid.UUID // nil: a new one
 	role    Role
@@ -27,6 +28,7 @@ type newKey struct {
 	expires *time.Time
 }
 
+// addKey makes one, and returns its secret, which is stored nowhere.
 func addKey(ctx context.Context, control store.DB, k newKey) (Key, string, error) {
 	if k.id == uuid.Nil {
 		k.id = newID()
@@ -226,6 +228,7 @@ func (s *Service) RecoverOwner(ctx context.Context, by Principal, project uuid.U
 	return k, secret, replayed, err
 }
 
+// checkNewSecret refuses a name or an end that a key or token cannot have.
 func checkNewSecret(what, name string, expires *time.Time) error {
 	if err := checkLabel(what, name); err != nil {
 		return err
@@ -250,6 +253,7 @@ func (s *Service) RevokeKey(ctx context.Context, by Principal, project, id uuid.
 	return s.revoke(ctx, by, store.RevokeKey, "key", project, id)
 }
 
+// revoke ends a key or token by the query for its kind, and says who did.
 func (s *Service) revoke(ctx context.Context, by Principal, q store.Query, what string, project, id uuid.UUID) error {
 	return s.control(ctx, func(tx pgx.Tx) error {
 		n, err := store.Exec(ctx, tx, q, project, id)

@@ -138,6 +138,7 @@ type moduleRuns struct {
 	failed *uuid.UUID // the last one that failed
 }
 
+// watch notes the runs of a module for a purpose, as Ran and RanAlone are told of them.
 func (s *Service) watch(use moduleUse) *moduleRuns { return &moduleRuns{s: s, use: use} }
 
 // ran is told of a batch.

@@ -185,6 +185,7 @@ func paramsRefused(err error, kind wasm.Kind, name string) error {
 		"docs/modules.md lists what the built-in modules take")
 }
 
+// isBuiltin says whether a module ships with the program.
 func isBuiltin(name string) bool { return slices.Contains(builtin.Names(), name) }
 
 // keepBuiltin stores a built-in module among the project's objects: what a job has pinned is still there when another version of this

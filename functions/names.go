@@ -13,6 +13,7 @@ import (
 // MaxOwner is the longest name of an agent's owner, in characters.
 const MaxOwner = 200
 
+// checkOwner refuses a name of an owner that is too long or cannot be shown.
 func checkOwner(owner string) error {
 	if n := len([]rune(owner)); n > MaxOwner {
 		return Invalid("bad_owner", fmt.Sprintf("the owner's name has %d characters, at most %d are kept", n, MaxOwner), "use a shorter name")
@@ -20,6 +21,7 @@ func checkOwner(owner string) error {
 	return nil
 }
 
+// checkParams refuses parameters of a module that are no JSON object, or too large.
 func checkParams(params json.RawMessage) error {
 	if len(params) == 0 {
 		return nil
@@ -36,6 +38,7 @@ func checkParams(params json.RawMessage) error {
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
+// checkName refuses a name that cannot stand in a URL.
 func checkName(what, name string) error {
 	if !namePattern.MatchString(name) {
 		return Invalid("bad_name", fmt.Sprintf("%q is not a name for a %s", name, what),
@@ -47,6 +50,7 @@ func checkName(what, name string) error {
 // MaxLabel is the longest name of a key, token or agent, in characters.
 const MaxLabel = 200
 
+// checkLabel refuses a label that is empty or too long.
 func checkLabel(what, label string) error {
 	if n := len([]rune(label)); n < 1 || n > MaxLabel {
 		return Invalid("bad_name", fmt.Sprintf("the name of a %s has 1 to %d characters, this one has %d", what, MaxLabel, n), "choose another name")
@@ -57,6 +61,7 @@ func checkLabel(what, label string) error {
 // MaxResolutionReason is the longest reason of a resolution, in bytes.
 const MaxResolutionReason = 2000
 
+// checkResolutionReason refuses a decision of a person without a reason.
 func checkResolutionReason(reason string) error {
 	if len(reason) == 0 || len(reason) > MaxResolutionReason {
 		return Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
@@ -66,3 +71,6 @@ func checkResolutionReason(reason string) error {
 
 // MaxModuleParams bounds the parameters of a module, in bytes of JSON.
 const MaxModuleParams = wasm.MaxParams
+
+// MaxTokenUses is agents.
+const MaxTokenUses = 1_000_000

@@ -107,6 +107,7 @@ func (n *Notices) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notificatio
 // deaf says that nothing is heard of at the moment.
 func (n *Notices) deaf() bool { return !n.hears.Load() }
 
+// wake nudges those in this process who wait for a topic.
 func (n *Notices) wake(topic string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

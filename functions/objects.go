@@ -17,8 +17,10 @@ import (
 // MaxObjectBytes is the largest object that a client may store.
 const MaxObjectBytes = 1 << 30
 
+// digestPattern is how a SHA-256 is written.
 var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// checkDigest refuses what is not a SHA-256 in hexadecimal.
 func checkDigest(digest string) error {
 	if !digestPattern.MatchString(digest) {
 		return Invalid("bad_digest", fmt.Sprintf("%q is not a digest", digest), "write the SHA-256 as 64 lower-case hexadecimal characters")
@@ -44,6 +46,7 @@ func (s *Service) putObject(ctx context.Context, project uuid.UUID, digest strin
 	return o, objectError(err, digest)
 }
 
+// objectError turns what went wrong with an object into an error for the caller.
 func objectError(err error, digest string) error {
 	switch {
 	case err == nil:

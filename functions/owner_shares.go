@@ -14,7 +14,7 @@ import (
 const MaxShownOwners = 5
 
 // readOwnerShares is nil where the policy believes anybody, or nothing was brought yet.
-func readOwnerShares(j Job, ctx context.Context, tx *store.Tx, id uuid.UUID) (*OwnerShares, error) {
+func readOwnerShares(ctx context.Context, tx *store.Tx, j Job, id uuid.UUID) (*OwnerShares, error) {
 	type row struct {
 		Owner   string
 		Agents  int64
@@ -47,7 +47,7 @@ func weakens(o *OwnerShares, p verify.Policy) bool { return o != nil && o.ErrorB
 // reportShare flags a job that ends with more of one owner's results than its policy assumes to be hostile, where that makes its bound weaker. While
 // it runs shares change with every submission.
 func reportShare(ctx context.Context, tx *store.Tx, job Job) error {
-	o, err := readOwnerShares(job, ctx, tx, job.ID)
+	o, err := readOwnerShares(ctx, tx, job, job.ID)
 	if err != nil || !weakens(o, job.Policy) {
 		return err
 	}

@@ -49,6 +49,7 @@ type kinRow struct {
 	Vouched      int64
 }
 
+// kin is the evidence by which package verify judges.
 func (r kinRow) kin() verify.Kin {
 	return verify.Kin{Caught: r.Caught, Passed: r.Passed, Failed: r.Failed, SinceFailure: r.SinceFailure, Vouched: r.Vouched}
 }

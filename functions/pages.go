@@ -52,6 +52,7 @@ type pageRow struct {
 	Provisional int
 }
 
+// settled says whether all that is left to do for the page is to fold it.
 func (r pageRow) settled() bool { return r.Open == 0 && r.Review == 0 }
 
 // counted is what followed from the counts of pages.
@@ -86,6 +87,7 @@ func countPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, delta
 	return c, nil
 }
 
+// shardChange is how a verdict, a person or a cancellation changes a shard.
 type shardChange struct {
 	number      int64
 	was         ShardState

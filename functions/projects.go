@@ -78,6 +78,7 @@ func taken(err error, what, name string) error {
 	return err
 }
 
+// getProject reads a project within a transaction.
 func getProject(ctx context.Context, tx pgx.Tx, id uuid.UUID) (Project, error) {
 	p, found, err := store.One[Project](ctx, tx, store.GetProject, id)
 	if err != nil || !found {
@@ -162,10 +163,8 @@ func (s *Service) UpdateProject(ctx context.Context, by Principal, id uuid.UUID,
 // expired says whether a time limit has passed.
 func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }
 
-const (
-	// MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
-	MaxRecheckSeconds = 1000 * 24 * 60 * 60
-)
+// MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
+const MaxRecheckSeconds = 1000 * 24 * 60 * 60
 
 // checkRecheckSeconds says whether a project's budget may be set so.
 func checkRecheckSeconds(by Principal, seconds *int64) error {

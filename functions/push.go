@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
+// functionRow is a version of a function as it stands in its tables.
 type functionRow struct {
 	FunctionID uuid.UUID
 	Name       string
@@ -27,6 +28,7 @@ type functionRow struct {
 	SignedBy   *int
 }
 
+// version is the version as its readers see it.
 func (r functionRow) version() FunctionVersion {
 	return FunctionVersion{Name: r.Name, Version: r.Version, Digest: r.Digest, Size: r.Size, Manifest: r.Manifest, CreatedAt: r.CreatedAt, Signature: r.Signature, SignedBy: r.SignedBy}
 }

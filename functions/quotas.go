@@ -140,6 +140,7 @@ func (u usageRow) exceeded(added map[QuotaName]int64, operator map[QuotaName]int
 	return nil
 }
 
+// quotaError refuses what would pass a limit.
 func quotaError(k quotaKind, most, used, more int64) *Error {
 	e := &Error{
 		Kind: KindExhausted, Code: QuotaCode(k.name), Quota: &QuotaExceeded{Name: k.name, Limit: most, Used: used, Again: k.again},
@@ -165,6 +166,7 @@ func AboutQuota(name QuotaName) (about, hint string) {
 	return k.about, k.hint
 }
 
+// quotaOf is what there is to know of a limit.
 func quotaOf(name QuotaName) quotaKind {
 	kinds := quotaKinds()
 	return kinds[slices.IndexFunc(kinds, func(k quotaKind) bool { return k.name == name })]

@@ -317,7 +317,7 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args ReceiptArgs,
 	if err != nil {
 		return said, err
 	}
-	verification, err := readVerification(job, ctx, tx, job.ID, rechecks)
+	verification, err := readVerification(ctx, tx, job, job.ID, rechecks)
 	if err != nil {
 		return said, err
 	}

@@ -248,9 +248,7 @@ func (s *Service) endBatch(ctx context.Context, args RecheckArgs, left recheckWo
 }
 
 // The pauses before a batch that could not be executed is tried again grow with the time since it could.
-const (
-	shortestPause = 2 * time.Second
-)
+const shortestPause = 2 * time.Second
 
 // delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.
 func (s *Service) delayBatch(ctx context.Context, args RecheckArgs, why error) error {

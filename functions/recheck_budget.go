@@ -11,10 +11,8 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-const (
-	// recheckSpentFor is how long it is remembered what was spent on a day.
-	recheckSpentFor = 35 * 24 * time.Hour
-)
+// recheckSpentFor is how long it is remembered what was spent on a day.
+const recheckSpentFor = 35 * 24 * time.Hour
 
 // errBudgetSpent ends a run as the end of its slice does: what was begun is finished, and the rest waits.
 var errBudgetSpent = fmt.Errorf("the project has spent its seconds of the servers: %w", errSliceEnd)

@@ -94,6 +94,7 @@ type recheckTrouble struct {
 	Waiting bool // some batch is to be executed
 }
 
+// text says what keeps rechecks from being made; empty: nothing.
 func (t recheckTrouble) text() string {
 	switch {
 	case t.Servers == 0 && t.Waiting:
@@ -104,6 +105,7 @@ func (t recheckTrouble) text() string {
 	return fmt.Sprintf("%s since %s", t.Trouble, t.Since.UTC().Format("15:04 on 2 January (UTC)"))
 }
 
+// readRecheckTrouble reads it as the server's role.
 func readRecheckTrouble(ctx context.Context, db store.DB) (t recheckTrouble, err error) {
 	t, _, err = store.One[recheckTrouble](ctx, db, store.RecheckTrouble, RecheckerGone)
 	return t, err

@@ -176,6 +176,7 @@ func (k KillScope) args() []any {
 	return []any{k.Scope, k.Agent, k.Project, function, version}
 }
 
+// check refuses a scope that names too much or too little.
 func (k KillScope) check() error {
 	bad := func(message string) error {
 		return Invalid("bad_scope", message, "name everything, or a project, or a function of a project and, if not all, its version")

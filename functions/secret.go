@@ -20,6 +20,7 @@ func newSecret(kind string) string {
 	return "ostraka_" + kind + "_" + base64.RawURLEncoding.EncodeToString(b)
 }
 
+// secretDigest is what is stored of a key or token.
 func secretDigest(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]

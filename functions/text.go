@@ -13,4 +13,5 @@ func many(n int64, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
+// itoa writes a number of a shard, a page or a revision.
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -48,6 +48,7 @@ type foldTrouble struct {
 	Module string
 }
 
+// explain puts it before the other reasons, in the place of those that say no more than that the job is folded.
 func (t foldTrouble) explain(e *Explanation, job uuid.UUID) {
 	if t.Text == "" {
 		return

@@ -25,7 +25,7 @@ type verificationRow struct {
 const caveatNoServer = "no server executes shards of this job: other agents audit, so that the bound holds only as far as it is chance who they are; accomplices who ask for work more often than others get more of the audits"
 
 // readVerification is nil where a job's policy has neither a bound nor the server's executions. rechecks: some server can execute shards now.
-func readVerification(j Job, ctx context.Context, tx *store.Tx, id uuid.UUID, rechecks bool) (*JobVerification, error) {
+func readVerification(ctx context.Context, tx *store.Tx, j Job, id uuid.UUID, rechecks bool) (*JobVerification, error) {
 	if j.Policy.TargetError == 0 && j.Policy.Recheck == "" {
 		return nil, nil //nolint:nilnil // there is none, as said
 	}

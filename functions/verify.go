@@ -22,6 +22,7 @@ type submissionRow struct {
 	Validator *ValidatorRef
 }
 
+// shardRow is a shard that is decided about, with its row locked.
 type shardRow struct {
 	Number  int64
 	State   ShardState

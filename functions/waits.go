@@ -31,6 +31,7 @@ type waits struct {
 	room    waiting.Room
 }
 
+// newWaits makes them.
 func newWaits(notices *Notices) *waits {
 	return &waits{notices: notices, room: waiting.NewRoom(waitersAtOnce)}
 }
