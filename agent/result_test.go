@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
@@ -50,12 +50,12 @@ func TestTheListOfArtifactsIsWholeOrTheShardFails(t *testing.T) {
 	r := harnessResult()
 	r.Status, r.Output, r.OutputDigest, r.OutputBytes = harness.StatusOK, "1", canonical.Digest([]byte("1")), 1
 	r.StdoutTail = strings.Repeat("x", 50<<10)
-	for i := range functions.MaxFilesListed {
+	for i := range result.MaxFilesListed {
 		r.Files = append(r.Files, harness.File{Path: strings.Repeat("p", 238) + fmt.Sprintf("%02d", i), Size: 1 << 30, Digest: strings.Repeat("0", 64)})
 	}
 	got, err := resultOf(r)
 	require.NoError(t, err)
-	require.Len(t, got.Files, functions.MaxFilesListed, "names of the longest length fit")
+	require.Len(t, got.Files, result.MaxFilesListed, "names of the longest length fit")
 	require.EqualValues(t, harness.StatusOK, got.Status)
 	size, err := reportBytesOf(got)
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestDiagnosticsAreMadeToFit(t *testing.T) {
 	size, err := reportBytesOf(got)
 	require.NoError(t, err)
 	require.LessOrEqual(t, size, harness.MaxReportBytes)
-	require.LessOrEqual(t, size, functions.MaxDiagnosticBytes)
+	require.LessOrEqual(t, size, result.MaxDiagnosticBytes)
 	require.Equal(t, control, got.Exception.Message)
 	require.Equal(t, "E", got.Exception.Type)
 	require.True(t, strings.HasSuffix(got.StderrTail, "last words é"), "a tail stays a tail")

@@ -5,26 +5,27 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // EnrolInput is how an agent joins.
 type EnrolInput struct {
 	Body struct {
-		PublicKey []byte                `json:"public_key" doc:"The agent's Ed25519 public key, 32 bytes."`
-		Name      string                `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
-		Platform  functions.Platform    `json:"platform"`
-		Isolation string                `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
-		Proof     []byte                `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/2, the public key in hexadecimal, the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, server, nonce, and the challenge's time in RFC 3339, whole seconds and UTC, each ended by a line feed. Without a nonce: the first three, beginning with ostraka-enrolment/1, which works for agents that are not known yet."`
-		Server    string                `json:"server,omitempty" maxLength:"300" doc:"By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case." example:"https://ostraka.example"`
-		Nonce     string                `json:"nonce,omitempty" maxLength:"100" doc:"From getEnrolmentChallenge."`
-		EULA      *functions.Acceptance `json:"eula,omitempty" doc:"The owner's acceptance of the agreement in force, see getEULA. Without it the answer is 403 eula_required."`
+		PublicKey []byte            `json:"public_key" doc:"The agent's Ed25519 public key, 32 bytes."`
+		Name      string            `json:"name" minLength:"1" maxLength:"200" doc:"What the agent's owner calls it."`
+		Platform  fleet.Platform    `json:"platform"`
+		Isolation string            `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
+		Proof     []byte            `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/2, the public key in hexadecimal, the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, server, nonce, and the challenge's time in RFC 3339, whole seconds and UTC, each ended by a line feed. Without a nonce: the first three, beginning with ostraka-enrolment/1, which works for agents that are not known yet."`
+		Server    string            `json:"server,omitempty" maxLength:"300" doc:"By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case." example:"https://ostraka.example"`
+		Nonce     string            `json:"nonce,omitempty" maxLength:"100" doc:"From getEnrolmentChallenge."`
+		EULA      *fleet.Acceptance `json:"eula,omitempty" doc:"The owner's acceptance of the agreement in force, see getEULA. Without it the answer is 403 eula_required."`
 	} `nameHint:"Enrolment"`
 }
 
 // Enrolled is an agent that has joined, with its key.
 type Enrolled struct {
-	Agent functions.Agent `json:"agent"`
-	Key   string          `json:"key" doc:"What the agent authenticates with from now on. It is shown this once; enrolling again gives a new one."`
+	Agent fleet.Agent `json:"agent"`
+	Key   string      `json:"key" doc:"What the agent authenticates with from now on. It is shown this once; enrolling again gives a new one."`
 }
 
 type enrolOutput struct {
@@ -33,11 +34,11 @@ type enrolOutput struct {
 
 // HeartbeatInput is what an agent reports from time to time.
 type HeartbeatInput struct {
-	Body functions.Heartbeat
+	Body fleet.Heartbeat
 }
 
 type directivesOutput struct {
-	Body functions.Directives
+	Body fleet.Directives
 }
 
 // MaxEnrolmentBody is the largest body of an enrolment, in bytes: strangers may send it, and an agent's own has less than one KiB.
@@ -74,7 +75,7 @@ func (s *server) knowsToken(ctx context.Context, c *call) error {
 }
 
 func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {
-	a, key, err := s.service.Enrol(ctx, c.token, functions.Enrolment{
+	a, key, err := s.service.Enrol(ctx, c.token, fleet.Enrolment{
 		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Platform: in.Body.Platform, EULA: in.Body.EULA,
 		Server: in.Body.Server, Nonce: in.Body.Nonce,
 	}, in.Body.Proof, c.request.RemoteAddr)
@@ -93,7 +94,7 @@ func (s *server) heartbeat(ctx context.Context, c *call, in *HeartbeatInput) (*d
 }
 
 type challengeOutput struct {
-	Body functions.Challenge
+	Body fleet.Challenge
 }
 
 func (s *server) enrolmentChallenge(ctx context.Context, _ *call, _ *struct{}) (*challengeOutput, error) {

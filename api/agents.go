@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // AgentPath names an agent.
@@ -71,11 +72,11 @@ type PardonAgentInput struct {
 }
 
 type agentOutput struct {
-	Body functions.Agent
+	Body fleet.Agent
 }
 
 type memberOutput struct {
-	Body functions.ProjectAgent
+	Body fleet.ProjectAgent
 }
 
 func (s *server) agentOperations() {
@@ -89,14 +90,14 @@ func (s *server) agentOperations() {
 		access: byOperators,
 	}, s.getAgent)
 	for _, op := range []struct {
-		action         functions.AgentAction
+		action         fleet.AgentAction
 		summary, about string
 	}{
-		{functions.ApproveAgent, "Approve a pending agent", "It may work for projects that are open to all agents or admit it."},
-		{functions.DrainAgent, "Drain an agent", "It finishes what it was lent and gets nothing more."},
-		{functions.ResumeAgent, "Resume a drained or quarantined agent", ""},
-		{functions.QuarantineAgent, "Quarantine an agent", "It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused."},
-		{functions.RevokeAgent, "Revoke an agent", "Its keys stop working at once, in polls that are open too, and its leases end. This is final."},
+		{fleet.ApproveAgent, "Approve a pending agent", "It may work for projects that are open to all agents or admit it."},
+		{fleet.DrainAgent, "Drain an agent", "It finishes what it was lent and gets nothing more."},
+		{fleet.ResumeAgent, "Resume a drained or quarantined agent", ""},
+		{fleet.QuarantineAgent, "Quarantine an agent", "It gets nothing more and its leases end. What it has posted before is weighed like everybody's; what it posts from now on is refused."},
+		{fleet.RevokeAgent, "Revoke an agent", "Its keys stop working at once, in polls that are open too, and its leases end. This is final."},
 	} {
 		register(s, operation{
 			id: string(op.action) + "Agent", method: http.MethodPost, path: "/v1/agents/{agent}/" + string(op.action), tag: "agents",
@@ -138,16 +139,16 @@ func (s *server) memberOperations() {
 	}, s.pardonAgent)
 }
 
-func (s *server) listAgents(ctx context.Context, c *call, in *ListAgentsInput) (*Listed[functions.Agent], error) {
+func (s *server) listAgents(ctx context.Context, c *call, in *ListAgentsInput) (*Listed[fleet.Agent], error) {
 	page, err := in.page(cursorOfID)
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.service.ListAgents(ctx, functions.AgentState(in.State), page)
+	items, err := s.service.ListAgents(ctx, fleet.AgentState(in.State), page)
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(a functions.Agent) string { return a.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(a fleet.Agent) string { return a.ID.String() }), nil
 }
 
 func (s *server) getAgent(ctx context.Context, _ *call, in *AgentPath) (*agentOutput, error) {
@@ -162,7 +163,7 @@ func (s *server) getAgent(ctx context.Context, _ *call, in *AgentPath) (*agentOu
 	return &agentOutput{Body: a}, nil
 }
 
-func (s *server) decideAgent(action functions.AgentAction) handler[DecideAgentInput, agentOutput] {
+func (s *server) decideAgent(action fleet.AgentAction) handler[DecideAgentInput, agentOutput] {
 	return func(ctx context.Context, c *call, in *DecideAgentInput) (*agentOutput, error) {
 		id, err := pathID("agent", in.Agent)
 		if err != nil {
@@ -195,8 +196,8 @@ func (s *server) assignOwner(ctx context.Context, c *call, in *AssignOwnerInput)
 	return &agentOutput{Body: a}, nil
 }
 
-func (s *server) listProjectAgents(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.ProjectAgent], error) {
-	return listOfProject(ctx, c, in, cursorOfID, s.service.ListProjectAgents, func(a functions.ProjectAgent) string { return a.ID.String() })
+func (s *server) listProjectAgents(ctx context.Context, c *call, in *ListInProject) (*Listed[fleet.ProjectAgent], error) {
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListProjectAgents, func(a fleet.ProjectAgent) string { return a.ID.String() })
 }
 
 func (s *server) getProjectAgent(ctx context.Context, _ *call, in *MemberPath) (*memberOutput, error) {
@@ -235,7 +236,7 @@ func (s *server) pardonAgent(ctx context.Context, c *call, in *PardonAgentInput)
 	return member(s.service.PardonAgent(ctx, c.principal, project, agent, in.Body.Reason))
 }
 
-func member(a functions.ProjectAgent, err error) (*memberOutput, error) {
+func member(a fleet.ProjectAgent, err error) (*memberOutput, error) {
 	if err != nil {
 		return nil, err
 	}

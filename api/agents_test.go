@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
 
@@ -29,12 +29,12 @@ func TestEULAIsReadWithoutAKey(t *testing.T) {
 func TestDecisionsAboutAgents(t *testing.T) {
 	r := newRig(t)
 	path := "/v1/agents/" + agentID.String()
-	for _, action := range []functions.AgentAction{functions.ApproveAgent, functions.DrainAgent, functions.ResumeAgent, functions.QuarantineAgent, functions.RevokeAgent} {
+	for _, action := range []fleet.AgentAction{fleet.ApproveAgent, fleet.DrainAgent, fleet.ResumeAgent, fleet.QuarantineAgent, fleet.RevokeAgent} {
 		require.Equal(t, 200, r.ask("POST", path+"/"+string(action), operatorKey, `{"reason":"because"}`).StatusCode)
 		require.Equal(t, action, r.fake.action)
 		require.Equal(t, "because", r.fake.reason)
 		require.Equal(t, 200, r.ask("POST", path+"/"+string(action), operatorKey, "").StatusCode, "a reason may be left out")
-		require.Equal(t, 422, r.ask("POST", path+"/"+string(action), operatorKey, `{"reason":"`+strings.Repeat("x", functions.MaxReason+1)+`"}`).StatusCode)
+		require.Equal(t, 422, r.ask("POST", path+"/"+string(action), operatorKey, `{"reason":"`+strings.Repeat("x", fleet.MaxReason+1)+`"}`).StatusCode)
 	}
 	require.Equal(t, 200, r.ask("PUT", in("/agents/"+agentID.String()), ownerKey, `{"owner":"lab"}`).StatusCode)
 	require.Equal(t, 200, r.ask("PUT", in("/agents/"+agentID.String()), ownerKey, "").StatusCode)
@@ -64,6 +64,6 @@ func TestInstancesAreChecked(t *testing.T) {
 	require.Equal(t, instance, r.fake.instance)
 	require.Equal(t, 422, beat("one"))
 	require.Equal(t, 422, beat(uuid.Nil.String()))
-	r.fake.err = functions.ErrDuplicateInstance
+	r.fake.err = fleet.ErrDuplicateInstance
 	require.Equal(t, 409, beat(instance.String()))
 }

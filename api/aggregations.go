@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation"
 )
 
 // AggregationRequest asks for a further aggregation of a job.
@@ -41,7 +42,7 @@ func (s *server) reaggregate(ctx context.Context, c *call, in *ReaggregateInput)
 	if err != nil {
 		return nil, err
 	}
-	want := functions.NewAggregation{Module: in.Body.Module, Params: in.Body.Params}
+	want := aggregation.NewAggregation{Module: in.Body.Module, Params: in.Body.Params}
 	j, again, err := s.service.Reaggregate(ctx, c.principal, project, job, want, c.idem)
 	if err != nil {
 		return nil, err

@@ -10,15 +10,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
 )
 
 // AuditLog is what the API asks of a project's audit log.
 type AuditLog interface {
-	ListAudit(ctx context.Context, project uuid.UUID, filter functions.AuditFilter, page functions.ListPage) ([]functions.AuditRecord, error) // After: a seq
-	GetAudit(ctx context.Context, project uuid.UUID, index int64) (functions.AuditProof, error)
-	AuditHead(ctx context.Context, project uuid.UUID) (functions.AuditHead, error)
+	ListAudit(ctx context.Context, project uuid.UUID, filter auditlog.AuditFilter, page functions.ListPage) ([]auditlog.AuditRecord, error) // After: a seq
+	GetAudit(ctx context.Context, project uuid.UUID, index int64) (auditlog.AuditProof, error)
+	AuditHead(ctx context.Context, project uuid.UUID) (auditlog.AuditHead, error)
 	// AuditStats counts by actor, action, agent, function or day.
-	AuditStats(ctx context.Context, project uuid.UUID, by string, from, to time.Time) ([]functions.AuditCount, error)
+	AuditStats(ctx context.Context, project uuid.UUID, by string, from, to time.Time) ([]auditlog.AuditCount, error)
 	// AuditExport yields the bytes of an export; it must be used up before the next is asked for.
 	AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[[]byte, error]
 	PruneAudit(ctx context.Context, by functions.Principal, project uuid.UUID, before time.Time) (int64, error)
@@ -46,11 +47,11 @@ type AuditRecordPath struct {
 }
 
 type auditProofOutput struct {
-	Body functions.AuditProof
+	Body auditlog.AuditProof
 }
 
 type auditHeadOutput struct {
-	Body functions.AuditHead
+	Body auditlog.AuditHead
 }
 
 // AuditStatsInput asks for statistics.
@@ -63,8 +64,8 @@ type AuditStatsInput struct {
 
 // AuditStats are the counts of records, the most frequent first; of days the oldest first.
 type AuditStats struct {
-	By     string                 `json:"by"`
-	Counts []functions.AuditCount `json:"counts"`
+	By     string                `json:"by"`
+	Counts []auditlog.AuditCount `json:"counts"`
 }
 
 type auditStatsOutput struct {
@@ -113,19 +114,19 @@ func (s *server) auditOperations() {
 	}, s.pruneAudit)
 }
 
-func (s *server) listAudit(ctx context.Context, c *call, in *ListAuditInput) (*Listed[functions.AuditRecord], error) {
+func (s *server) listAudit(ctx context.Context, c *call, in *ListAuditInput) (*Listed[auditlog.AuditRecord], error) {
 	project, page, err := in.read(cursorOfNumber)
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.service.ListAudit(ctx, project, functions.AuditFilter{
+	records, err := s.service.ListAudit(ctx, project, auditlog.AuditFilter{
 		Actor: in.Actor, Action: in.Action, Subject: in.Subject, Agent: in.Agent, Job: in.Job, Sandbox: in.Sandbox, Decision: in.Decision,
 		From: in.From, To: in.To, Newest: in.Order == "newest",
 	}, page)
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, records, cursorOfNumber, func(r functions.AuditRecord) string { return strconv.FormatInt(r.Seq, 10) }), nil
+	return listed(c, page, records, cursorOfNumber, func(r auditlog.AuditRecord) string { return strconv.FormatInt(r.Seq, 10) }), nil
 }
 
 func (s *server) getAuditRecord(ctx context.Context, _ *call, in *AuditRecordPath) (*auditProofOutput, error) {
@@ -162,7 +163,7 @@ func (s *server) getAuditStats(ctx context.Context, _ *call, in *AuditStatsInput
 		return nil, err
 	}
 	if counts == nil {
-		counts = []functions.AuditCount{}
+		counts = []auditlog.AuditCount{}
 	}
 	return &auditStatsOutput{Body: AuditStats{By: in.By, Counts: counts}}, nil
 }

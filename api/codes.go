@@ -1,6 +1,8 @@
 package api
 
-import "github.com/ostraka/ostraka/runtime/protocol"
+import (
+	"github.com/ostraka/ostraka/runtime/protocol"
+)
 
 // problemsPath is the page that explains the problems; a problem's type points into it.
 const problemsPath = "/docs/problems"

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/review"
 )
 
 func TestIdempotencyKey(t *testing.T) {
@@ -67,7 +69,7 @@ func TestPages(t *testing.T) {
 	a.decode(t, 200, &list)
 	require.Len(t, list.Items, 2)
 	require.NotEmpty(t, list.NextCursor)
-	require.Equal(t, functions.JobFilter{State: functions.JobRunning, Function: "bpsw"}, r.fake.filter)
+	require.Equal(t, jobs.JobFilter{State: functions.JobRunning, Function: "bpsw"}, r.fake.filter)
 
 	link := a.Header.Get("Link")
 	require.True(t, strings.HasSuffix(link, `>; rel="next"`), link)
@@ -195,9 +197,9 @@ func TestFlagsAreFilteredAndDecided(t *testing.T) {
 	a := r.ask("GET", in("/flags?state=all&kind=review&rule=votes&function=bpsw&job="+jobID.String()+"&agent="+thingID.String()), viewerKey, "")
 	require.Equal(t, 200, a.StatusCode, "%s", a.body)
 	job, agent := jobID, thingID
-	require.Equal(t, functions.FlagFilter{Job: &job, Agent: &agent, Kind: "review", Rule: "votes", Function: "bpsw"}, r.fake.flagFilter)
+	require.Equal(t, review.FlagFilter{Job: &job, Agent: &agent, Kind: "review", Rule: "votes", Function: "bpsw"}, r.fake.flagFilter)
 	require.Equal(t, 200, r.ask("GET", in("/flags"), viewerKey, "").StatusCode)
-	require.Equal(t, functions.FlagFilter{State: functions.FlagOpen}, r.fake.flagFilter, "those that are open, where nothing is said")
+	require.Equal(t, review.FlagFilter{State: review.FlagOpen}, r.fake.flagFilter, "those that are open, where nothing is said")
 	require.Equal(t, 422, r.ask("GET", in("/flags?state=shut"), viewerKey, "").StatusCode)
 	require.Equal(t, 404, r.ask("GET", in("/flags?job=x"), viewerKey, "").StatusCode)
 
@@ -209,7 +211,7 @@ func TestFlagsAreFilteredAndDecided(t *testing.T) {
 	a = r.ask("POST", flag+"/resolve", ownerKey, decide, "If-Match", `"3"`)
 	require.Equal(t, 200, a.StatusCode, "%s", a.body)
 	require.Equal(t, `"4"`, a.Header.Get("ETag"))
-	require.Equal(t, functions.FlagResolution{Decision: "rerun", Reason: "once more"}, r.fake.flagResolution)
+	require.Equal(t, review.FlagResolution{Decision: "rerun", Reason: "once more"}, r.fake.flagResolution)
 	for _, bad := range []string{`{"decision":"rerun"}`, `{"decision":"burn","reason":"r"}`, `{"decision":"accept","reason":"r"}`, `{"decision":"rerun","digest":"` + strings.Repeat("a", 64) + `","reason":"r"}`} {
 		require.Equal(t, 422, r.ask("POST", flag+"/resolve", ownerKey, bad, "If-Match", `"3"`).StatusCode, bad)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // DirectivesInput asks what the server wants.
@@ -52,7 +53,7 @@ func (s *server) confirmDirectives(ctx context.Context, c *call, in *ConfirmPath
 }
 
 // directivesAnswer makes the answer; lists are never null.
-func directivesAnswer(d functions.Directives) *directivesOutput {
+func directivesAnswer(d fleet.Directives) *directivesOutput {
 	if d.EndedLeases == nil {
 		d.EndedLeases = []uuid.UUID{}
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ostraka/ostraka/api/limit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 // Limits are what one client may ask of the server.
@@ -28,8 +30,8 @@ type Limits struct {
 // DefaultLimits are far above what people and agents do, and below what keeps others from their turn.
 func DefaultLimits() Limits {
 	return Limits{
-		PerAddress: limit.PerSecond(200), PerKey: limit.PerSecond(functions.DefaultRequests), Enrolments: limit.Rate{PerSecond: 4, Burst: 1000},
-		Polls: functions.DefaultPolls, Streams: functions.DefaultStreams,
+		PerAddress: limit.PerSecond(200), PerKey: limit.PerSecond(tenant.DefaultRequests), Enrolments: limit.Rate{PerSecond: 4, Burst: 1000},
+		Polls: tenant.DefaultPolls, Streams: tenant.DefaultStreams,
 	}
 }
 
@@ -143,8 +145,8 @@ func (s *server) mayWait(op operation, c *call) (release func(), err error) {
 	if !own {
 		most = s.doors.usual[name]
 	}
-	if agent := c.principal.Agent != uuid.Nil; agent && (most == 0 || most > functions.MaxAgentPolls) {
-		most = functions.MaxAgentPolls
+	if agent := c.principal.Agent != uuid.Nil; agent && (most == 0 || most > dispatch.MaxAgentPolls) {
+		most = dispatch.MaxAgentPolls
 	}
 	if most == 0 {
 		return func() {}, nil
@@ -152,7 +154,7 @@ func (s *server) mayWait(op operation, c *call) (release func(), err error) {
 	release, ok := s.doors.places.Take(placeOf(name, c.principal), most)
 	if !ok {
 		s.metrics.refuse(string(name))
-		return nil, functions.QuotaReached(name, most)
+		return nil, tenant.QuotaReached(name, most)
 	}
 	return release, nil
 }

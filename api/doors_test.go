@@ -16,6 +16,8 @@ import (
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 func TestAnAddressThatAsksTooMuchIsRefusedAlone(t *testing.T) {
@@ -173,9 +175,9 @@ func TestAProjectsOwnRate(t *testing.T) {
 func TestAnAgentWaitsSoOftenAtOnce(t *testing.T) {
 	r := newRig(t, func(o *api.Options) { o.Limits.Polls = 0 })
 	r.fake.block = true
-	answers := make(chan string, functions.MaxAgentPolls+1)
+	answers := make(chan string, dispatch.MaxAgentPolls+1)
 	ctx, end := context.WithCancel(t.Context())
-	for range functions.MaxAgentPolls + 1 {
+	for range dispatch.MaxAgentPolls + 1 {
 		go func() {
 			answer, err := new(http.Client).Do(r.request("POST", "/v1/agent/leases?wait=60s", agentKey, nil).WithContext(ctx))
 			if err != nil {
@@ -188,7 +190,7 @@ func TestAnAgentWaitsSoOftenAtOnce(t *testing.T) {
 	}
 	require.Equal(t, `"polls";q=256`, <-answers, "as many as may wait, and one is refused")
 	end()
-	for range functions.MaxAgentPolls {
+	for range dispatch.MaxAgentPolls {
 		require.Equal(t, "ended", <-answers)
 	}
 }
@@ -257,7 +259,7 @@ func TestQuotasOfAProject(t *testing.T) {
 	value, named := r.fake.quotas[functions.QuotaPolls]
 	require.True(t, named)
 	require.Nil(t, value)
-	r.fake.err = functions.QuotaReached(functions.QuotaOpenUploads, 9)
+	r.fake.err = tenant.QuotaReached(functions.QuotaOpenUploads, 9)
 	a := r.ask("GET", in("/quotas"), viewerKey, "")
 	require.Equal(t, 429, a.StatusCode)
 	require.Equal(t, "quota_open_uploads", a.problem(t).Code)

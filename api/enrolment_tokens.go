@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // CreateEnrolmentTokenInput asks for an enrolment token.
@@ -21,8 +22,8 @@ type CreateEnrolmentTokenInput struct {
 
 // CreatedEnrolmentToken is a new enrolment token with its secret.
 type CreatedEnrolmentToken struct {
-	Token  functions.EnrolmentToken `json:"token"`
-	Secret string                   `json:"secret" doc:"What agents enrol with. It is shown this once."`
+	Token  fleet.EnrolmentToken `json:"token"`
+	Secret string               `json:"secret" doc:"What agents enrol with. It is shown this once."`
 }
 
 type createEnrolmentTokenOutput struct {
@@ -58,7 +59,7 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 	if err != nil {
 		return nil, err
 	}
-	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, functions.NewEnrolmentToken{
+	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, fleet.NewEnrolmentToken{
 		Name: in.Body.Name, Owner: in.Body.Owner, ExpiresAt: in.Body.ExpiresAt, MaxUses: in.Body.MaxUses,
 	}, c.idem)
 	if err != nil {
@@ -70,8 +71,8 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 	return &createEnrolmentTokenOutput{Body: CreatedEnrolmentToken{Token: t, Secret: secret}}, nil
 }
 
-func (s *server) listEnrolmentTokens(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.EnrolmentToken], error) {
-	return listOfProject(ctx, c, in, cursorOfID, s.service.ListEnrolmentTokens, func(t functions.EnrolmentToken) string { return t.ID.String() })
+func (s *server) listEnrolmentTokens(ctx context.Context, c *call, in *ListInProject) (*Listed[fleet.EnrolmentToken], error) {
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListEnrolmentTokens, func(t fleet.EnrolmentToken) string { return t.ID.String() })
 }
 
 func (s *server) revokeEnrolmentToken(ctx context.Context, c *call, in *EnrolmentTokenPath) (*nothing, error) {

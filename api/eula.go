@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
 
@@ -14,7 +15,7 @@ type eulaOutput struct {
 
 // AcceptEULAInput accepts the agreement in force.
 type AcceptEULAInput struct {
-	Body functions.Acceptance
+	Body fleet.Acceptance
 }
 
 func (s *server) eulaOperations() {

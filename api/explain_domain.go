@@ -5,7 +5,12 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/insight"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -15,11 +20,11 @@ func namedProblems() []explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
-		functions.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrNoAnswer, functions.ErrReceiptNotMade, functions.ErrDirectivesChanged,
-		functions.ErrFileChanged, functions.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, functions.ErrEULAMismatch,
-		functions.ErrAgentState, functions.ErrCaught, functions.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
-		functions.ErrDuplicateInstance, functions.ErrInstanceLate, functions.ErrBadNonce, functions.ErrEnrolmentReplayed, functions.ErrAgentOutdated,
-		functions.ErrOtherServer,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, fleet.ErrDirectivesChanged,
+		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
+		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
+		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
+		fleet.ErrOtherServer,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}
@@ -168,10 +173,10 @@ func sentence(text string) string {
 // quotaProblems are the limits of projects, each with a code of its own.
 func quotaProblems() []explanation {
 	var all []explanation
-	for _, name := range functions.QuotaNames() {
-		about, hint := functions.AboutQuota(name)
+	for _, name := range tenant.QuotaNames() {
+		about, hint := tenant.AboutQuota(name)
 		all = append(all, explanation{
-			functions.QuotaCode(name), http.StatusTooManyRequests, "The project, key or agent has as many as it may: " + about + ".",
+			tenant.QuotaCode(name), http.StatusTooManyRequests, "The project, key or agent has as many as it may: " + about + ".",
 			"Ask again after Retry-After: " + hint + ".",
 		})
 	}

@@ -8,22 +8,23 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
 )
 
-func (f *fake) ListAudit(_ context.Context, _ uuid.UUID, _ functions.AuditFilter, page functions.ListPage) ([]functions.AuditRecord, error) {
+func (f *fake) ListAudit(_ context.Context, _ uuid.UUID, _ auditlog.AuditFilter, page functions.ListPage) ([]auditlog.AuditRecord, error) {
 	f.page = page
-	return make([]functions.AuditRecord, f.items), f.begin()
+	return make([]auditlog.AuditRecord, f.items), f.begin()
 }
 
-func (f *fake) GetAudit(context.Context, uuid.UUID, int64) (functions.AuditProof, error) {
-	return functions.AuditProof{}, f.begin()
+func (f *fake) GetAudit(context.Context, uuid.UUID, int64) (auditlog.AuditProof, error) {
+	return auditlog.AuditProof{}, f.begin()
 }
 
-func (f *fake) AuditHead(context.Context, uuid.UUID) (functions.AuditHead, error) {
-	return functions.AuditHead{}, f.begin()
+func (f *fake) AuditHead(context.Context, uuid.UUID) (auditlog.AuditHead, error) {
+	return auditlog.AuditHead{}, f.begin()
 }
 
-func (f *fake) AuditStats(context.Context, uuid.UUID, string, time.Time, time.Time) ([]functions.AuditCount, error) {
+func (f *fake) AuditStats(context.Context, uuid.UUID, string, time.Time, time.Time) ([]auditlog.AuditCount, error) {
 	return nil, f.begin()
 }
 

@@ -8,7 +8,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/heuristics"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -47,50 +50,50 @@ func (f *fake) ListModules(_ context.Context, _ uuid.UUID, page functions.ListPa
 	return list(f, page, func(int) functions.Module { return functions.Module{Name: "fold"} })
 }
 
-func (f *fake) ListModuleRuns(_ context.Context, _ uuid.UUID, module string, _ functions.ModuleRunFilter, page functions.ListPage) ([]functions.ModuleRun, error) {
-	return list(f, page, func(int) functions.ModuleRun { return functions.ModuleRun{ID: thingID, Module: module} })
+func (f *fake) ListModuleRuns(_ context.Context, _ uuid.UUID, module string, _ registry.ModuleRunFilter, page functions.ListPage) ([]registry.ModuleRun, error) {
+	return list(f, page, func(int) registry.ModuleRun { return registry.ModuleRun{ID: thingID, Module: module} })
 }
 
-func (f *fake) GetModuleRun(_ context.Context, _ uuid.UUID, module string, id uuid.UUID) (functions.ModuleRun, error) {
-	return functions.ModuleRun{ID: id, Module: module}, f.begin()
+func (f *fake) GetModuleRun(_ context.Context, _ uuid.UUID, module string, id uuid.UUID) (registry.ModuleRun, error) {
+	return registry.ModuleRun{ID: id, Module: module}, f.begin()
 }
 
 func (f *fake) GetModule(_ context.Context, _ uuid.UUID, name string, _ int) (functions.Module, error) {
 	return functions.Module{Name: name}, f.begin()
 }
 
-func (f *fake) ListFindings(_ context.Context, _ uuid.UUID, _ functions.FindingFilter, page functions.ListPage) ([]functions.HeuristicFinding, error) {
+func (f *fake) ListFindings(_ context.Context, _ uuid.UUID, _ heuristics.FindingFilter, page functions.ListPage) ([]heuristics.HeuristicFinding, error) {
 	return nil, nil
 }
 
-func (f *fake) GetFinding(_ context.Context, _, id uuid.UUID) (functions.HeuristicFinding, error) {
-	return functions.HeuristicFinding{}, functions.NotFound("finding", id.String())
+func (f *fake) GetFinding(_ context.Context, _, id uuid.UUID) (heuristics.HeuristicFinding, error) {
+	return heuristics.HeuristicFinding{}, functions.NotFound("finding", id.String())
 }
 
-func (f *fake) GetCodeReview(_ context.Context, _ uuid.UUID, name string, version int) (functions.CodeReview, error) {
-	return functions.CodeReview{Function: name, Version: version, Scores: []functions.HeuristicScore{}}, nil
+func (f *fake) GetCodeReview(_ context.Context, _ uuid.UUID, name string, version int) (heuristics.CodeReview, error) {
+	return heuristics.CodeReview{Function: name, Version: version, Scores: []heuristics.HeuristicScore{}}, nil
 }
 
-func (f *fake) ReviewCode(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, version int, _, _ string) (functions.CodeReview, error) {
-	return functions.CodeReview{Function: name, Version: version, Scores: []functions.HeuristicScore{}}, nil
+func (f *fake) ReviewCode(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, version int, _, _ string) (heuristics.CodeReview, error) {
+	return heuristics.CodeReview{Function: name, Version: version, Scores: []heuristics.HeuristicScore{}}, nil
 }
 
-func (f *fake) CreateRule(_ context.Context, _ functions.Principal, _ uuid.UUID, spec planner.Rule, idem functions.Idempotency) (functions.Rule, bool, error) {
+func (f *fake) CreateRule(_ context.Context, _ functions.Principal, _ uuid.UUID, spec planner.Rule, idem functions.Idempotency) (submit.Rule, bool, error) {
 	f.rule, f.idem = spec, idem
-	return functions.Rule{ID: thingID, Spec: spec, Revision: 1}, f.replayed, f.begin()
+	return submit.Rule{ID: thingID, Spec: spec, Revision: 1}, f.replayed, f.begin()
 }
 
-func (f *fake) ListRules(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Rule, error) {
-	return list(f, page, func(int) functions.Rule { return functions.Rule{ID: thingID} })
+func (f *fake) ListRules(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]submit.Rule, error) {
+	return list(f, page, func(int) submit.Rule { return submit.Rule{ID: thingID} })
 }
 
-func (f *fake) GetRule(context.Context, uuid.UUID, uuid.UUID) (functions.Rule, error) {
-	return functions.Rule{ID: thingID, Revision: 7}, f.begin()
+func (f *fake) GetRule(context.Context, uuid.UUID, uuid.UUID) (submit.Rule, error) {
+	return submit.Rule{ID: thingID, Revision: 7}, f.begin()
 }
 
-func (f *fake) UpdateRule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, spec planner.Rule, revision int64) (functions.Rule, error) {
+func (f *fake) UpdateRule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, spec planner.Rule, revision int64) (submit.Rule, error) {
 	f.rule, f.revision = spec, revision
-	return functions.Rule{ID: thingID, Spec: spec, Revision: revision + 1}, f.begin()
+	return submit.Rule{ID: thingID, Spec: spec, Revision: revision + 1}, f.begin()
 }
 
 func (f *fake) DeleteRule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, revision int64) error {

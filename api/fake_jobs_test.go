@@ -9,6 +9,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation"
+	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -36,7 +44,7 @@ func (f *fake) WaitJob(ctx context.Context, _, _ uuid.UUID, wait time.Duration) 
 	return f.job, f.begin()
 }
 
-func (f *fake) ListJobs(_ context.Context, _ uuid.UUID, filter functions.JobFilter, page functions.ListPage) ([]functions.Job, error) {
+func (f *fake) ListJobs(_ context.Context, _ uuid.UUID, filter jobs.JobFilter, page functions.ListPage) ([]functions.Job, error) {
 	f.filter = filter
 	return list(f, page, func(int) functions.Job { return f.job })
 }
@@ -45,12 +53,12 @@ func (f *fake) CancelJob(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.job, f.begin()
 }
 
-func (f *fake) MakeReceipt(_ context.Context, by functions.Principal, _, job uuid.UUID) (functions.JobReceipt, error) {
-	return functions.JobReceipt{Job: job, State: functions.ReceiptMaking, AskedBy: by.Actor()}, f.begin()
+func (f *fake) MakeReceipt(_ context.Context, by functions.Principal, _, job uuid.UUID) (auditlog.JobReceipt, error) {
+	return auditlog.JobReceipt{Job: job, State: auditlog.ReceiptMaking, AskedBy: by.Actor()}, f.begin()
 }
 
-func (f *fake) GetReceipt(_ context.Context, _, job uuid.UUID) (functions.JobReceipt, error) {
-	return functions.JobReceipt{Job: job, State: functions.ReceiptMade}, f.begin()
+func (f *fake) GetReceipt(_ context.Context, _, job uuid.UUID) (auditlog.JobReceipt, error) {
+	return auditlog.JobReceipt{Job: job, State: auditlog.ReceiptMade}, f.begin()
 }
 
 func (f *fake) ReceiptBytes(context.Context, uuid.UUID, uuid.UUID, bool) iter.Seq2[[]byte, error] {
@@ -70,7 +78,7 @@ func (f *fake) Explain(context.Context, uuid.UUID, uuid.UUID) (functions.Explana
 	return functions.Explanation{State: functions.JobRunning, Summary: "waits for agents"}, f.begin()
 }
 
-func (f *fake) Reaggregate(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ functions.NewAggregation, _ functions.Idempotency) (functions.Job, bool, error) {
+func (f *fake) Reaggregate(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ aggregation.NewAggregation, _ functions.Idempotency) (functions.Job, bool, error) {
 	return f.job, false, f.begin()
 }
 
@@ -91,16 +99,16 @@ func (f *fake) GetShard(context.Context, uuid.UUID, uuid.UUID, int64) (functions
 	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
 }
 
-func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ int64, r functions.Resolution) (functions.ShardDetail, error) {
+func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.UUID, _ int64, r review.Resolution) (functions.ShardDetail, error) {
 	f.resolution = r
 	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
 }
 
-func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64, _ bool) iter.Seq2[functions.ResultLine, error] {
+func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64, _ bool) iter.Seq2[jobs.ResultLine, error] {
 	f.after = after
-	return func(yield func(functions.ResultLine, error) bool) {
+	return func(yield func(jobs.ResultLine, error) bool) {
 		if err := f.begin(); err != nil {
-			yield(functions.ResultLine{}, err)
+			yield(jobs.ResultLine{}, err)
 			return
 		}
 		for _, r := range f.results {
@@ -109,43 +117,43 @@ func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64, _ bool) i
 			}
 		}
 		if f.resultErr != nil {
-			yield(functions.ResultLine{}, f.resultErr)
+			yield(jobs.ResultLine{}, f.resultErr)
 		}
 	}
 }
 
-func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]functions.ShardArtifacts, error) {
-	return list(f, page, func(i int) functions.ShardArtifacts {
-		return functions.ShardArtifacts{Shard: int64(i), Files: []functions.File{{Path: "plot.png", Size: 3, Digest: "0000000000000000000000000000000000000000000000000000000000000000"}}}
+func (f *fake) ListArtifacts(_ context.Context, _, _ uuid.UUID, page functions.ListPage) ([]dispatch.ShardArtifacts, error) {
+	return list(f, page, func(i int) dispatch.ShardArtifacts {
+		return dispatch.ShardArtifacts{Shard: int64(i), Files: []functions.File{{Path: "plot.png", Size: 3, Digest: "0000000000000000000000000000000000000000000000000000000000000000"}}}
 	})
 }
 
-func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, _ *uuid.UUID, page functions.ListPage) ([]functions.Incident, error) {
-	return list(f, page, func(int) functions.Incident {
-		return functions.Incident{ID: thingID, Shards: 1, JobState: functions.JobFinished}
+func (f *fake) ListIncidents(_ context.Context, _ uuid.UUID, _ *uuid.UUID, page functions.ListPage) ([]trust.Incident, error) {
+	return list(f, page, func(int) trust.Incident {
+		return trust.Incident{ID: thingID, Shards: 1, JobState: functions.JobFinished}
 	})
 }
 
-func (f *fake) GetIncident(_ context.Context, _, id uuid.UUID) (functions.IncidentDetail, error) {
-	return functions.IncidentDetail{Incident: functions.Incident{ID: id, Shards: 1, JobState: functions.JobFinished}, Numbers: []int64{7}}, f.begin()
+func (f *fake) GetIncident(_ context.Context, _, id uuid.UUID) (trust.IncidentDetail, error) {
+	return trust.IncidentDetail{Incident: trust.Incident{ID: id, Shards: 1, JobState: functions.JobFinished}, Numbers: []int64{7}}, f.begin()
 }
 
-func (f *fake) PlanJob(_ context.Context, _ uuid.UUID, _ functions.NewJob) (functions.JobPlan, error) {
-	return functions.JobPlan{Function: "bpsw", Version: 1, Shards: 10, Policy: verify.Policy{Quorum: 2}, Forecast: verify.Forecast{PerShard: 2}}, f.begin()
+func (f *fake) PlanJob(_ context.Context, _ uuid.UUID, _ functions.NewJob) (submit.JobPlan, error) {
+	return submit.JobPlan{Function: "bpsw", Version: 1, Shards: 10, Policy: verify.Policy{Quorum: 2}, Forecast: verify.Forecast{PerShard: 2}}, f.begin()
 }
 
-func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter functions.FlagFilter, page functions.ListPage) ([]functions.Flag, error) {
+func (f *fake) ListFlags(_ context.Context, _ uuid.UUID, filter review.FlagFilter, page functions.ListPage) ([]review.Flag, error) {
 	f.flagFilter = filter
-	return list(f, page, func(int) functions.Flag { return functions.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
+	return list(f, page, func(int) review.Flag { return review.Flag{ID: thingID, Detail: json.RawMessage(`{}`)} })
 }
 
-func (f *fake) GetFlag(_ context.Context, _, id uuid.UUID) (functions.FlagDetail, error) {
-	return functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagOpen, Times: 1, Detail: json.RawMessage(`{}`), Revision: 3}, Decisions: []functions.FlagDecision{}}, f.begin()
+func (f *fake) GetFlag(_ context.Context, _, id uuid.UUID) (review.FlagDetail, error) {
+	return review.FlagDetail{Flag: review.Flag{ID: id, Kind: flag.FlagReview, State: review.FlagOpen, Times: 1, Detail: json.RawMessage(`{}`), Revision: 3}, Decisions: []review.FlagDecision{}}, f.begin()
 }
 
-func (f *fake) ResolveFlag(_ context.Context, _ functions.Principal, _, id uuid.UUID, revision int64, r functions.FlagResolution) (functions.FlagDetail, error) {
+func (f *fake) ResolveFlag(_ context.Context, _ functions.Principal, _, id uuid.UUID, revision int64, r review.FlagResolution) (review.FlagDetail, error) {
 	f.revision, f.flagResolution = revision, r
-	d := functions.FlagDetail{Flag: functions.Flag{ID: id, Kind: functions.FlagReview, State: functions.FlagResolved, Times: 1, Detail: json.RawMessage(`{}`), Revision: revision + 1}, Decisions: []functions.FlagDecision{}}
+	d := review.FlagDetail{Flag: review.Flag{ID: id, Kind: flag.FlagReview, State: review.FlagResolved, Times: 1, Detail: json.RawMessage(`{}`), Revision: revision + 1}, Decisions: []review.FlagDecision{}}
 	return d, f.begin()
 }
 

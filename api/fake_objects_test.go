@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // store reads a stream to its end, as the real service does.
@@ -52,9 +53,9 @@ func (f *fake) OpenObject(context.Context, uuid.UUID, string) (io.ReadCloser, in
 	return f.open()
 }
 
-func (f *fake) CreateUpload(_ context.Context, _ functions.Principal, _ uuid.UUID, digest string, size int64, idem functions.Idempotency) (functions.Upload, bool, error) {
+func (f *fake) CreateUpload(_ context.Context, _ functions.Principal, _ uuid.UUID, digest string, size int64, idem functions.Idempotency) (registry.Upload, bool, error) {
 	f.digest, f.idem = digest, idem
-	return functions.Upload{ID: thingID, Digest: digest, Size: size, Method: "PUT", URL: "https://objects.example/x"}, f.replayed, f.begin()
+	return registry.Upload{ID: thingID, Digest: digest, Size: size, Method: "PUT", URL: "https://objects.example/x"}, f.replayed, f.begin()
 }
 
 func (f *fake) ReceiveUpload(_ context.Context, _, _ uuid.UUID, r io.Reader) (functions.Object, error) {
@@ -66,28 +67,28 @@ func (f *fake) CompleteUpload(context.Context, uuid.UUID, uuid.UUID) (functions.
 	return functions.Object{Digest: strings.Repeat("ab", 32)}, f.begin()
 }
 
-func (f *fake) PutFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, r io.Reader, when functions.FileCondition) (functions.NamedFile, error) {
+func (f *fake) PutFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, r io.Reader, when registry.FileCondition) (registry.NamedFile, error) {
 	f.name, f.digest, f.when = name, digest, when
 	err := f.store(r)
-	return functions.NamedFile{Name: name, Digest: strings.Repeat("ab", 32), Size: int64(len(f.stored))}, err
+	return registry.NamedFile{Name: name, Digest: strings.Repeat("ab", 32), Size: int64(len(f.stored))}, err
 }
 
-func (f *fake) NameObject(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, when functions.FileCondition) (functions.NamedFile, error) {
+func (f *fake) NameObject(_ context.Context, _ functions.Principal, _ uuid.UUID, name, digest string, when registry.FileCondition) (registry.NamedFile, error) {
 	f.name, f.digest, f.when = name, digest, when
-	return functions.NamedFile{Name: name, Digest: digest}, f.begin()
+	return registry.NamedFile{Name: name, Digest: digest}, f.begin()
 }
 
-func (f *fake) GetFile(_ context.Context, _ uuid.UUID, name string) (functions.NamedFile, error) {
+func (f *fake) GetFile(_ context.Context, _ uuid.UUID, name string) (registry.NamedFile, error) {
 	f.name = name
-	return functions.NamedFile{Name: name, Digest: strings.Repeat("ab", 32)}, f.begin()
+	return registry.NamedFile{Name: name, Digest: strings.Repeat("ab", 32)}, f.begin()
 }
 
-func (f *fake) ListFiles(_ context.Context, _ uuid.UUID, prefix string, page functions.ListPage) ([]functions.NamedFile, error) {
+func (f *fake) ListFiles(_ context.Context, _ uuid.UUID, prefix string, page functions.ListPage) ([]registry.NamedFile, error) {
 	f.name = prefix
-	return list(f, page, func(n int) functions.NamedFile { return functions.NamedFile{Name: fmt.Sprintf("texts/%03d", n)} })
+	return list(f, page, func(n int) registry.NamedFile { return registry.NamedFile{Name: fmt.Sprintf("texts/%03d", n)} })
 }
 
-func (f *fake) DeleteFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, when functions.FileCondition) error {
+func (f *fake) DeleteFile(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, when registry.FileCondition) error {
 	f.name, f.when = name, when
 	return f.begin()
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 // goodLink is a sign-in link of the owner.
@@ -28,7 +29,7 @@ func (f *fake) AuthenticateSession(ctx context.Context, secret string) (function
 			return p, err
 		}
 	}
-	return functions.Principal{}, functions.ErrNoSession
+	return functions.Principal{}, tenant.ErrNoSession
 }
 
 func (f *fake) UseSignInLink(ctx context.Context, secret string) (functions.Principal, error) {
@@ -47,8 +48,8 @@ func (f *fake) CreateSignInLink(context.Context, functions.Principal) (string, t
 	return goodLink, when, f.begin()
 }
 
-func (f *fake) ListSessions(_ context.Context, _ functions.Principal, page functions.ListPage) ([]functions.Session, error) {
-	return list(f, page, func(int) functions.Session { return functions.Session{ID: thingID} })
+func (f *fake) ListSessions(_ context.Context, _ functions.Principal, page functions.ListPage) ([]tenant.Session, error) {
+	return list(f, page, func(int) tenant.Session { return tenant.Session{ID: thingID} })
 }
 
 func (f *fake) RevokeSession(_ context.Context, by functions.Principal, id uuid.UUID) error {

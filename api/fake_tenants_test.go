@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 func (f *fake) project() functions.Project {
@@ -29,7 +31,7 @@ func (f *fake) ListProjects(_ context.Context, page functions.ListPage) ([]funct
 	return list(f, page, func(int) functions.Project { return f.project() })
 }
 
-func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UUID, change functions.ProjectChange, revision int64) (functions.Project, error) {
+func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UUID, change tenant.ProjectChange, revision int64) (functions.Project, error) {
 	f.followups, f.revision = change.FollowupsEnabled, revision
 	if revision != 3 {
 		return functions.Project{}, functions.ErrRevision
@@ -58,13 +60,13 @@ func (f *fake) RecoverOwner(_ context.Context, _ functions.Principal, _ uuid.UUI
 	return functions.Key{Name: name, Role: functions.RoleOwner, ExpiresAt: expires}, "secret", idem.Key == "replayed", f.begin()
 }
 
-func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, n functions.NewEnrolmentToken, idem functions.Idempotency) (functions.EnrolmentToken, string, bool, error) {
+func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, n fleet.NewEnrolmentToken, idem functions.Idempotency) (fleet.EnrolmentToken, string, bool, error) {
 	f.idem = idem
-	return functions.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.ExpiresAt, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+	return fleet.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.ExpiresAt, CreatedAt: when}, "the-secret", f.replayed, f.begin()
 }
 
-func (f *fake) ListEnrolmentTokens(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.EnrolmentToken, error) {
-	return list(f, page, func(int) functions.EnrolmentToken { return functions.EnrolmentToken{ID: thingID} })
+func (f *fake) ListEnrolmentTokens(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]fleet.EnrolmentToken, error) {
+	return list(f, page, func(int) fleet.EnrolmentToken { return fleet.EnrolmentToken{ID: thingID} })
 }
 
 func (f *fake) RevokeEnrolmentToken(context.Context, functions.Principal, uuid.UUID, uuid.UUID) error {

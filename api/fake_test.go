@@ -11,7 +11,13 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/insight"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -51,7 +57,7 @@ type fake struct {
 	changed   chan struct{}
 	object    []byte
 	breakAt   int // how many bytes of the object can be read; 0: all
-	results   []functions.ResultLine
+	results   []jobs.ResultLine
 	resultErr error // after the results
 	lease     *functions.Lease
 	items     int // how many items a list has
@@ -61,7 +67,7 @@ type fake struct {
 
 	// What was asked for last.
 	page           functions.ListPage
-	filter         functions.JobFilter
+	filter         jobs.JobFilter
 	newJob         functions.NewJob
 	idem           functions.Idempotency
 	wait           time.Duration
@@ -71,21 +77,21 @@ type fake struct {
 	stored         []byte
 	after          int64
 	shardState     functions.ShardState
-	submission     functions.Submission
+	submission     dispatch.Submission
 	followups      *bool
-	resolution     functions.Resolution
-	enrolment      functions.Enrolment
-	action         functions.AgentAction
+	resolution     review.Resolution
+	enrolment      fleet.Enrolment
+	action         fleet.AgentAction
 	reason         string
-	acceptance     functions.Acceptance
+	acceptance     fleet.Acceptance
 	instance       uuid.UUID
-	beat           functions.Heartbeat
-	flagFilter     functions.FlagFilter
-	flagResolution functions.FlagResolution
+	beat           fleet.Heartbeat
+	flagFilter     review.FlagFilter
+	flagResolution review.FlagResolution
 	rule           planner.Rule
 	most           int
 	name           string
-	when           functions.FileCondition
+	when           registry.FileCondition
 	signature      []byte
 	signingKey     functions.NewSigningKey
 	signedOut      bool
@@ -151,10 +157,10 @@ func (f *fake) Ready(context.Context) (map[string]string, bool) {
 	return map[string]string{"database": "ok"}, true
 }
 
-func (f *fake) Stats(context.Context) (functions.Stats, error) {
+func (f *fake) Stats(context.Context) (insight.Stats, error) {
 	f.looked.Add(1)
-	return functions.Stats{
-		Queues:     []functions.QueueStat{{Queue: "default", Kind: "verify", State: "available", Count: 5, OldestAge: 3 * time.Second}},
+	return insight.Stats{
+		Queues:     []insight.QueueStat{{Queue: "default", Kind: "verify", State: "available", Count: 5, OldestAge: 3 * time.Second}},
 		Agents:     map[string]int64{"active": 4, "revoked": 1},
 		AgentsSeen: 4, OpenJobs: 2,
 	}, f.err

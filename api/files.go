@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // FilePath names a file of a project.
@@ -59,7 +60,7 @@ type ListFilesInput struct {
 type fileOutput struct {
 	Location string `header:"Location"`
 	ETag     string `header:"ETag"`
-	Body     functions.NamedFile
+	Body     registry.NamedFile
 }
 
 func (s *server) fileOperations() {
@@ -77,7 +78,7 @@ func (s *server) fileOperations() {
 	register(s, operation{
 		id: "putFile", method: http.MethodPut, path: path + "/{name}", tag: "files", summary: "Store a file",
 		about:  "The body is stored under its SHA-256, and the name means it from now on. What the name meant before stays stored under its digest.",
-		access: writers, body: body{limit: functions.MaxObjectBytes, stream: octetStream},
+		access: writers, body: body{limit: registry.MaxObjectBytes, stream: octetStream},
 	}, s.putFile)
 	register(s, operation{
 		id: "getFile", method: http.MethodGet, path: path + "/{name}", tag: "files", summary: "Get what a file's name means", access: readers(),
@@ -94,8 +95,8 @@ func (s *server) fileOperations() {
 }
 
 // condition reads the headers.
-func (c FileCondition) condition() (functions.FileCondition, error) {
-	when := functions.FileCondition{New: c.IfNoneMatch != ""}
+func (c FileCondition) condition() (registry.FileCondition, error) {
+	when := registry.FileCondition{New: c.IfNoneMatch != ""}
 	digest, err := matchedDigest(c.IfMatch)
 	when.Digest = digest
 	return when, err
@@ -113,11 +114,11 @@ func matchedDigest(ifMatch string) (string, error) {
 	return digest, nil
 }
 
-func (s *server) fileOf(in InProject, f functions.NamedFile) *fileOutput {
+func (s *server) fileOf(in InProject, f registry.NamedFile) *fileOutput {
 	return &fileOutput{Location: "/v1/projects/" + string(in.Project) + "/files/" + url.PathEscape(f.Name), ETag: `"` + f.Digest + `"`, Body: f}
 }
 
-func (s *server) listFiles(ctx context.Context, c *call, in *ListFilesInput) (*Listed[functions.NamedFile], error) {
+func (s *server) listFiles(ctx context.Context, c *call, in *ListFilesInput) (*Listed[registry.NamedFile], error) {
 	project, page, err := in.read(cursorOfFile)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (s *server) listFiles(ctx context.Context, c *call, in *ListFilesInput) (*L
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfFile, func(f functions.NamedFile) string { return f.Name }), nil
+	return listed(c, page, items, cursorOfFile, func(f registry.NamedFile) string { return f.Name }), nil
 }
 
 func (s *server) nameFile(ctx context.Context, c *call, in *NameFileInput) (*fileOutput, error) {
@@ -142,7 +143,7 @@ func (s *server) nameFile(ctx context.Context, c *call, in *NameFileInput) (*fil
 }
 
 // read returns the project and what a change depends on.
-func (c FileCondition) read(in InProject) (project uuid.UUID, when functions.FileCondition, err error) {
+func (c FileCondition) read(in InProject) (project uuid.UUID, when registry.FileCondition, err error) {
 	if project, err = in.id(); err != nil {
 		return project, when, err
 	}
@@ -161,7 +162,7 @@ func (s *server) putFile(ctx context.Context, c *call, in *PutFileInput) (*fileO
 	}
 	f, err := s.service.PutFile(ctx, c.principal, project, in.Name, digest, c.request.Body, when)
 	if err != nil {
-		return nil, streamError(err, functions.MaxObjectBytes)
+		return nil, streamError(err, registry.MaxObjectBytes)
 	}
 	return s.fileOf(in.InProject, f), nil
 }
@@ -175,7 +176,7 @@ func (s *server) getFile(ctx context.Context, _ *call, in *FilePath) (*fileOutpu
 }
 
 // named reads what a file's name means.
-func (s *server) named(ctx context.Context, in *FilePath) (project uuid.UUID, f functions.NamedFile, err error) {
+func (s *server) named(ctx context.Context, in *FilePath) (project uuid.UUID, f registry.NamedFile, err error) {
 	if project, err = in.id(); err != nil {
 		return project, f, err
 	}
@@ -204,5 +205,5 @@ func (s *server) deleteFile(ctx context.Context, c *call, in *DeleteFileInput) (
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.service.DeleteFile(ctx, c.principal, project, in.Name, functions.FileCondition{Digest: digest})
+	return nil, s.service.DeleteFile(ctx, c.principal, project, in.Name, registry.FileCondition{Digest: digest})
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // A file's name is one segment of a path, whatever slashes it has.
@@ -18,7 +18,7 @@ func TestFilesAreNamedInPaths(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.StatusCode, string(a.body))
 	require.Equal(t, "texts/2024/a b.txt", r.fake.name)
 	require.Equal(t, "hello", string(r.fake.stored))
-	require.Equal(t, functions.FileCondition{Digest: digest}, r.fake.when)
+	require.Equal(t, registry.FileCondition{Digest: digest}, r.fake.when)
 	require.Equal(t, `"`+digest+`"`, a.Header.Get("ETag"))
 	require.Equal(t, in("/files/texts%2F2024%2Fa%20b.txt"), a.Header.Get("Location"))
 
@@ -31,7 +31,7 @@ func TestFilesAreNamedInPaths(t *testing.T) {
 
 	a = r.ask("POST", in("/files"), ownerKey, `{"name":"a","digest":"`+digest+`"}`, "If-None-Match", "*")
 	require.Equal(t, http.StatusOK, a.StatusCode, string(a.body))
-	require.Equal(t, functions.FileCondition{New: true}, r.fake.when)
+	require.Equal(t, registry.FileCondition{New: true}, r.fake.when)
 
 	a = r.ask("DELETE", in("/files/a"), ownerKey, "", "If-Match", `"x"`)
 	require.Equal(t, http.StatusUnprocessableEntity, a.StatusCode)

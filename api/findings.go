@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/heuristics"
 )
 
 // ListFindingsInput asks for findings.
@@ -23,7 +24,7 @@ type FindingPath struct {
 }
 
 type findingOutput struct {
-	Body functions.HeuristicFinding
+	Body heuristics.HeuristicFinding
 }
 
 // ReviewCodeInput decides about a version of a function.
@@ -36,7 +37,7 @@ type ReviewCodeInput struct {
 }
 
 type codeReviewOutput struct {
-	Body functions.CodeReview
+	Body heuristics.CodeReview
 }
 
 func (s *server) findingOperations() {
@@ -57,12 +58,12 @@ func (s *server) findingOperations() {
 	}, s.reviewCode)
 }
 
-func (s *server) listFindings(ctx context.Context, c *call, in *ListFindingsInput) (*Listed[functions.HeuristicFinding], error) {
+func (s *server) listFindings(ctx context.Context, c *call, in *ListFindingsInput) (*Listed[heuristics.HeuristicFinding], error) {
 	project, page, err := in.read(cursorOfID)
 	if err != nil {
 		return nil, err
 	}
-	filter := functions.FindingFilter{Function: in.Function, Version: in.Version, Heuristic: in.Heuristic}
+	filter := heuristics.FindingFilter{Function: in.Function, Version: in.Version, Heuristic: in.Heuristic}
 	if filter.Job, err = optionalID("job", in.Job); err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s *server) listFindings(ctx context.Context, c *call, in *ListFindingsInpu
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(f functions.HeuristicFinding) string { return f.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(f heuristics.HeuristicFinding) string { return f.ID.String() }), nil
 }
 
 func (s *server) getFinding(ctx context.Context, _ *call, in *FindingPath) (*findingOutput, error) {

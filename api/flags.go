@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/review"
 )
 
 // ListFlagsInput asks for flags.
@@ -42,7 +43,7 @@ type ResolveFlagInput struct {
 
 type flagOutput struct {
 	ETag string `header:"ETag"`
-	Body functions.FlagDetail
+	Body review.FlagDetail
 }
 
 func (s *server) flagOperations() {
@@ -59,7 +60,7 @@ func (s *server) flagOperations() {
 	}, s.getFlag)
 	register(s, operation{
 		id: "resolveFlag", method: http.MethodPost, path: path + "/{flag}/resolve", tag: "rules", summary: "Decide about a flag",
-		about:  "Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to " + strconv.Itoa(functions.MaxResolveAll) + " of them and leaves the flag open while there are more.",
+		about:  "Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to " + strconv.Itoa(review.MaxResolveAll) + " of them and leaves the flag open while there are more.",
 		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
 	}, s.resolveFlag)
 }
@@ -81,15 +82,15 @@ func (s *server) resolveFlag(ctx context.Context, c *call, in *ResolveFlagInput)
 	if err != nil {
 		return nil, err
 	}
-	if (in.Body.Decision == functions.FlagAccept) != (in.Body.Digest != "") {
+	if (in.Body.Decision == review.FlagAccept) != (in.Body.Digest != "") {
 		return nil, newProblem(http.StatusUnprocessableEntity, codeInvalidRequest, "body.digest: to be given with the decision accept and with no other",
 			"to accept a group give its digest, which GET on the flag shows")
 	}
 	return flagAnswer(s.service.ResolveFlag(ctx, c.principal, project, flag, revision,
-		functions.FlagResolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason}))
+		review.FlagResolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason}))
 }
 
-func flagAnswer(d functions.FlagDetail, err error) (*flagOutput, error) {
+func flagAnswer(d review.FlagDetail, err error) (*flagOutput, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +100,12 @@ func flagAnswer(d functions.FlagDetail, err error) (*flagOutput, error) {
 	return &flagOutput{ETag: revisionTag(d.Revision), Body: d}, nil
 }
 
-func (s *server) listFlags(ctx context.Context, c *call, in *ListFlagsInput) (*Listed[functions.Flag], error) {
+func (s *server) listFlags(ctx context.Context, c *call, in *ListFlagsInput) (*Listed[review.Flag], error) {
 	project, page, err := in.read(cursorOfID)
 	if err != nil {
 		return nil, err
 	}
-	filter := functions.FlagFilter{State: functions.FlagState(in.State), Kind: in.Kind, Rule: in.Rule, Function: in.Function}
+	filter := review.FlagFilter{State: review.FlagState(in.State), Kind: in.Kind, Rule: in.Rule, Function: in.Function}
 	if in.State == "all" {
 		filter.State = ""
 	}
@@ -118,7 +119,7 @@ func (s *server) listFlags(ctx context.Context, c *call, in *ListFlagsInput) (*L
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(f functions.Flag) string { return f.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(f review.Flag) string { return f.ID.String() }), nil
 }
 
 // optionalID reads an ID of a query that may be left out.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 
 // ProjectJob is how far a job has come, and how fast it goes.
 type ProjectJob struct {
-	functions.JobLook
+	jobs.JobLook
 	PerSecond float64 `json:"per_second" doc:"Shards accepted a second, over the last ten seconds."`
 }
 
@@ -46,7 +46,7 @@ type hubs struct {
 	all  map[uuid.UUID]*hub
 	ctx  context.Context // ends with the server
 	log  *slog.Logger
-	look func(ctx context.Context, project uuid.UUID, jobs []uuid.UUID) (functions.ProjectLook, error)
+	look func(ctx context.Context, project uuid.UUID, jobs []uuid.UUID) (jobs.ProjectLook, error)
 }
 
 func newHubs(ctx context.Context, log *slog.Logger, service Service) *hubs {
@@ -155,7 +155,7 @@ func (h *hubs) forget(project uuid.UUID, one *hub) bool {
 }
 
 // see takes in what a look has found, and wakes those who wait where something is different.
-func (h *hub) see(look functions.ProjectLook, err error, now time.Time) {
+func (h *hub) see(look jobs.ProjectLook, err error, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := h.seq
@@ -186,7 +186,7 @@ func (h *hub) set(topic, kind string, value any) {
 }
 
 // rate is how many shards a second the job has accepted lately.
-func (h *hub) rate(j functions.JobLook, now time.Time) float64 {
+func (h *hub) rate(j jobs.JobLook, now time.Time) float64 {
 	if j.State.Ended() {
 		delete(h.rates, j.ID)
 		return 0

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 func TestHowOftenAProjectIsLookedAt(t *testing.T) {
@@ -19,9 +20,9 @@ func TestHowOftenAProjectIsLookedAt(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		var looks atomic.Int64
-		h := &hubs{all: map[uuid.UUID]*hub{}, ctx: ctx, log: slog.New(slog.DiscardHandler), look: func(context.Context, uuid.UUID, []uuid.UUID) (functions.ProjectLook, error) {
+		h := &hubs{all: map[uuid.UUID]*hub{}, ctx: ctx, log: slog.New(slog.DiscardHandler), look: func(context.Context, uuid.UUID, []uuid.UUID) (jobs.ProjectLook, error) {
 			looks.Add(1)
-			return functions.ProjectLook{}, nil
+			return jobs.ProjectLook{}, nil
 		}}
 		kept := func() int {
 			h.mu.Lock()
@@ -49,12 +50,12 @@ func TestHowOftenAProjectIsLookedAt(t *testing.T) {
 
 func TestAHubTellsWhatIsDifferent(t *testing.T) {
 	h := &hub{epoch: "e", topics: map[string]topicState{}, changed: make(chan struct{}), wanted: map[uuid.UUID]int{}, rates: map[uuid.UUID][]rateSample{}}
-	job := functions.JobLook{ID: uuid.New(), State: functions.JobRunning}
+	job := jobs.JobLook{ID: uuid.New(), State: functions.JobRunning}
 	now := time.Now()
 	see := func(accepted, flags int64) {
 		now = now.Add(time.Second)
 		job.Shards.Accepted = accepted
-		h.see(functions.ProjectLook{Jobs: []functions.JobLook{job}, Flags: functions.FlagsLook{Open: flags}}, nil, now)
+		h.see(jobs.ProjectLook{Jobs: []jobs.JobLook{job}, Flags: jobs.FlagsLook{Open: flags}}, nil, now)
 	}
 	kinds := func(seq int64, topics ...string) (list []string, last int64) {
 		news, last, _ := h.since(seq, topics)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/trust"
 )
 
 // IncidentPath names an incident of a project.
@@ -22,11 +23,11 @@ type ListIncidentsInput struct {
 }
 
 type incidentOutput struct {
-	Body functions.IncidentDetail
+	Body trust.IncidentDetail
 }
 
 type jobPlanOutput struct {
-	Body functions.JobPlan
+	Body submit.JobPlan
 }
 
 func (s *server) trustOperations() {
@@ -46,7 +47,7 @@ func (s *server) trustOperations() {
 	}, s.planJob)
 }
 
-func (s *server) listIncidents(ctx context.Context, c *call, in *ListIncidentsInput) (*Listed[functions.Incident], error) {
+func (s *server) listIncidents(ctx context.Context, c *call, in *ListIncidentsInput) (*Listed[trust.Incident], error) {
 	project, page, err := in.read(cursorOfID)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (s *server) listIncidents(ctx context.Context, c *call, in *ListIncidentsIn
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(i functions.Incident) string { return i.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(i trust.Incident) string { return i.ID.String() }), nil
 }
 
 func (s *server) getIncident(ctx context.Context, _ *call, in *IncidentPath) (*incidentOutput, error) {

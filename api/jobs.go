@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 // MaxJobBody is the largest request for a job, in bytes: MaxInlineBytes of items and as much again for what stands around them.
@@ -168,7 +169,7 @@ func (s *server) listJobs(ctx context.Context, c *call, in *ListJobsInput) (*Lis
 	if err != nil {
 		return nil, err
 	}
-	filter := functions.JobFilter{State: in.State, Function: in.Function}
+	filter := jobs.JobFilter{State: in.State, Function: in.Function}
 	if in.Root != "" {
 		if filter.Root, err = pathID("job", in.Root); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // ProjectSwitchScope is what a switch of a project holds.
@@ -17,8 +18,8 @@ type ProjectSwitchScope struct {
 	Version  int        `json:"version,omitempty" minimum:"0" doc:"Left out: all versions."`
 }
 
-func (p ProjectSwitchScope) in(project uuid.UUID) functions.KillScope {
-	return functions.KillScope{Scope: p.Scope, Agent: p.Agent, Project: &project, Function: p.Function, Version: p.Version}
+func (p ProjectSwitchScope) in(project uuid.UUID) fleet.KillScope {
+	return fleet.KillScope{Scope: p.Scope, Agent: p.Agent, Project: &project, Function: p.Function, Version: p.Version}
 }
 
 // KillWay says why to put a switch on, and how hard.
@@ -30,7 +31,7 @@ type KillWay struct {
 // KillInput puts a switch on.
 type KillInput struct {
 	Body struct {
-		functions.KillScope
+		fleet.KillScope
 		KillWay
 	} `nameHint:"NewKillSwitch"`
 }
@@ -47,7 +48,7 @@ type KillInProjectInput struct {
 // ReleaseInput puts a switch off.
 type ReleaseInput struct {
 	Body struct {
-		functions.KillScope
+		fleet.KillScope
 	} `nameHint:"KillScope"`
 }
 
@@ -81,11 +82,11 @@ type ProjectSwitchPath struct {
 }
 
 type switchOutput struct {
-	Body functions.KillStatus
+	Body fleet.KillStatus
 }
 
 type switchesOutput struct {
-	Body List[functions.KillStatus]
+	Body List[fleet.KillStatus]
 }
 
 func (s *server) killswitchOperations() {
@@ -137,9 +138,9 @@ func (s *server) switches(ctx context.Context, project uuid.UUID) (*switchesOutp
 		return nil, err
 	}
 	if items == nil {
-		items = []functions.KillStatus{}
+		items = []fleet.KillStatus{}
 	}
-	return &switchesOutput{Body: List[functions.KillStatus]{Items: items}}, nil
+	return &switchesOutput{Body: List[fleet.KillStatus]{Items: items}}, nil
 }
 
 func (s *server) getKillSwitch(ctx context.Context, c *call, in *SwitchPath) (*switchOutput, error) {
@@ -184,7 +185,7 @@ func (s *server) killInProject(ctx context.Context, c *call, in *KillInProjectIn
 	return s.putOn(ctx, c, in.Body.in(project), in.Body.KillWay)
 }
 
-func (s *server) putOn(ctx context.Context, c *call, scope functions.KillScope, how KillWay) (*switchOutput, error) {
+func (s *server) putOn(ctx context.Context, c *call, scope fleet.KillScope, how KillWay) (*switchOutput, error) {
 	status, err := s.service.Kill(ctx, c.principal, scope, how.Reason, how.Force)
 	if err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (s *server) releaseInProject(ctx context.Context, c *call, in *ReleaseInPro
 	return s.putOff(ctx, c, in.Body.in(project))
 }
 
-func (s *server) putOff(ctx context.Context, c *call, scope functions.KillScope) (*releasedOutput, error) {
+func (s *server) putOff(ctx context.Context, c *call, scope fleet.KillScope) (*releasedOutput, error) {
 	was, err := s.service.Release(ctx, c.principal, scope)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -46,7 +47,7 @@ type outputOutput struct {
 }
 
 type recordedOutput struct {
-	Body functions.Recorded
+	Body dispatch.Recorded
 }
 
 func (s *server) leaseProtocol() {
@@ -93,7 +94,7 @@ func (s *server) leaseShards(ctx context.Context, c *call, in *LeaseInput) (*lea
 	}
 	waiting, done := s.untilStopping(ctx)
 	defer done()
-	lease, err := s.service.Lease(waiting, c.principal.Agent, functions.Poll{Most: in.Max, Wait: wait, From: peer(c.request)}, c.idem)
+	lease, err := s.service.Lease(waiting, c.principal.Agent, dispatch.Poll{Most: in.Max, Wait: wait, From: peer(c.request)}, c.idem)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func (s *server) postResults(ctx context.Context, c *call, in *LeasePath) (*reco
 // ReturnInput gives a lease back, and may say why.
 type ReturnInput struct {
 	LeasePath
-	Body *functions.Refusal
+	Body *dispatch.Refusal
 }
 
 func (s *server) returnLease(ctx context.Context, c *call, in *ReturnInput) (*nothing, error) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/eula"
@@ -34,7 +36,7 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(newRig(t).ask("GET", "/openapi.json", "", "").body, &spec))
 	schemas := spec.Components.Schemas
-	require.EqualValues(t, functions.MaxLeaseShards, schemas["ResultsRequest"].Properties["results"].MaxItems)
+	require.EqualValues(t, dispatch.MaxLeaseShards, schemas["ResultsRequest"].Properties["results"].MaxItems)
 	require.EqualValues(t, partition.MaxInlineItems, schemas["Partition"].Properties["values"].MaxItems)
 	require.InDelta(t, verify.MaxQuorum, schemas["PolicyRequest"].Properties["quorum"].Maximum, 0)
 	policy := schemas["PolicyRequest"].Properties
@@ -43,10 +45,10 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 	require.EqualValues(t, functions.MaxLabel, schemas["NewKey"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["NewEnrolmentToken"].Properties["name"].MaxLength)
 	require.EqualValues(t, functions.MaxLabel, schemas["Enrolment"].Properties["name"].MaxLength)
-	require.EqualValues(t, functions.MaxBeatLeases, schemas["Heartbeat"].Properties["leases"].MaxItems)
-	require.EqualValues(t, functions.MaxIdleText, schemas["Idle"].Properties["text"].MaxLength)
-	require.EqualValues(t, functions.MaxAgentProjects, schemas["AgentWishes"].Properties["projects"].MaxItems)
-	require.EqualValues(t, functions.MaxReason, schemas["AgentDecision"].Properties["reason"].MaxLength)
+	require.EqualValues(t, fleet.MaxBeatLeases, schemas["Heartbeat"].Properties["leases"].MaxItems)
+	require.EqualValues(t, fleet.MaxIdleText, schemas["Idle"].Properties["text"].MaxLength)
+	require.EqualValues(t, fleet.MaxAgentProjects, schemas["AgentWishes"].Properties["projects"].MaxItems)
+	require.EqualValues(t, fleet.MaxReason, schemas["AgentDecision"].Properties["reason"].MaxLength)
 	require.EqualValues(t, functions.MaxOwner, schemas["NewEnrolmentToken"].Properties["owner"].MaxLength)
 	require.EqualValues(t, eula.MaxVersion, schemas["Acceptance"].Properties["version"].MaxLength)
 	lists := 0
@@ -59,7 +61,7 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 					require.InDelta(t, functions.MaxListLimit, parameter.Schema.Maximum, 0, path)
 					require.EqualValues(t, api.DefaultListLimit, parameter.Schema.Default, path)
 				case "max":
-					require.InDelta(t, functions.MaxLeaseShards, parameter.Schema.Maximum, 0, path)
+					require.InDelta(t, dispatch.MaxLeaseShards, parameter.Schema.Maximum, 0, path)
 				case "Idempotency-Key":
 					require.EqualValues(t, api.MaxIdempotencyKey, parameter.Schema.MaxLength, path)
 				}

@@ -17,7 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 const (
@@ -79,8 +79,8 @@ func (s *server) getMap(ctx context.Context, c *call, in *MapInput) (*streamOutp
 	if err != nil {
 		return nil, err
 	}
-	window := functions.MapWindow{Mode: in.Mode, From: in.From, To: in.To}
-	drawn, old, err := s.maps.get(mapKey{project, job, window}, in.Since, func() (functions.JobMap, error) {
+	window := jobs.MapWindow{Mode: in.Mode, From: in.From, To: in.To}
+	drawn, old, err := s.maps.get(mapKey{project, job, window}, in.Since, func() (jobs.JobMap, error) {
 		return s.service.Map(context.WithoutCancel(ctx), project, job, window)
 	})
 	if err != nil {
@@ -118,7 +118,7 @@ func packed(body []byte) []byte {
 
 // drawnMap is a map as it was at one moment.
 type drawnMap struct {
-	functions.JobMap
+	jobs.JobMap
 	tag string
 	at  time.Time
 }
@@ -164,7 +164,7 @@ func mapChanges(old, now []byte) []byte {
 
 type mapKey struct {
 	project, job uuid.UUID
-	window       functions.MapWindow
+	window       jobs.MapWindow
 }
 
 // mapCache hands one map to all who look at the same window at the same time, and remembers the last ones of each window.
@@ -182,7 +182,7 @@ type mapHistory struct {
 func newMapCache() *mapCache { return &mapCache{windows: map[mapKey]*mapHistory{}} }
 
 // get returns the map as it is, and the older one with the tag since, where that is remembered.
-func (c *mapCache) get(key mapKey, since string, draw func() (functions.JobMap, error)) (now, old *drawnMap, err error) {
+func (c *mapCache) get(key mapKey, since string, draw func() (jobs.JobMap, error)) (now, old *drawnMap, err error) {
 	h := c.history(key)
 	h.drawing.Lock()
 	defer h.drawing.Unlock()
@@ -225,7 +225,7 @@ func (h *mapHistory) last() *drawnMap {
 }
 
 // keep remembers a map, once for each content.
-func (c *mapCache) keep(key mapKey, h *mapHistory, m functions.JobMap) *drawnMap {
+func (c *mapCache) keep(key mapKey, h *mapHistory, m jobs.JobMap) *drawnMap {
 	drawn := &drawnMap{JobMap: m, tag: mapTag(m), at: time.Now()}
 	if last := h.last(); last != nil && last.tag == drawn.tag {
 		last.at = drawn.at
@@ -248,7 +248,7 @@ func (c *mapCache) keep(key mapKey, h *mapHistory, m functions.JobMap) *drawnMap
 // mapOverhead is what a kept map takes beside its bytes, roughly.
 const mapOverhead = 512
 
-func mapTag(m functions.JobMap) string {
+func mapTag(m jobs.JobMap) string {
 	sum := sha256.New()
 	for _, n := range []int64{m.From, m.To, m.Shards} {
 		_ = binary.Write(sum, binary.LittleEndian, n) // a hash takes everything

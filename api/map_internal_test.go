@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 // patched is what a page makes of an older map and an answer.
@@ -47,22 +47,22 @@ func TestChangesOfAMap(t *testing.T) {
 				now[random.IntN(len(now))] = byte(random.IntN(4))
 			}
 		}
-		a, b := &drawnMap{JobMap: functions.JobMap{Data: old}}, &drawnMap{JobMap: functions.JobMap{Data: now}}
+		a, b := &drawnMap{JobMap: jobs.JobMap{Data: old}}, &drawnMap{JobMap: jobs.JobMap{Data: now}}
 		require.Equal(t, now, patched(t, old, b.body(a)))
 		require.Equal(t, now, patched(t, nil, b.body(nil)))
 	}
 	large, one := make([]byte, 65536), make([]byte, 65536)
 	one[40000] = 1
-	require.Less(t, len((&drawnMap{JobMap: functions.JobMap{Data: one}}).body(&drawnMap{JobMap: functions.JobMap{Data: large}})), 200)
+	require.Less(t, len((&drawnMap{JobMap: jobs.JobMap{Data: one}}).body(&drawnMap{JobMap: jobs.JobMap{Data: large}})), 200)
 }
 
 func TestManyWhoLookAtOneMapDrawItOnce(t *testing.T) {
 	c := newMapCache()
-	key := mapKey{job: uuid.New(), window: functions.MapWindow{Mode: functions.MapState}}
+	key := mapKey{job: uuid.New(), window: jobs.MapWindow{Mode: jobs.MapState}}
 	drawn := 0
-	draw := func() (functions.JobMap, error) {
+	draw := func() (jobs.JobMap, error) {
 		drawn++
-		return functions.JobMap{Data: []byte{byte(drawn)}}, nil
+		return jobs.JobMap{Data: []byte{byte(drawn)}}, nil
 	}
 	var all sync.WaitGroup
 	for range 200 {
@@ -84,15 +84,15 @@ func TestManyWhoLookAtOneMapDrawItOnce(t *testing.T) {
 	require.NotEqual(t, first.tag, second.tag)
 	require.Equal(t, first, old)
 	second.at = time.Now().Add(-mapAge - time.Second)
-	_, _, err = c.get(key, "", func() (functions.JobMap, error) { return functions.JobMap{}, errors.New("away") })
+	_, _, err = c.get(key, "", func() (jobs.JobMap, error) { return jobs.JobMap{}, errors.New("away") })
 	require.Error(t, err)
 }
 
 func TestKeptMapsAreBounded(t *testing.T) {
 	c := newMapCache()
 	for i := range 1000 {
-		_, _, err := c.get(mapKey{job: uuid.New()}, "", func() (functions.JobMap, error) {
-			return functions.JobMap{Data: bytes.Repeat([]byte{byte(i)}, 64<<10)}, nil
+		_, _, err := c.get(mapKey{job: uuid.New()}, "", func() (jobs.JobMap, error) {
+			return jobs.JobMap{Data: bytes.Repeat([]byte{byte(i)}, 64<<10)}, nil
 		})
 		require.NoError(t, err)
 		require.LessOrEqual(t, c.bytes, maxMapBytes+70<<10)

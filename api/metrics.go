@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/insight"
 )
 
 // statsTimeout bounds how long reading the figures may keep the database busy.
@@ -93,7 +94,7 @@ func (m *Metrics) observe(operation string, status int, took time.Duration) {
 
 // statsLook is what the domain has said of the whole installation.
 type statsLook struct {
-	stats functions.Stats
+	stats insight.Stats
 	known bool
 }
 
@@ -127,7 +128,7 @@ var (
 	statsUp     = prometheus.NewDesc("ostraka_stats_up", "Whether the figures of the installation could be read: 1 or 0.", nil, nil)
 )
 
-// statsCollector turns functions.Stats into figures, once a scrape.
+// statsCollector turns insight.Stats into figures, once a scrape.
 type statsCollector struct{ statsLook }
 
 // Describe implements prometheus.Collector.

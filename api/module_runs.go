@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // ListModuleRunsInput asks for runs of a module.
@@ -23,7 +24,7 @@ type ModuleRunPath struct {
 }
 
 type moduleRunOutput struct {
-	Body functions.ModuleRun
+	Body registry.ModuleRun
 }
 
 func (s *server) moduleRunOperations() {
@@ -40,7 +41,7 @@ func (s *server) moduleRunOperations() {
 	}, s.getModuleRun)
 }
 
-func (s *server) listModuleRuns(ctx context.Context, c *call, in *ListModuleRunsInput) (*Listed[functions.ModuleRun], error) {
+func (s *server) listModuleRuns(ctx context.Context, c *call, in *ListModuleRunsInput) (*Listed[registry.ModuleRun], error) {
 	project, page, err := in.read(cursorOfID)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (s *server) listModuleRuns(ctx context.Context, c *call, in *ListModuleRuns
 	if !isName(in.Name) {
 		return nil, functions.NotFound("module", in.Name)
 	}
-	filter := functions.ModuleRunFilter{Version: in.Version}
+	filter := registry.ModuleRunFilter{Version: in.Version}
 	if in.State != "all" {
 		filter.Failed = new(in.State == "failed")
 	}
@@ -59,7 +60,7 @@ func (s *server) listModuleRuns(ctx context.Context, c *call, in *ListModuleRuns
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(r functions.ModuleRun) string { return r.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(r registry.ModuleRun) string { return r.ID.String() }), nil
 }
 
 func (s *server) getModuleRun(ctx context.Context, _ *call, in *ModuleRunPath) (*moduleRunOutput, error) {

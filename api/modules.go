@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
@@ -72,7 +73,7 @@ func (s *server) moduleOperations() {
 	register(s, operation{
 		id: "tryModule", method: http.MethodPost, path: path + "/{name}/test-run", tag: "functions", summary: "Try the newest version of a module",
 		about:  "The body is records, one JSON value a line, as docs/modules.md has them for each kind. The module runs on them as in a job, again, and cut in other ways; nothing is kept. What it does wrong is in the report, not in the status.",
-		access: roles(functions.RoleOwner), body: body{limit: functions.MaxTrialBytes, stream: "application/x-ndjson"},
+		access: roles(functions.RoleOwner), body: body{limit: registry.MaxTrialBytes, stream: "application/x-ndjson"},
 	}, s.tryModule)
 	register(s, operation{
 		id: "deprecateModule", method: http.MethodPost, path: path + "/{name}/deprecate", tag: "functions", summary: "Keep new jobs from using a module",
@@ -88,7 +89,7 @@ func (s *server) pushModule(ctx context.Context, c *call, in *PushModuleInput) (
 	m, created, err := s.service.PushModule(ctx, c.principal, project, in.Name, in.Kind, c.request.Body)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, functions.ErrModuleTooLarge // which says how modules become smaller
+		return nil, registry.ErrModuleTooLarge // which says how modules become smaller
 	}
 	if err != nil {
 		return nil, streamError(err, precheck.MaxModuleBytes)
@@ -110,7 +111,7 @@ func (s *server) tryModule(ctx context.Context, c *call, in *TryModuleInput) (*r
 	}
 	report, err := s.service.TryModule(ctx, project, in.Name, json.RawMessage(in.Params), c.request.Body)
 	if err != nil {
-		return nil, streamError(err, functions.MaxTrialBytes)
+		return nil, streamError(err, registry.MaxTrialBytes)
 	}
 	return &reportOutput{Body: report}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // PutObjectInput says what the body should be.
@@ -39,7 +40,7 @@ func (s *server) objectOperations() {
 	register(s, operation{
 		id: "putObject", method: http.MethodPost, path: path, tag: "functions", summary: "Store an object",
 		about:  "The body is stored under its SHA-256.",
-		access: roles(functions.RoleOwner, functions.RoleSubmitter), status: http.StatusCreated, body: body{limit: functions.MaxObjectBytes, stream: octetStream},
+		access: roles(functions.RoleOwner, functions.RoleSubmitter), status: http.StatusCreated, body: body{limit: registry.MaxObjectBytes, stream: octetStream},
 	}, s.putObject)
 	register(s, operation{
 		id: "getObject", method: http.MethodGet, path: path + "/{digest}", tag: "functions", summary: "Read a stored object",
@@ -58,7 +59,7 @@ func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*o
 	}
 	o, err := s.service.PutObject(ctx, project, digest, c.request.Body)
 	if err != nil {
-		return nil, streamError(err, functions.MaxObjectBytes)
+		return nil, streamError(err, registry.MaxObjectBytes)
 	}
 	return &objectOutput{Location: "/v1/projects/" + string(in.Project) + "/objects/" + o.Digest, Body: o}, nil
 }

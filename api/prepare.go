@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 // prepare is what happens to every request of an operation before its handler runs: it finds out who asks, whether they may, and
@@ -106,7 +107,7 @@ func (s *server) authenticate(ctx context.Context, op operation, c *call) (funct
 		return functions.Principal{}, err
 	}
 	find := s.byKey
-	if op.access.opensSession && functions.IsSignInLink(c.token) {
+	if op.access.opensSession && tenant.IsSignInLink(c.token) {
 		find = s.service.UseSignInLink
 	}
 	principal, err := find(ctx, c.token)

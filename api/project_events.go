@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 const (
@@ -34,8 +34,8 @@ func (s *server) projectEventOperations() {
 	answer := bytesAnswer(eventStreamType, "Server-sent events.")
 	answer["200"].Content[eventStreamType].Schema.Extensions = map[string]any{
 		"x-ostraka-job":    refTo(schemaOf(registry, ProjectJob{})),
-		"x-ostraka-flags":  refTo(schemaOf(registry, functions.FlagsLook{})),
-		"x-ostraka-agents": refTo(schemaOf(registry, functions.AgentsLook{})),
+		"x-ostraka-flags":  refTo(schemaOf(registry, jobs.FlagsLook{})),
+		"x-ostraka-agents": refTo(schemaOf(registry, jobs.AgentsLook{})),
 	}
 	register(s, operation{
 		id: "watchProject", method: http.MethodGet, path: "/v1/projects/{project}/events", tag: "projects", summary: "Watch a project",

@@ -13,21 +13,22 @@ import (
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
-func (f *fake) Map(_ context.Context, _, job uuid.UUID, w functions.MapWindow) (functions.JobMap, error) {
+func (f *fake) Map(_ context.Context, _, job uuid.UUID, w jobs.MapWindow) (jobs.JobMap, error) {
 	if job != jobID {
-		return functions.JobMap{}, functions.NotFound("job", job.String())
+		return jobs.JobMap{}, functions.NotFound("job", job.String())
 	}
-	return functions.JobMap{MapWindow: w, Shards: 3, Pages: 1, Data: []byte{0, 1, 4}}, f.begin()
+	return jobs.JobMap{MapWindow: w, Shards: 3, Pages: 1, Data: []byte{0, 1, 4}}, f.begin()
 }
 
-func (f *fake) Look(context.Context, uuid.UUID, []uuid.UUID) (functions.ProjectLook, error) {
-	return functions.ProjectLook{Jobs: []functions.JobLook{{ID: jobID, State: functions.JobRunning}}}, f.begin()
+func (f *fake) Look(context.Context, uuid.UUID, []uuid.UUID) (jobs.ProjectLook, error) {
+	return jobs.ProjectLook{Jobs: []jobs.JobLook{{ID: jobID, State: functions.JobRunning}}}, f.begin()
 }
 
-func (f *fake) AgentVersions(context.Context, uuid.UUID) ([]functions.AgentVersion, error) {
-	return []functions.AgentVersion{{Version: "v1.2.2", Agents: 3}}, f.begin()
+func (f *fake) AgentVersions(context.Context, uuid.UUID) ([]jobs.AgentVersion, error) {
+	return []jobs.AgentVersion{{Version: "v1.2.2", Agents: 3}}, f.begin()
 }
 
 func TestAMapIsBytes(t *testing.T) {
@@ -52,7 +53,7 @@ func TestVersions(t *testing.T) {
 	newRig(t, withPortal).ask("GET", "/v1/versions", viewerKey, "").decode(t, 200, &v)
 	require.Equal(t, "v1.2.3", v.Server)
 	require.Len(t, v.Portal, 16)
-	require.Equal(t, []functions.AgentVersion{{Version: "v1.2.2", Agents: 3}}, v.Agents)
+	require.Equal(t, []jobs.AgentVersion{{Version: "v1.2.2", Agents: 3}}, v.Agents)
 }
 
 func TestAProjectIsWatched(t *testing.T) {

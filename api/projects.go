@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
@@ -168,7 +169,7 @@ func (s *server) updateProject(ctx context.Context, c *call, in *UpdateProjectIn
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.service.UpdateProject(ctx, c.principal, id, functions.ProjectChange{
+	p, err := s.service.UpdateProject(ctx, c.principal, id, tenant.ProjectChange{
 		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation, Monitor: in.Body.Monitor, Heuristics: in.Body.Heuristics, Weight: in.Body.Weight, RecheckSeconds: in.Body.RecheckSeconds,
 	}, revision)
 	if err != nil {

@@ -5,10 +5,11 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
 )
 
 type receiptOutput struct {
-	Body functions.JobReceipt
+	Body auditlog.JobReceipt
 }
 
 // DownloadReceiptInput asks for a receipt that was made.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 )
 
 const ndjson = "application/x-ndjson"
@@ -26,7 +26,7 @@ type StreamResultsInput struct {
 }
 
 func resultLines(s *server) map[string]*huma.Response {
-	schema := schemaOf(s.huma.OpenAPI().Components.Schemas, functions.ResultLine{})
+	schema := schemaOf(s.huma.OpenAPI().Components.Schemas, jobs.ResultLine{})
 	name := strings.TrimPrefix(schema.Ref, schemaPrefix)
 	answer := bytesAnswer(ndjson, "JSON lines, each a "+name+".")
 	answer["200"].Content[ndjson].Schema.Extensions = map[string]any{"x-ostraka-line": refTo(schema)}
@@ -38,7 +38,7 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 	if err != nil {
 		return nil, err
 	}
-	return streamed(ctx, s, c, "streaming results", s.service.Results(ctx, project, job, in.After, in.Final), func(out io.Writer, line functions.ResultLine) error {
+	return streamed(ctx, s, c, "streaming results", s.service.Results(ctx, project, job, in.After, in.Final), func(out io.Writer, line jobs.ResultLine) error {
 		return jsonFormat.Marshal(out, line)
 	})
 }

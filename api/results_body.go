@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
 )
 
 // ResultsRequest is a post of results.
@@ -20,23 +21,23 @@ type ResultsRequest struct {
 
 // decodeResults reads a post of results. It is on the hottest path of the server, so it decodes once and strictly instead of twice
 // like huma, which validates a generic form first. What the results say is for functions.Record to judge.
-func decodeResults(text []byte) (functions.Submission, error) {
+func decodeResults(text []byte) (dispatch.Submission, error) {
 	var request ResultsRequest
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&request); err != nil {
-		return functions.Submission{}, badResults(strings.TrimPrefix(inJSONWords(err).Error(), "json: "))
+		return dispatch.Submission{}, badResults(strings.TrimPrefix(inJSONWords(err).Error(), "json: "))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return functions.Submission{}, badResults("something follows the JSON object")
+		return dispatch.Submission{}, badResults("something follows the JSON object")
 	}
 	switch n := len(request.Results); {
 	case n == 0:
-		return functions.Submission{}, badResults("there are no results")
-	case n > functions.MaxLeaseShards:
-		return functions.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, functions.MaxLeaseShards))
+		return dispatch.Submission{}, badResults("there are no results")
+	case n > dispatch.MaxLeaseShards:
+		return dispatch.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, dispatch.MaxLeaseShards))
 	}
-	return functions.Submission{Results: request.Results, Signature: request.Signature}, nil
+	return dispatch.Submission{Results: request.Results, Signature: request.Signature}, nil
 }
 
 func badResults(detail string) *Problem {

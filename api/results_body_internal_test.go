@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
 )
 
 // someResults is a post of n results of the usual size.
@@ -29,10 +30,10 @@ func someResults(n int) []byte {
 }
 
 func TestDecodeResults(t *testing.T) {
-	most := someResults(functions.MaxLeaseShards)
+	most := someResults(dispatch.MaxLeaseShards)
 	got, err := decodeResults(most)
 	require.NoError(t, err)
-	require.Len(t, got.Results, functions.MaxLeaseShards)
+	require.Len(t, got.Results, dispatch.MaxLeaseShards)
 	require.Len(t, got.Signature, 64)
 	require.Equal(t, `{"passed":22,"tested":1000}`, got.Results[7].Output)
 
@@ -40,7 +41,7 @@ func TestDecodeResults(t *testing.T) {
 	for name, test := range map[string]struct{ body, says string }{
 		"none":                    {`{"results":[],"signature":""}`, "no results"},
 		"null":                    {`null`, "no results"},
-		"one too many":            {string(someResults(functions.MaxLeaseShards + 1)), "1025 results"},
+		"one too many":            {string(someResults(dispatch.MaxLeaseShards + 1)), "1025 results"},
 		"unknown field":           {`{"results":[],"signature":"","trust_me":true}`, `unknown field "trust_me"`},
 		"unknown field inside":    {`{"results":[` + one + `,"accepted":true}],"signature":""}`, `unknown field "accepted"`},
 		"another type":            {`{"results":[{"shard":"1"}]}`, "shard"},
@@ -78,7 +79,7 @@ func FuzzDecodeResults(f *testing.F) {
 			return
 		}
 		require.NotEmpty(t, got.Results)
-		require.LessOrEqual(t, len(got.Results), functions.MaxLeaseShards)
+		require.LessOrEqual(t, len(got.Results), dispatch.MaxLeaseShards)
 		// What was understood can be written and understood again.
 		text, err = json.Marshal(ResultsRequest{Results: got.Results, Signature: got.Signature})
 		require.NoError(t, err)

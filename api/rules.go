@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/submit"
 )
 
 // CreateRuleInput is a new rule.
@@ -41,12 +42,12 @@ type createdRuleOutput struct {
 	Replayed
 	Location string `header:"Location"`
 	ETag     string `header:"ETag"`
-	Body     functions.Rule
+	Body     submit.Rule
 }
 
 type ruleOutput struct {
 	ETag string `header:"ETag"`
-	Body functions.Rule
+	Body submit.Rule
 }
 
 func (s *server) ruleOperations() {
@@ -84,8 +85,8 @@ func (s *server) createRule(ctx context.Context, c *call, in *CreateRuleInput) (
 	return &createdRuleOutput{Replayed: replayed(again), Location: "/v1/projects/" + string(in.Project) + "/rules/" + r.ID.String(), ETag: revisionTag(r.Revision), Body: r}, nil
 }
 
-func (s *server) listRules(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.Rule], error) {
-	return listOfProject(ctx, c, in, cursorOfID, s.service.ListRules, func(r functions.Rule) string { return r.ID.String() })
+func (s *server) listRules(ctx context.Context, c *call, in *ListInProject) (*Listed[submit.Rule], error) {
+	return listOfProject(ctx, c, in, cursorOfID, s.service.ListRules, func(r submit.Rule) string { return r.ID.String() })
 }
 
 func (s *server) getRule(ctx context.Context, _ *call, in *RulePath) (*ruleOutput, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // SandboxFilter narrows a list of sandboxes.
@@ -18,8 +19,8 @@ type SandboxFilter struct {
 	Running  bool   `query:"running" doc:"Only those that run."`
 }
 
-func (f SandboxFilter) read(project uuid.UUID) (functions.SandboxFilter, error) {
-	filter := functions.SandboxFilter{Project: project, Function: f.Function, Running: f.Running}
+func (f SandboxFilter) read(project uuid.UUID) (fleet.SandboxFilter, error) {
+	filter := fleet.SandboxFilter{Project: project, Function: f.Function, Running: f.Running}
 	var err error
 	if f.Agent != "" {
 		if filter.Agent, err = pathID("agent", f.Agent); err != nil {
@@ -99,11 +100,11 @@ type TerminateProjectSandboxInput struct {
 }
 
 type sandboxOutput struct {
-	Body functions.Sandbox
+	Body fleet.Sandbox
 }
 
 type samplesOutput struct {
-	Body List[functions.SandboxSample]
+	Body List[fleet.SandboxSample]
 }
 
 func (s *server) sandboxOperations() {
@@ -159,7 +160,7 @@ type sandboxPath interface {
 	read() (project, id uuid.UUID, err error)
 }
 
-func (s *server) listSandboxes(ctx context.Context, c *call, in *ListSandboxesInput) (*Listed[functions.Sandbox], error) {
+func (s *server) listSandboxes(ctx context.Context, c *call, in *ListSandboxesInput) (*Listed[fleet.Sandbox], error) {
 	page, err := in.page(cursorOfID)
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func (s *server) listSandboxes(ctx context.Context, c *call, in *ListSandboxesIn
 	return s.sandboxes(ctx, c, uuid.Nil, in.SandboxFilter, page)
 }
 
-func (s *server) listProjectSandboxes(ctx context.Context, c *call, in *ListProjectSandboxesInput) (*Listed[functions.Sandbox], error) {
+func (s *server) listProjectSandboxes(ctx context.Context, c *call, in *ListProjectSandboxesInput) (*Listed[fleet.Sandbox], error) {
 	project, page, err := in.ListInProject.read(cursorOfID)
 	if err != nil {
 		return nil, err
@@ -175,7 +176,7 @@ func (s *server) listProjectSandboxes(ctx context.Context, c *call, in *ListProj
 	return s.sandboxes(ctx, c, project, in.SandboxFilter, page)
 }
 
-func (s *server) sandboxes(ctx context.Context, c *call, project uuid.UUID, narrow SandboxFilter, page functions.ListPage) (*Listed[functions.Sandbox], error) {
+func (s *server) sandboxes(ctx context.Context, c *call, project uuid.UUID, narrow SandboxFilter, page functions.ListPage) (*Listed[fleet.Sandbox], error) {
 	filter, err := narrow.read(project)
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func (s *server) sandboxes(ctx context.Context, c *call, project uuid.UUID, narr
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(b functions.Sandbox) string { return b.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(b fleet.Sandbox) string { return b.ID.String() }), nil
 }
 
 func (s *server) getSandbox(ctx context.Context, in sandboxPath) (*sandboxOutput, error) {
@@ -209,9 +210,9 @@ func (s *server) sandboxSamples(ctx context.Context, in sandboxPath, since Since
 		return nil, err
 	}
 	if items == nil {
-		items = []functions.SandboxSample{}
+		items = []fleet.SandboxSample{}
 	}
-	return &samplesOutput{Body: List[functions.SandboxSample]{Items: items}}, nil
+	return &samplesOutput{Body: List[fleet.SandboxSample]{Items: items}}, nil
 }
 
 func (s *server) terminateSandbox(ctx context.Context, c *call, in sandboxPath, how Termination) (*sandboxOutput, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 // sessionCookie holds the secret of a session. It is for the browser alone: no script reads it, and no other site makes it be sent.
@@ -126,7 +127,7 @@ func (s *server) createSignInLink(ctx context.Context, c *call, _ *empty) (*sign
 // SignInPath is where a sign-in link with this secret leads.
 func SignInPath(secret string) string { return signInPath + "#link=" + secret }
 
-func (s *server) listSessions(ctx context.Context, c *call, in *Paging) (*Listed[functions.Session], error) {
+func (s *server) listSessions(ctx context.Context, c *call, in *Paging) (*Listed[tenant.Session], error) {
 	page, err := in.page(cursorOfID)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s *server) listSessions(ctx context.Context, c *call, in *Paging) (*Listed
 	if err != nil {
 		return nil, err
 	}
-	return listed(c, page, items, cursorOfID, func(f functions.Session) string { return f.ID.String() }), nil
+	return listed(c, page, items, cursorOfID, func(f tenant.Session) string { return f.ID.String() }), nil
 }
 
 func (s *server) revokeSession(ctx context.Context, c *call, in *SessionPath) (*nothing, error) {
@@ -151,7 +152,7 @@ func (s *server) revokeSession(ctx context.Context, c *call, in *SessionPath) (*
 func (s *server) cookie(r *http.Request, secret string) string {
 	cookie := http.Cookie{ //nolint:gosec // Secure where the server is reached by TLS; ostraka dev has none
 		Name: sessionCookie, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.secure || r.TLS != nil,
-		MaxAge: int(functions.SessionLife / time.Second),
+		MaxAge: int(tenant.SessionLife / time.Second),
 	}
 	if secret == "" {
 		cookie.MaxAge = -1
@@ -170,7 +171,7 @@ func (s *server) bySession(r *http.Request) (p functions.Principal, with bool, e
 		return p, true, newProblem(http.StatusForbidden, codeCrossSite, "another site made your browser send this request", "open the portal itself")
 	}
 	if len(cookie.Value) > maxTokenBytes {
-		return p, true, functions.ErrNoSession
+		return p, true, tenant.ErrNoSession
 	}
 	p, err = s.notRefused(r.Context(), asCookie+cookie.Value, cookie.Value, s.service.AuthenticateSession)
 	return p, true, err

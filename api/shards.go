@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/review"
 )
 
 // ListShardsInput asks for shards of a job.
@@ -68,8 +70,8 @@ func (s *server) listShards(ctx context.Context, c *call, in *ListShardsInput) (
 	return listOfJob(ctx, c, &in.ListOfJob, list, func(h functions.Shard) int64 { return h.Number })
 }
 
-func (s *server) listArtifacts(ctx context.Context, c *call, in *ListOfJob) (*Listed[functions.ShardArtifacts], error) {
-	return listOfJob(ctx, c, in, s.service.ListArtifacts, func(a functions.ShardArtifacts) int64 { return a.Shard })
+func (s *server) listArtifacts(ctx context.Context, c *call, in *ListOfJob) (*Listed[dispatch.ShardArtifacts], error) {
+	return listOfJob(ctx, c, in, s.service.ListArtifacts, func(a dispatch.ShardArtifacts) int64 { return a.Shard })
 }
 
 func (s *server) getShard(ctx context.Context, _ *call, in *ShardPath) (*shardOutput, error) {
@@ -91,7 +93,7 @@ func (s *server) resolveShard(ctx context.Context, c *call, in *ResolveShardInpu
 			"to accept an output give its output_digest, which GET on the shard shows")
 	}
 	d, err := s.service.ResolveShard(ctx, c.principal, project, job, in.Number,
-		functions.Resolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason})
+		review.Resolution{Decision: in.Body.Decision, Digest: in.Body.Digest, Reason: in.Body.Reason})
 	return shardAnswer(d, err)
 }
 

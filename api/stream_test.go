@@ -17,6 +17,8 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
@@ -137,7 +139,7 @@ func TestDownloads(t *testing.T) {
 func TestStreamOfResults(t *testing.T) {
 	r := newRig(t)
 	for i := range int64(2000) {
-		r.fake.results = append(r.fake.results, functions.ResultLine{Shard: i, Output: []byte(`{"n":123456789012345678901234567890,"s":"<&>"}`), OutputDigest: strings.Repeat("ab", 32), Agent: agentID})
+		r.fake.results = append(r.fake.results, jobs.ResultLine{Shard: i, Output: []byte(`{"n":123456789012345678901234567890,"s":"<&>"}`), OutputDigest: strings.Repeat("ab", 32), Agent: agentID})
 	}
 	c, err := client.Connect(r.url, viewerKey, "test/1")
 	require.NoError(t, err)
@@ -185,13 +187,13 @@ func TestAgentProtocol(t *testing.T) {
 	c, err := client.Connect(r.url, agentKey, "test/1")
 	require.NoError(t, err)
 	r.fake.lease = &functions.Lease{ID: thingID, Project: projectID, Job: jobID, Shards: []functions.LeasedShard{{Number: 7, Input: `{"n": 123456789012345678901234567890}`}}}
-	response, err := c.LeaseShards(t.Context(), &client.LeaseShardsParams{Max: new(int64(functions.MaxLeaseShards)), IdempotencyKey: new("poll-1")})
+	response, err := c.LeaseShards(t.Context(), &client.LeaseShardsParams{Max: new(int64(dispatch.MaxLeaseShards)), IdempotencyKey: new("poll-1")})
 	require.NoError(t, err)
 	parsed, err := client.ParseLeaseShardsResponse(response)
 	require.NoError(t, err)
 	require.Equal(t, 200, parsed.StatusCode())
 	require.Equal(t, `{"n": 123456789012345678901234567890}`, parsed.JSON200.Shards[0].Input)
-	require.Equal(t, functions.MaxLeaseShards, r.fake.most)
+	require.Equal(t, dispatch.MaxLeaseShards, r.fake.most)
 	require.Equal(t, "poll-1", r.fake.idem.Key)
 
 	response, err = c.PostResults(t.Context(), thingID, nil, client.ResultsRequest{Signature: make([]byte, 64), Results: []client.ShardResult{{

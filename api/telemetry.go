@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // TelemetryInput asks how an agent's machine was.
@@ -19,10 +20,10 @@ type TelemetryInput struct {
 
 // AgentTelemetry is how an agent's machine was.
 type AgentTelemetry struct {
-	From        time.Time                  `json:"from"`
-	To          time.Time                  `json:"to"`
-	StepSeconds int64                      `json:"step_seconds"`
-	Points      []functions.TelemetryPoint `json:"points" doc:"Steps without a sample are left out."`
+	From        time.Time              `json:"from"`
+	To          time.Time              `json:"to"`
+	StepSeconds int64                  `json:"step_seconds"`
+	Points      []fleet.TelemetryPoint `json:"points" doc:"Steps without a sample are left out."`
 }
 
 type telemetryOutput struct {
@@ -42,7 +43,7 @@ func (s *server) getAgentTelemetry(ctx context.Context, _ *call, in *TelemetryIn
 	if err != nil {
 		return nil, err
 	}
-	q := functions.TelemetryQuery{From: in.From, To: in.To}
+	q := fleet.TelemetryQuery{From: in.From, To: in.To}
 	if in.Step != "" {
 		if q.Step, err = time.ParseDuration(in.Step); err != nil || q.Step <= 0 {
 			return nil, functions.Invalid("bad_step", fmt.Sprintf("step %s is not a time", quoted(in.Step)), "write for example step=5m")
@@ -53,7 +54,7 @@ func (s *server) getAgentTelemetry(ctx context.Context, _ *call, in *TelemetryIn
 		return nil, err
 	}
 	if points == nil {
-		points = []functions.TelemetryPoint{}
+		points = []fleet.TelemetryPoint{}
 	}
 	return &telemetryOutput{Body: AgentTelemetry{From: q.From, To: q.To, StepSeconds: int64(q.Step / time.Second), Points: points}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // CreateUploadInput asks for an upload.
@@ -32,7 +33,7 @@ func (p UploadPath) ids() (project, upload uuid.UUID, err error) { return p.and(
 type uploadOutput struct {
 	Replayed
 	Status int
-	Body   functions.Upload
+	Body   registry.Upload
 }
 
 func (s *server) uploadOperations() {
@@ -43,12 +44,12 @@ func (s *server) uploadOperations() {
 		about: "The answer has a URL to which the bytes are sent with one PUT, and the headers to send. Then the upload is completed. Where the objects are in S3 the URL is " +
 			"presigned for these bytes alone: whoever has it may upload them until it expires, so it is a secret. What is never completed is removed.",
 		access: writers, status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
-		answers: alsoOK(s, functions.Upload{}, "The object is stored already."),
+		answers: alsoOK(s, registry.Upload{}, "The object is stored already."),
 	}, s.createUpload)
 	register(s, operation{
 		id: "putUpload", method: http.MethodPut, path: path + "/{upload}/content", tag: "files", summary: "Upload to the server itself",
 		about:  "Where the server keeps the objects itself, the URL of an upload leads here.",
-		access: writers, body: body{limit: functions.MaxUploadBytes, stream: octetStream},
+		access: writers, body: body{limit: registry.MaxUploadBytes, stream: octetStream},
 	}, s.putUpload)
 	register(s, operation{
 		id: "completeUpload", method: http.MethodPost, path: path + "/{upload}/complete", tag: "files", summary: "Complete an upload",
@@ -76,7 +77,7 @@ func (s *server) putUpload(ctx context.Context, c *call, in *UploadPath) (*outpu
 	}
 	o, err := s.service.ReceiveUpload(ctx, project, upload, c.request.Body)
 	if err != nil {
-		return nil, streamError(err, functions.MaxUploadBytes)
+		return nil, streamError(err, registry.MaxUploadBytes)
 	}
 	return &outputOutput{Body: o}, nil
 }

@@ -5,16 +5,17 @@ import (
 	"net/http"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/runtime/protocol"
 )
 
 // Versions says what runs where.
 type Versions struct {
-	Server   string                   `json:"server" doc:"The version of this server's program."`
-	API      string                   `json:"api" doc:"The version of the HTTP contract."`
-	Protocol int                      `json:"protocol" doc:"The number of the agent protocol."`
-	Portal   string                   `json:"portal" doc:"Names the build of the pages that this server has; empty without pages."`
-	Agents   []functions.AgentVersion `json:"agents" doc:"The agents that were heard of in the last ten minutes: of the key's project, or, for operators, all."`
+	Server   string              `json:"server" doc:"The version of this server's program."`
+	API      string              `json:"api" doc:"The version of the HTTP contract."`
+	Protocol int                 `json:"protocol" doc:"The number of the agent protocol."`
+	Portal   string              `json:"portal" doc:"Names the build of the pages that this server has; empty without pages."`
+	Agents   []jobs.AgentVersion `json:"agents" doc:"The agents that were heard of in the last ten minutes: of the key's project, or, for operators, all."`
 }
 
 type versionsOutput struct {
@@ -35,7 +36,7 @@ func (s *server) versions(ctx context.Context, c *call, _ *empty) (*versionsOutp
 		return nil, err
 	}
 	if agents == nil {
-		agents = []functions.AgentVersion{}
+		agents = []jobs.AgentVersion{}
 	}
 	out := &versionsOutput{Body: Versions{Server: s.version, API: SpecVersion, Protocol: protocol.Current, Agents: agents}}
 	if s.portal != nil {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 // MaxWait is how long a request may wait for something to happen: below the idle time-out of common proxies.
-const MaxWait = functions.MaxLeaseWait
+const MaxWait = fleet.MaxLeaseWait
 
 // answerMargin is how long a server may take to answer after a wait has ended.
 const answerMargin = 30 * time.Second

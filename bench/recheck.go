@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -69,7 +69,7 @@ func (b *bench) rechecks(ctx context.Context) (_ []figure, err error) {
 		}
 		ran += took
 	}
-	shards := float64(recheckRounds*recheckBatches*functions.RecheckBatch) / rechecked.Seconds()
+	shards := float64(recheckRounds*recheckBatches*trust.RecheckBatch) / rechecked.Seconds()
 	runs := float64(recheckRounds*dockerRuns) / ran.Seconds()
 	say("the server executes %.0f trivial shards a second in containers; docker run manages %.1f", shards, runs)
 	return []figure{{"recheck_shards_per_s", shards}, {"docker_runs_per_s", runs}, {"recheck_ratio", shards / runs}}, nil
@@ -80,7 +80,7 @@ func recheckRound(ctx context.Context, x recheck.Executor, b *bundle.Bundle) (ti
 	begin := time.Now()
 	for range recheckBatches {
 		batch := recheck.Batch{Project: uuid.New(), Job: uuid.New(), Bundle: b}
-		for i := range int64(functions.RecheckBatch) {
+		for i := range int64(trust.RecheckBatch) {
 			batch.Shards = append(batch.Shards, recheck.Shard{Number: i, Input: strconv.AppendInt(nil, i, 10)})
 		}
 		results, err := x.Recheck(ctx, batch)

@@ -33,7 +33,7 @@ type Error struct {
 	Hint    string
 	Err     error          // the cause, for the log only
 	Quota   *QuotaExceeded // of KindExhausted
-	job     uuid.UUID      // that was not found: it may have been deleted
+	Job     uuid.UUID      // that was not found: it may have been deleted
 }
 
 func (e *Error) Error() string {
@@ -51,8 +51,8 @@ func (e *Error) Is(target error) bool {
 	return errors.As(target, &t) && t.Code == e.Code
 }
 
-// with returns a copy of a sentinel that says which thing it is about.
-func (e *Error) with(format string, args ...any) *Error {
+// With returns a copy of a sentinel that says which thing it is about.
+func (e *Error) With(format string, args ...any) *Error {
 	c := *e
 	c.Message = fmt.Sprintf(format, args...)
 	return &c
@@ -119,40 +119,6 @@ var (
 		Kind: KindForbidden, Code: "eula_required", Message: "the agent's owner has not accepted the agreement that is in force",
 		Hint: "read it with GET /v1/eula, and accept it: ostraka agent eula accept",
 	}
-	ErrEULAMismatch = &Error{
-		Kind: KindConflict, Code: "eula_mismatch", Message: "the agreement that was accepted is not the one in force",
-		Hint: "read the one in force with GET /v1/eula, and accept that",
-	}
-	ErrAgentState = &Error{
-		Kind: KindConflict, Code: "agent_state", Message: "the agent is not in a state in which this can be done",
-		Hint: "look at its state: ostraka agent show",
-	}
-	ErrDuplicateInstance = &Error{
-		Kind: KindConflict, Code: "duplicate_instance", Message: "another process works with this agent's key",
-		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew; where the other process has ended, start this one a minute later",
-	}
-	// ErrInstanceLate is for what may come from a process that is dead: nobody reads it then.
-	ErrInstanceLate = &Error{
-		Kind: KindUnavailable, Code: "instance_late", Message: "another process of this agent has spoken since this one did",
-		Hint: "ask again in some seconds: who still speaks then is refused with duplicate_instance",
-	}
-	// ErrBadNonce is for an enrolment whose nonce is not one, or not one any more. The agent asks for another.
-	ErrBadNonce = &Error{
-		Kind: KindUnavailable, Code: "bad_nonce", Message: "the nonce was not given by this server",
-		Hint: "ask for another with GET /v1/enrolment-challenge and enrol within a minute",
-	}
-	ErrEnrolmentReplayed = &Error{
-		Kind: KindUnavailable, Code: "enrolment_replayed", Message: "the agent has enrolled with this nonce, or with a later one",
-		Hint: "ask for another with GET /v1/enrolment-challenge; who sends an enrolment again that was heard on the way gets nothing by it",
-	}
-	ErrAgentOutdated = &Error{
-		Kind: KindForbidden, Code: "agent_outdated", Message: "an agent with this key has enrolled already, and this program is too old to do it again safely",
-		Hint: "install the version of ostraka that the server has, and start the agent again: it goes on as the same agent",
-	}
-	ErrOtherServer = &Error{
-		Kind: KindForbidden, Code: "other_server", Message: "the enrolment is for another server",
-		Hint: "give the agent a URL of this server, or have the operator name the one that it uses: ostraka server --agent-url",
-	}
 	ErrRevision = &Error{
 		Kind: KindPrecondition, Code: "revision_changed", Message: "the document has changed since it was read",
 		Hint: "read it again, apply the change to what you read and send its new ETag in If-Match",
@@ -167,13 +133,11 @@ var (
 	}
 )
 
-var (
-	// ErrJobDeleted is for a job that is being deleted, or was: there is nothing to be had of it.
-	ErrJobDeleted = &Error{
-		Kind: KindGone, Code: "job_deleted", Message: "the job was deleted",
-		Hint: "nothing of it is kept but that it was deleted; submit a new job",
-	}
-)
+// ErrJobDeleted is for a job that is being deleted, or was: there is nothing to be had of it.
+var ErrJobDeleted = &Error{
+	Kind: KindGone, Code: "job_deleted", Message: "the job was deleted",
+	Hint: "nothing of it is kept but that it was deleted; submit a new job",
+}
 
-// errReplayed rolls back what a repeated request has made again.
-var errReplayed = errors.New("the request is a replay")
+// ErrReplayed rolls back what a repeated request has made again.
+var ErrReplayed = errors.New("the request is a replay")

@@ -73,8 +73,8 @@ func DefaultHeuristics() HeuristicsPolicy {
 	return HeuristicsPolicy{Use: []HeuristicUse{{Module: CodeRisk, On: OnCode, Rules: []HeuristicRule{{At: 0.5, Do: DoFlag}}}}}
 }
 
-// check fills in what the built-in heuristics look at, and refuses what makes no sense.
-func (p *HeuristicsPolicy) check() error {
+// Check fills in what the built-in heuristics look at, and refuses what makes no sense.
+func (p *HeuristicsPolicy) Check() error {
 	refuse := func(format string, args ...any) error {
 		return Invalid("bad_heuristics", fmt.Sprintf(format, args...), "docs/modules.md shows what a policy looks like")
 	}
@@ -87,7 +87,7 @@ func (p *HeuristicsPolicy) check() error {
 	seen := map[string]bool{}
 	for i := range p.Use {
 		u := &p.Use[i]
-		if err := checkName("module", u.Module); err != nil {
+		if err := CheckName("module", u.Module); err != nil {
 			return err
 		}
 		u.On = cmp.Or(u.On, usualTarget(u.Module))
@@ -104,7 +104,7 @@ func (p *HeuristicsPolicy) check() error {
 			return refuse("%s has %d rules; it takes 1 to %d", u.Module, len(u.Rules), MaxHeuristicRules)
 		}
 		seen[u.same()] = true
-		if err := checkParams(u.Params); err != nil {
+		if err := CheckParams(u.Params); err != nil {
 			return err
 		}
 		for _, r := range u.Rules {
@@ -137,8 +137,8 @@ func usualTarget(module string) HeuristicTarget {
 	return OnCode
 }
 
-// actions are what follows from a score, in the order of what they do.
-func (u HeuristicUse) actions(score float64) (list []HeuristicAction) {
+// Actions are what follows from a score, in the order of what they do.
+func (u HeuristicUse) Actions(score float64) (list []HeuristicAction) {
 	for _, action := range heuristicActions() {
 		if slices.ContainsFunc(u.Rules, func(r HeuristicRule) bool { return r.Do == action && score >= r.At }) {
 			list = append(list, action)
@@ -147,8 +147,8 @@ func (u HeuristicUse) actions(score float64) (list []HeuristicAction) {
 	return list
 }
 
-// lowest is the score from which anything follows.
-func (u HeuristicUse) lowest() float64 {
+// Lowest is the score from which anything follows.
+func (u HeuristicUse) Lowest() float64 {
 	low := 1.0
 	for _, r := range u.Rules {
 		low = min(low, r.At)
@@ -156,13 +156,13 @@ func (u HeuristicUse) lowest() float64 {
 	return low
 }
 
-// does says whether any rule has this action.
-func (u HeuristicUse) does(action HeuristicAction) bool {
+// Does says whether any rule has this action.
+func (u HeuristicUse) Does(action HeuristicAction) bool {
 	return slices.ContainsFunc(u.Rules, func(r HeuristicRule) bool { return r.Do == action })
 }
 
-// on are the heuristics that look at code, or at results.
-func (p HeuristicsPolicy) on(target HeuristicTarget) (list []HeuristicUse) {
+// On are the heuristics that look at code, or at results.
+func (p HeuristicsPolicy) On(target HeuristicTarget) (list []HeuristicUse) {
 	for _, u := range p.Use {
 		if u.On == target {
 			list = append(list, u)

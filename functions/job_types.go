@@ -201,14 +201,6 @@ type ShardDetail struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// ResultLine is one accepted result.
-type ResultLine struct {
-	Shard        int64           `json:"shard"`
-	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where it is stored as an object under output_digest."`
-	OutputDigest string          `json:"output_digest"`
-	Agent        uuid.UUID       `json:"agent"`
-}
-
 // Event is something that happened to a job.
 type Event struct {
 	Seq  int64           `json:"seq"`
@@ -231,13 +223,6 @@ type Reason struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
 	Hint string `json:"hint,omitempty"`
-}
-
-// Resolution is a person's decision about a shard in review.
-type Resolution struct {
-	Decision string // accept, retry or fail
-	Digest   string // of the output to accept
-	Reason   string // required
 }
 
 // AggregationState is where an aggregation stands.
@@ -298,8 +283,8 @@ const DefaultAggregator = "sum"
 // NoAggregator is the name with which a job asks for no folding.
 const NoAggregator = "none"
 
-// badPartition turns an error of the partition package into one for the caller.
-func badPartition(err error) error {
+// BadPartition turns an error of the partition package into one for the caller.
+func BadPartition(err error) error {
 	var p *partition.Error
 	if !errors.As(err, &p) {
 		return err

@@ -13,16 +13,16 @@ import (
 // MaxOwner is the longest name of an agent's owner, in characters.
 const MaxOwner = 200
 
-// checkOwner refuses a name of an owner that is too long or cannot be shown.
-func checkOwner(owner string) error {
+// CheckOwner refuses a name of an owner that is too long or cannot be shown.
+func CheckOwner(owner string) error {
 	if n := len([]rune(owner)); n > MaxOwner {
 		return Invalid("bad_owner", fmt.Sprintf("the owner's name has %d characters, at most %d are kept", n, MaxOwner), "use a shorter name")
 	}
 	return nil
 }
 
-// checkParams refuses parameters of a module that are no JSON object, or too large.
-func checkParams(params json.RawMessage) error {
+// CheckParams refuses parameters of a module that are no JSON object, or too large.
+func CheckParams(params json.RawMessage) error {
 	if len(params) == 0 {
 		return nil
 	}
@@ -38,8 +38,8 @@ func checkParams(params json.RawMessage) error {
 
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
-// checkName refuses a name that cannot stand in a URL.
-func checkName(what, name string) error {
+// CheckName refuses a name that cannot stand in a URL.
+func CheckName(what, name string) error {
 	if !namePattern.MatchString(name) {
 		return Invalid("bad_name", fmt.Sprintf("%q is not a name for a %s", name, what),
 			"use 1 to 63 lower-case letters, digits and hyphens, starting with a letter")
@@ -50,8 +50,8 @@ func checkName(what, name string) error {
 // MaxLabel is the longest name of a key, token or agent, in characters.
 const MaxLabel = 200
 
-// checkLabel refuses a label that is empty or too long.
-func checkLabel(what, label string) error {
+// CheckLabel refuses a label that is empty or too long.
+func CheckLabel(what, label string) error {
 	if n := len([]rune(label)); n < 1 || n > MaxLabel {
 		return Invalid("bad_name", fmt.Sprintf("the name of a %s has 1 to %d characters, this one has %d", what, MaxLabel, n), "choose another name")
 	}
@@ -61,8 +61,8 @@ func checkLabel(what, label string) error {
 // MaxResolutionReason is the longest reason of a resolution, in bytes.
 const MaxResolutionReason = 2000
 
-// checkResolutionReason refuses a decision of a person without a reason.
-func checkResolutionReason(reason string) error {
+// CheckResolutionReason refuses a decision of a person without a reason.
+func CheckResolutionReason(reason string) error {
 	if len(reason) == 0 || len(reason) > MaxResolutionReason {
 		return Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", MaxResolutionReason), "say why: it is kept in the audit log")
 	}
@@ -72,5 +72,5 @@ func checkResolutionReason(reason string) error {
 // MaxModuleParams bounds the parameters of a module, in bytes of JSON.
 const MaxModuleParams = wasm.MaxParams
 
-// MaxTokenUses is agents.
+// MaxTokenUses is how many agents may join with one enrolment token at most.
 const MaxTokenUses = 1_000_000

@@ -13,5 +13,5 @@ var ServerAgent = uuid.Nil
 // are asked instead, also for what it was asked before. It is long enough that a host that restarts does not cause extra replicas.
 const RecheckerGone = 10 * time.Minute
 
-// startRechecker says how to get a server that executes shards.
-const startRechecker = "start a server that can: ostraka server --queues recheck, with a Docker daemon or --recheck-sandbox linux"
+// StartRechecker says how to get a server that executes shards.
+const StartRechecker = "start a server that can: ostraka server --queues recheck, with a Docker daemon or --recheck-sandbox linux"

@@ -1,6 +1,3 @@
-// Package functions is the domain of Ostraka: projects, functions, jobs, shards and what happens to them. Each step of a shard's
-// way (submit, split, lease, record, verify, accept, aggregate, merge, finish, follow up, expire) is one file and one transaction
-// that also enqueues the next step.
 package functions
 
 import (
@@ -8,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 	"github.com/ostraka/ostraka/wasm"
@@ -81,18 +77,6 @@ type Key struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 	UsedAt    *time.Time `json:"used_at,omitempty" doc:"When it was used last, to some minutes. Left out: never."`
-}
-
-// EnrolmentToken lets agents join a project.
-type EnrolmentToken struct {
-	ID        uuid.UUID  `json:"id"`
-	Name      string     `json:"name"`
-	Owner     string     `json:"owner,omitempty" doc:"Whose machines join with it. Left out: all that do are taken for one owner's."`
-	CreatedAt time.Time  `json:"created_at"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	MaxUses   *int64     `json:"max_uses,omitempty" doc:"How many agents may join with it. Tokens that an earlier version made have no limit."`
-	Uses      int64      `json:"uses" doc:"How many agents have joined with it. One that enrols again does not count again."`
 }
 
 // FunctionVersion is one immutable version of a function.
@@ -179,15 +163,6 @@ type ListPage struct {
 // MaxListLimit is the largest page of a list.
 const MaxListLimit = 500
 
-// Rule makes follow-up jobs.
-type Rule struct {
-	Spec      planner.Rule `json:"spec"`
-	ID        uuid.UUID    `json:"id"`
-	Revision  int64        `json:"revision"`
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
-}
-
 // LeasedShard is one shard of a lease with its input.
 type LeasedShard struct {
 	Number int64  `json:"shard"`
@@ -253,50 +228,4 @@ type File struct {
 	Path   string `json:"path"`
 	Size   int64  `json:"size"`
 	Digest string `json:"digest"`
-}
-
-// Submission is one signed post of results.
-type Submission struct {
-	Results   []Result
-	Signature []byte // Ed25519 over statement.Results
-}
-
-// Recorded says what became of a submission.
-type Recorded struct {
-	Recorded  int  `json:"recorded" doc:"Results that were new."`
-	Duplicate int  `json:"duplicate" doc:"Results that had been recorded before: sending again is harmless."`
-	Done      bool `json:"done" doc:"Every shard of the lease is reported; the lease is closed."`
-}
-
-// JobFilter narrows a list of jobs. Zero fields match everything.
-type JobFilter struct {
-	State    JobState
-	Function string
-	Root     uuid.UUID
-}
-
-// QueueStat is the depth and age of one River queue.
-type QueueStat struct {
-	Queue     string
-	Kind      string
-	State     string // available, running, retryable, scheduled, pending, discarded
-	Count     int64
-	OldestAge time.Duration // of the oldest one that is available; zero where there is none
-}
-
-// Stats are figures about the whole installation.
-type Stats struct {
-	Queues     []QueueStat
-	Agents     map[string]int64 // by state
-	AgentsSeen int64            // active agents that were heard of in the last minute
-	OpenJobs   int64
-	Sandboxes  SandboxStats
-	Quotas     map[QuotaName]float64 // the largest share of each limit that a project uses
-}
-
-// SandboxStats count sandboxes and switches.
-type SandboxStats struct {
-	Running    int64 // sandboxes that a heartbeat has named in the last minute
-	Switches   int64 // that are on
-	Everything int64 // of these, those that hold everything everywhere
 }

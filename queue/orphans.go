@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/insight"
 )
 
 const (
@@ -115,7 +116,7 @@ func (q *Queue) adoptOrphans(ctx context.Context, server string, working *execut
 
 // hasten makes steps due that a server with a clock far ahead has put off. Postgres' clock is the only one by which steps run.
 func (q *Queue) hasten(ctx context.Context) {
-	tag, err := q.pool.Exec(ctx, hastenSQL, firstPause, longestPause, 2*functions.LongestSnooze, functions.EraseArgs{}.Kind(), 2*functions.EraseOnceMore)
+	tag, err := q.pool.Exec(ctx, hastenSQL, firstPause, longestPause, 2*functions.LongestSnooze, functions.EraseArgs{}.Kind(), 2*insight.EraseOnceMore)
 	if err != nil {
 		if ctx.Err() == nil {
 			q.log.Warn("looking for steps that were put off for too long failed", "error", err)

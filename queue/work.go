@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/migrations"
 )
 
@@ -225,7 +226,7 @@ func periodic() []*river.PeriodicJob {
 	}
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
-		every(sealEvery, functions.SealArgs{}), every(functions.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
+		every(sealEvery, functions.SealArgs{}), every(dispatch.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
 	}
 }
 

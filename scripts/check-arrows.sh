@@ -13,7 +13,10 @@ readonly golden=scripts/arrows.golden
 readonly golangci_lint=$PWD/.cache/bin/golangci-lint
 
 folders=(agent api api/apitest audit bench blob blob/blobtest client cmd devdb e2e examples functions
-    functions/partition functions/planner functions/store functions/turns functions/verify guardian migrations queue
+    functions/base functions/flag functions/owner functions/tenant functions/registry functions/fleet functions/jobs functions/result
+    functions/aggregation functions/trust functions/dispatch functions/heuristics functions/review functions/submit functions/auditlog
+    functions/insight functions/engine
+    functions/partition functions/planner functions/store functions/turns functions/verify functions/waiting guardian migrations queue
     runtime runtime/canonical runtime/inputfile testenv wasm web)
 # Packages of others whose use is fenced in, and some of the standard library for the pure folders.
 others=(

@@ -3,8 +3,8 @@
 # here by chance fails sooner or later on somebody's machine.
 #
 #   scripts/soak-tests.sh ROUNDS PACKAGE...
-#   TESTFLAGS='-run Name' scripts/soak-tests.sh 50 ./functions
-#   SEED=1234 scripts/soak-tests.sh 1 ./functions    the order of a round that failed
+#   TESTFLAGS='-run Name' scripts/soak-tests.sh 50 ./functions/engine
+#   SEED=1234 scripts/soak-tests.sh 1 ./functions/engine    the order of a round that failed
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

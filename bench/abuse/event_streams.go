@@ -11,7 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/bench/rig"
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 )
 
 // streamClients are the addresses from which one tenant opens its streams: each may ask only so often.
@@ -31,7 +31,7 @@ func eventStreams(ctx context.Context, s *scene) ([]figure, error) {
 	if _, err := s.own(ctx, 10, usual()); err != nil { // what was submitted is worked off then
 		return nil, err
 	}
-	streams := s.size(functions.DefaultStreams+200, 3*functions.DefaultStreams)
+	streams := s.size(tenant.DefaultStreams+200, 3*tenant.DefaultStreams)
 	watching, cancel := context.WithCancel(ctx)
 	var open, refused, unclear, broken atomic.Int64
 	var all sync.WaitGroup
@@ -88,8 +88,8 @@ func eventStreams(ctx context.Context, s *scene) ([]figure, error) {
 	switch {
 	case err != nil:
 		return figures, err
-	case open.Load() > functions.DefaultStreams:
-		return figures, harm("one tenant has %d streams open, and may have %d", open.Load(), functions.DefaultStreams)
+	case open.Load() > tenant.DefaultStreams:
+		return figures, harm("one tenant has %d streams open, and may have %d", open.Load(), tenant.DefaultStreams)
 	case refused.Load() == 0 || unclear.Load() > 0:
 		return figures, harm("of %d streams %d were refused as too many, and %d without saying so", streams, refused.Load(), unclear.Load())
 	case strings.Contains(s.server.Said(), "panic"):

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/agent"
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -105,7 +105,7 @@ func (s stay) simulate() outcome {
 		w := fleet[0]
 		if n := w.held; n > 0 { // it brings them back
 			w.credit, w.held, w.done = verify.CreditAfter(w.credit, n, 0, verify.FirstLoan), 0, w.done+n
-			w.size.Done(int(n), time.Duration(n)*w.each, functions.DefaultLeaseTTL)
+			w.size.Done(int(n), time.Duration(n)*w.each, engine.DefaultLeaseTTL)
 			o.took = max(o.took, w.free)
 		}
 		loan := verify.Loan{First: verify.FirstLoan, Agents: 1, Credit: w.credit}

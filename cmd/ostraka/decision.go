@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/pflag"
+import (
+	"github.com/spf13/pflag"
+)
 
 const (
 	// maxReasonBytes is the longest reason of a decision, in bytes, as the server has it.

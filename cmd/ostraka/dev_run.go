@@ -18,6 +18,8 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/devdb"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 const (
@@ -187,7 +189,7 @@ func (d *dev) ensureKeys(ctx context.Context) error {
 	return nil
 }
 
-func (d *dev) ensureOperator(ctx context.Context, service *functions.Service) (functions.Principal, error) {
+func (d *dev) ensureOperator(ctx context.Context, service *engine.Service) (functions.Principal, error) {
 	if p, err := service.Authenticate(ctx, d.info.OperatorKey); err == nil && p.Role == functions.RoleOperator {
 		return p, nil
 	}
@@ -200,7 +202,7 @@ func (d *dev) ensureOperator(ctx context.Context, service *functions.Service) (f
 }
 
 // makeProject makes the project, or new keys of one that an earlier run made and did not get to write down.
-func (d *dev) makeProject(ctx context.Context, service *functions.Service, operator functions.Principal) error {
+func (d *dev) makeProject(ctx context.Context, service *engine.Service, operator functions.Principal) error {
 	project, ownerKey, err := d.findOrCreate(ctx, service, operator)
 	if err != nil {
 		return err
@@ -245,7 +247,7 @@ func (d *dev) ensureAgentTokens(ctx context.Context) error {
 	return nil
 }
 
-func (d *dev) findOrCreate(ctx context.Context, service *functions.Service, operator functions.Principal) (id uuid.UUID, ownerKey string, err error) {
+func (d *dev) findOrCreate(ctx context.Context, service *engine.Service, operator functions.Principal) (id uuid.UUID, ownerKey string, err error) {
 	for after := ""; ; {
 		projects, err := service.ListProjects(ctx, functions.ListPage{After: after, Limit: functions.MaxListLimit})
 		if err != nil {
@@ -335,6 +337,6 @@ func ignoreClosed(err error) error {
 }
 
 // devToken is as good as without an end: it stays on this machine, in a folder that may lie there for years.
-func devToken(name, owner string) functions.NewEnrolmentToken {
-	return functions.NewEnrolmentToken{Name: name, Owner: owner, ExpiresAt: new(time.Now().AddDate(100, 0, 0)), MaxUses: functions.MaxTokenUses}
+func devToken(name, owner string) fleet.NewEnrolmentToken {
+	return fleet.NewEnrolmentToken{Name: name, Owner: owner, ExpiresAt: new(time.Now().AddDate(100, 0, 0)), MaxUses: functions.MaxTokenUses}
 }

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 func newFunction(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("function", "Python functions and their versions",

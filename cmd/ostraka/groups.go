@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 // addCommands puts the commands under the headings of the help.
 func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -82,12 +82,12 @@ func readRecords(t *terminal, path string) ([]byte, error) {
 	if path != "-" {
 		return readArgument("the records", path)
 	}
-	b, err := io.ReadAll(io.LimitReader(t.in, functions.MaxTrialBytes+1))
+	b, err := io.ReadAll(io.LimitReader(t.in, registry.MaxTrialBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the records: %w", err)
 	}
-	if len(b) > functions.MaxTrialBytes {
-		return nil, usageError("standard input has more than %d bytes of records: put them into a file", functions.MaxTrialBytes)
+	if len(b) > registry.MaxTrialBytes {
+		return nil, usageError("standard input has more than %d bytes of records: put them into a file", registry.MaxTrialBytes)
 	}
 	return b, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 )
@@ -40,7 +41,7 @@ func newOperatorKeyCreate(o *operatorKeyOptions) *cobra.Command {
 With the key, "ostraka project create" makes the first project.`,
 		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.with(cmd.Context(), func(ctx context.Context, service *functions.Service) error { return o.create(ctx, service, args[0]) })
+			return o.with(cmd.Context(), func(ctx context.Context, service *engine.Service) error { return o.create(ctx, service, args[0]) })
 		},
 	}
 	o.register(cmd.Flags())
@@ -48,7 +49,7 @@ With the key, "ostraka project create" makes the first project.`,
 	return cmd
 }
 
-func (o *operatorKeyOptions) create(ctx context.Context, service *functions.Service, name string) error {
+func (o *operatorKeyOptions) create(ctx context.Context, service *engine.Service, name string) error {
 	expires, err := o.expiry.at()
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func newOperatorKeyList(o *operatorKeyOptions) *cobra.Command {
 	return cmd
 }
 
-func (o *operatorKeyOptions) list(ctx context.Context, service *functions.Service) error {
+func (o *operatorKeyOptions) list(ctx context.Context, service *engine.Service) error {
 	var keys []functions.Key
 	var raw []json.RawMessage
 	for page := (functions.ListPage{Limit: pageSize}); ; page.After = keys[len(keys)-1].ID.String() {
@@ -103,12 +104,12 @@ sessions in browsers that were opened with it end. The last one may be revoked, 
 			if err != nil {
 				return err
 			}
-			return o.with(cmd.Context(), func(ctx context.Context, service *functions.Service) error { return o.revoke(ctx, service, id) })
+			return o.with(cmd.Context(), func(ctx context.Context, service *engine.Service) error { return o.revoke(ctx, service, id) })
 		},
 	}
 }
 
-func (o *operatorKeyOptions) revoke(ctx context.Context, service *functions.Service, id uuid.UUID) error {
+func (o *operatorKeyOptions) revoke(ctx context.Context, service *engine.Service, id uuid.UUID) error {
 	err := service.RevokeOperatorKey(ctx, id)
 	if e, ok := errors.AsType[*functions.Error](err); ok && e.Kind == functions.KindNotFound {
 		return &exitError{code: exitNotFound, err: fmt.Errorf("there is no operator's key %s", id), hint: "ostraka operator-key list shows them"}
@@ -121,7 +122,7 @@ func (o *operatorKeyOptions) revoke(ctx context.Context, service *functions.Serv
 }
 
 // with connects to the database for what one of the commands does there.
-func (o *operatorKeyOptions) with(ctx context.Context, do func(context.Context, *functions.Service) error) error {
+func (o *operatorKeyOptions) with(ctx context.Context, do func(context.Context, *engine.Service) error) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (o *operatorKeyOptions) with(ctx context.Context, do func(context.Context, 
 	if err := upToDate(ctx, s); err != nil {
 		return err
 	}
-	return do(ctx, functions.New(functions.Options{Store: s, Log: slog.New(slog.DiscardHandler)}))
+	return do(ctx, engine.New(engine.Options{Store: s, Log: slog.New(slog.DiscardHandler)}))
 }
 
 // upToDate refuses a database that this program cannot work on yet.

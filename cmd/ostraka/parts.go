@@ -15,6 +15,8 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/queue"
@@ -30,7 +32,7 @@ const databaseWait = time.Minute
 
 // parts are what a server process is made of, wired together.
 type parts struct {
-	service *functions.Service
+	service *engine.Service
 	handler http.Handler
 	ops     http.Handler // of a listener of its own; nil: there is none
 	// closes undo what was opened, the last first.
@@ -78,8 +80,8 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	if err != nil {
 		return nil, err
 	}
-	notices := functions.NewNotices()
-	p.service = functions.New(functions.Options{
+	notices := base.NewNotices()
+	p.service = engine.New(engine.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
 		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(),

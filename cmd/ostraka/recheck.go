@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/pflag"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/python"
@@ -71,8 +71,8 @@ func (c *recheckConfig) complete(t *terminal) error {
 		return usageError("--recheck-warm is %d: 0 to %d containers can wait", c.Warm, docker.MaxWarm)
 	case c.Concurrent < 1 || c.Concurrent > docker.MaxConcurrent:
 		return usageError("--recheck-concurrent is %d: 1 to %d are possible", c.Concurrent, docker.MaxConcurrent)
-	case c.Seconds < 0 || c.Seconds > functions.MaxRecheckSeconds:
-		return usageError("--recheck-seconds is %d: 1 to %d seconds a day, or 0", c.Seconds, functions.MaxRecheckSeconds)
+	case c.Seconds < 0 || c.Seconds > tenant.MaxRecheckSeconds:
+		return usageError("--recheck-seconds is %d: 1 to %d seconds a day, or 0", c.Seconds, tenant.MaxRecheckSeconds)
 	case c.RequireGVisor && c.Sandbox != recheckDocker:
 		return usageError("--recheck-gvisor needs --recheck-sandbox docker")
 	}

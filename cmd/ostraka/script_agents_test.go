@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -44,7 +45,7 @@ func newScriptProject(ctx context.Context, d *dev, name string) (*scriptProject,
 
 // token makes an enrolment token of the project, for the machines of an owner where there is one.
 func (p *scriptProject) token(ctx context.Context, name, owner string) (string, error) {
-	_, token, _, err := p.dev.server.service.CreateEnrolmentToken(ctx, p.by, p.id, functions.NewEnrolmentToken{Name: name, Owner: owner}, functions.Idempotency{})
+	_, token, _, err := p.dev.server.service.CreateEnrolmentToken(ctx, p.by, p.id, fleet.NewEnrolmentToken{Name: name, Owner: owner}, functions.Idempotency{})
 	if err != nil {
 		return "", fmt.Errorf("making a token of the project: %w", err)
 	}
@@ -55,7 +56,7 @@ func (p *scriptProject) token(ctx context.Context, name, owner string) (string, 
 func (p *scriptProject) active(ctx context.Context) (n int, err error) {
 	agents, err := p.dev.server.service.ListProjectAgents(ctx, p.id, functions.ListPage{Limit: functions.MaxListLimit})
 	for _, a := range agents {
-		if a.State == functions.AgentActive && a.LastSeenAt != nil {
+		if a.State == fleet.AgentActive && a.LastSeenAt != nil {
 			n++
 		}
 	}

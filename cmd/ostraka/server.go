@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
 
@@ -48,7 +49,7 @@ func (c serverConfig) worksQueues() bool { return c.Queues == nil || len(c.Queue
 
 // server is a running server process: its HTTP side and its queue.
 type server struct {
-	service *functions.Service
+	service *engine.Service
 	config  serverConfig
 	http    *http.Server
 	parts   *parts

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
@@ -113,7 +114,7 @@ func (o *serverOptions) complete() (err error) {
 	for name, value := range o.quotas {
 		c.Quotas[functions.QuotaName(name)] = value
 	}
-	if err := functions.CheckQuotas(c.Quotas); err != nil {
+	if err := tenant.CheckQuotas(c.Quotas); err != nil {
 		return usageError("--quota: %w", err)
 	}
 	if c.OIDC, err = o.oidc.complete(o.terminal); err != nil {

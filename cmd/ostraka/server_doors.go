@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
@@ -170,7 +171,7 @@ func (c serverConfig) quotas() map[functions.QuotaName]int64 {
 // limits are what one client may ask of this server.
 func (c serverConfig) limits() api.Limits {
 	l := c.Doors.limits
-	l.Polls, l.Streams = functions.DefaultPolls, functions.DefaultStreams
+	l.Polls, l.Streams = tenant.DefaultPolls, tenant.DefaultStreams
 	for name, to := range map[functions.QuotaName]*int64{functions.QuotaPolls: &l.Polls, functions.QuotaStreams: &l.Streams} {
 		if value, set := c.Quotas[name]; set {
 			*to = value

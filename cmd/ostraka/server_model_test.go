@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/heuristics"
 )
 
 // parsedModel is what the flags say.
@@ -60,8 +61,8 @@ func TestTheExternalModelIsOffByDefault(t *testing.T) {
 	use, err = parsedModel(t, "--model-url=http://127.0.0.1:1/v1", "--model-name=small", "--model-key-file="+key).open()
 	require.NoError(t, err)
 	require.NotNil(t, use.Client)
-	require.Equal(t, int64(functions.DefaultModelCalls), use.Calls)
-	require.Equal(t, int64(functions.DefaultModelTokens), use.Tokens)
+	require.Equal(t, int64(heuristics.DefaultModelCalls), use.Calls)
+	require.Equal(t, int64(heuristics.DefaultModelTokens), use.Tokens)
 	_, err = parsedModel(t, "--model-url=http://127.0.0.1:1/v1", "--model-name=small", "--model-key-file="+key+"-none").open()
 	require.ErrorContains(t, err, "reading the key of the external model")
 }

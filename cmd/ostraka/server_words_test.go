@@ -5,16 +5,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
 func TestModuleRunsSpeaksAsTheServerDoes(t *testing.T) {
-	require.Equal(t, functions.MaxModuleRuns, keptModuleRuns)
-	require.Equal(t, functions.RunOK, runEndedWell)
+	require.Equal(t, registry.MaxModuleRuns, keptModuleRuns)
+	require.Equal(t, registry.RunOK, runEndedWell)
 }
 
 func TestFlagKindsAreThoseOfTheServer(t *testing.T) {
-	require.Equal(t, functions.FlagKinds(), flagKinds())
+	require.Equal(t, flag.FlagKinds(), flagKinds())
 	require.Equal(t, verify.ProbationAudits, probationAudits)
 }

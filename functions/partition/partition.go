@@ -5,7 +5,9 @@
 // make a page.
 package partition
 
-import "github.com/ostraka/ostraka/runtime/canonical"
+import (
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
 
 // PageSize is the number of consecutive shards in a page, the unit of
 // progress, of partial aggregation and of the portal's mosaic. At 1,024 a job

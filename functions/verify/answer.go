@@ -1,6 +1,8 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // ExactRisk is what an exact answer is wrong with, at most: the least
 // Policy.AnswerError.

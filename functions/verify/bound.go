@@ -1,6 +1,8 @@
 package verify
 
-import "math"
+import (
+	"math"
+)
 
 // Bound is what a policy with a target error comes to. It is kept as follows.
 //

@@ -1,6 +1,8 @@
 package verify
 
-import "time"
+import (
+	"time"
+)
 
 // HalfLife is how long it takes for half of what is known about an agent to fade.
 // A machine changes hands, its memory ages, its owner changes his mind: who was

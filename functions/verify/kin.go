@@ -1,6 +1,8 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // CatchKin is how many agents of one owner are caught before the owner is: one of
 // its machines may be broken, and its others make again what that one spoiled.

@@ -1,6 +1,8 @@
 package verify
 
-import "math"
+import (
+	"math"
+)
 
 // Owner is what is known of one owner's results in a job when a window of it is
 // closed. The bound is kept against any single owner, whatever share of the job

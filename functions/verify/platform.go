@@ -1,6 +1,8 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+)
 
 // Honest machines of different platforms may disagree: another C library rounds
 // otherwise, another interpreter orders sets otherwise. That is told from lying

@@ -1,6 +1,8 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // MaxQuorum is the largest quorum, in agents. With 10 % of hostile agents that
 // agree on the same wrong answer, five already bring a wrong accept below one

@@ -1,6 +1,8 @@
 package verify
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // CatchFailures is the number of out-voted answers at which an agent may be
 // caught. One is forgiven: two liars who agree can out-vote an honest agent

@@ -1,6 +1,8 @@
 package verify
 
-import "math"
+import (
+	"math"
+)
 
 // A function that is not deterministic makes liars of honest machines. The
 // server finds it by executing a shard again, but an answer of few values comes

@@ -1,6 +1,8 @@
 package verify
 
-import "slices"
+import (
+	"slices"
+)
 
 // weigh decides with a target error: a single answer is accepted provisionally;
 // answers that differ, and exceptions, are settled by the server where it can,

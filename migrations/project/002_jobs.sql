@@ -108,7 +108,7 @@ create table attempts (
     status        text not null check (status in ('ok', 'error', 'timeout', 'memory', 'output_limit', 'killed', 'denied')),
     output        bytea,                    -- canonical JSON bytes up to the inline limit; null: an object, or not ok
     output_digest bytea check (octet_length(output_digest) = 32),
-    outcome       bytea not null check (octet_length(outcome) = 32), -- what votes: see functions/record.go
+    outcome       bytea not null check (octet_length(outcome) = 32), -- what votes: see functions/dispatch/record.go
     output_bytes  bigint not null default 0,
     cpu_us        bigint not null default 0,
     wall_us       bigint not null default 0,

@@ -19,7 +19,7 @@ alter table trust
     add column excused_audits  bigint not null default 0;
 create index trust_fading on trust (faded_at);
 
--- Who gave the same answer to a shard that was proven wrong: two owners, or agents that have none (see functions/hands.go), in the order
+-- Who gave the same answer to a shard that was proven wrong: two owners, or agents that have none (see functions/trust/hands.go), in the order
 -- of their names.
 create table wrong_alike (
     one    text not null,

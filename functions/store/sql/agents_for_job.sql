@@ -1,6 +1,6 @@
 -- The levels of isolation in their order: runtime/bundle has the same list. The strictest of what the function, the project and the
 -- agent's owner ask for decides. $3 are the agents that are lent nothing, $4 those that refuse the job's function, $5 the
--- agents and owners that are excluded from it, and $6 the owners that are caught, named as in functions/hands.go.
+-- agents and owners that are excluded from it, and $6 the owners that are caught, named as in functions/trust/hands.go.
 with levels as (
     select array['process', 'landlock', 'linux-nocgroup', 'linux', 'container', 'gvisor'] as names
 ),

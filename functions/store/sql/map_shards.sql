@@ -1,4 +1,4 @@
--- One row a page, its shards in their order. The codes are those of functions/map.go. Shards are made in their order, so that those which are
+-- One row a page, its shards in their order. The codes are those of functions/jobs/map.go. Shards are made in their order, so that those which are
 -- missing are the last.
 select number / $4::bigint as page, array_agg(case state
         when 'open' then case when reasons is not null then 2 when lent > 0 then 1 else 0 end

@@ -1,4 +1,4 @@
--- Forgets with whom a pardoned agent was wrong alike, or others of its owner (see functions/hands.go). Rows are locked in the order in which
+-- Forgets with whom a pardoned agent was wrong alike, or others of its owner (see functions/trust/hands.go). Rows are locked in the order in which
 -- they are written.
 with hands as (
     select distinct case when owner <> '' then 'owner ' || owner else 'agent ' || agent_id end as hand from lease_cursors where agent_id = $1

@@ -1,5 +1,5 @@
 -- Shards that wait for a further attempt though nobody is left who may take them: each of these agents ($2) has tried them, or another one of
--- its hand ($3, as functions/hands.go names it) has and was not taken back. The first that wait are looked at: where a job does not go on,
+-- its hand ($3, as functions/trust/hands.go names it) has and was not taken back. The first that wait are looked at: where a job does not go on,
 -- there are no others.
 select s.number from (
     select number from shards where job_id = $1 and state = 'open' and wanted > 0 and lent = 0 order by number limit 1000

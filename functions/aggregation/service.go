@@ -1,0 +1,23 @@
+// Package aggregation is the room where results become an answer: settled pages are folded, folds are merged in a tree, and taken back
+// where a result does not stand any more.
+//
+// It alone writes aggregations and partials. It never decides whether a result is right.
+package aggregation
+
+import (
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/registry"
+)
+
+// Service is the room.
+type Service struct {
+	env      *base.Env
+	registry *registry.Service
+	jobs     *jobs.Service
+}
+
+// New makes the room.
+func New(env *base.Env, modules *registry.Service, all *jobs.Service) *Service {
+	return &Service{env: env, registry: modules, jobs: all}
+}

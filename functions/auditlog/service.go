@@ -1,0 +1,22 @@
+// Package auditlog is the room of what can be proven afterwards: it seals the audit records of projects and of the server into signed
+// trees, reads them with their proofs, and writes the receipt of a finished job.
+//
+// It alone writes checkpoints, the nodes of the trees and receipts. Records themselves are written by base.Audit, in the transaction of
+// what they record.
+package auditlog
+
+import (
+	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/functions/base"
+)
+
+// Service is the room.
+type Service struct {
+	env    *base.Env
+	logKey audit.Key
+}
+
+// New makes the room. logKey signs the heads of the logs, all servers the same; the zero value: one that the database keeps.
+func New(env *base.Env, logKey audit.Key) *Service {
+	return &Service{env: env, logKey: logKey}
+}

@@ -1,0 +1,61 @@
+// Package functions holds the words of the domain: the types that clients, steps and rooms share, the errors that say what to do next, the
+// arguments of the steps, and what the domain asks of a queue, an object store and a server that executes shards. It holds no step and
+// reads no database: that is what the rooms below it are for.
+//
+// # The way of a job
+//
+// Each arrow is one step: a method of one room, one transaction (or several that each can be repeated), which enqueues the next as the last
+// thing that it does. A step that is cut off anywhere is run again and does nothing twice.
+//
+//	submit → split → lease → (an agent executes) → record → verify ─┬→ accept → aggregate → merge → finish → follow up
+//	                   ▲                                             ├→ replicate ──┐
+//	                   └─────────────────────────────────────────────┼→ recheck → verify
+//	                                                                 └→ review (a person) → verify
+//
+// # The rooms, from the bottom to the top
+//
+// A room is a package with a Service of its own that holds only what it uses. It knows the rooms below it that it needs, and no others;
+// depguard holds that, and scripts/check-arrows.sh proves that depguard does. Each says in its service.go what may be written there.
+//
+//	base         transactions, enqueueing, events and audit records, waiting, cursors
+//	flag         marks for people
+//	owner        who is behind an agent, and what is known about all agents of an owner
+//	tenant       projects, keys, sessions, limits
+//	registry     functions, modules, named files, objects
+//	fleet        agents, heartbeats, sandboxes, switches, servers that execute shards
+//	jobs         states and counts of jobs, pages and shards; split, cancel, finish
+//	result       what an agent or a server reports, checked as far as it goes by itself
+//	aggregation  folds, merges, answers, previews
+//	trust        verdicts, spot checks, evidence, taint, incidents
+//	dispatch     leases, turns, lots, submissions, expiry
+//	heuristics   opinions of modules and models, and what follows from them
+//	review       decisions of people
+//	submit       plans, submissions, rules, follow-ups
+//	auditlog     sealed logs, proofs, receipts
+//	insight      why a job waits, health, retention, deletion
+//	engine       wires them: Service is what package api offers and package queue calls
+//
+// Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
+// verdict), planner (rules become jobs), turns (whose turn it is), waiting (who waits in this process). Package store holds the SQL, one query
+// to a file, and runs it in the role of a project or of the server.
+//
+// # The order of locks
+//
+// All steps lock rows in one order, so that no two wait for one another in a circle:
+//
+//  1. a lease (the project's row),
+//  2. shards, by number,
+//  3. the audits of owners in the job (an advisory lock for each), evidence about agents by ID, and their windows,
+//  4. pages, by number,
+//  5. the job, then flags,
+//  6. the project's rechecks, behind a gate that one transaction at a time passes,
+//  7. leases in the control schema, by ID, and River,
+//  8. the job in open_jobs, then the project in project_turns.
+//
+// No transaction is open while a module runs, an object is read or written, or a client reads.
+//
+// # Adding something
+//
+// A new operation is a method of the room whose tables it writes, and a line in the interface of package api. A new step has its arguments in
+// steps.go, its method in its room, and a line in package queue. What two rooms need belongs below both. CONTRIBUTING.md lists the files.
+package functions

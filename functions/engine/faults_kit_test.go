@@ -1,0 +1,239 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// faults cuts the server's connections to Postgres at statements that the test chooses, as the death of the process would, and holds
+// statements up, as a slow machine would.
+type faults struct {
+	mu   sync.Mutex
+	left int // statements until the cut; 0: none
+	cut  bool
+	hold string // the text of the query to hold up; empty: none
+	held chan struct{}
+	free chan struct{}
+	seen map[string]int // how often each query was run
+}
+
+// count is how often a query was run so far.
+func (f *faults) count(q store.Query) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen[q.SQL]
+}
+
+func (f *faults) see(sql string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen == nil {
+		f.seen = map[string]int{}
+	}
+	f.seen[sql]++
+}
+
+// holdUp has the next run of a query wait. held is closed when it does; release lets it go on.
+func (w *world) holdUp(q store.Query) (held <-chan struct{}, release func()) {
+	f := w.faults
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hold, f.held, f.free = q.SQL, make(chan struct{}), make(chan struct{})
+	free := f.free
+	release = sync.OnceFunc(func() { close(free) })
+	w.t.Cleanup(release) // should the test fail before
+	return f.held, release
+}
+
+func (f *faults) wait(sql string) {
+	f.mu.Lock()
+	if f.hold == "" || f.hold != sql {
+		f.mu.Unlock()
+		return
+	}
+	f.hold = ""
+	close(f.held)
+	free := f.free
+	f.mu.Unlock()
+	<-free
+}
+
+// arm has the n-th statement from now on cut off, counted from 1.
+func (f *faults) arm(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left, f.cut = n, false
+}
+
+// disarm says whether a statement was cut off since arm.
+func (f *faults) disarm() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left = 0
+	return f.cut
+}
+
+func (f *faults) statement(conn *pgx.Conn) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left == 0 {
+		return
+	}
+	if f.left--; f.left == 0 {
+		f.cut = true
+		_ = conn.PgConn().Conn().Close()
+	}
+}
+
+func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	f.see(q.SQL)
+	f.wait(q.SQL)
+	f.statement(conn)
+	return ctx
+}
+
+func (f *faults) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (f *faults) TraceCopyFromStart(ctx context.Context, conn *pgx.Conn, _ pgx.TraceCopyFromStartData) context.Context {
+	f.statement(conn)
+	return ctx
+}
+
+func (f *faults) TraceCopyFromEnd(context.Context, *pgx.Conn, pgx.TraceCopyFromEndData) {}
+
+// TraceAcquireStart and TraceAcquireEnd are there because the pool asks for them.
+func (f *faults) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {
+	return ctx
+}
+
+func (f *faults) TraceAcquireEnd(context.Context, *pgxpool.Pool, pgxpool.TraceAcquireEndData) {}
+
+// waiting is a step in River's table.
+type waiting struct {
+	ID   int64
+	Kind string
+	Args json.RawMessage
+}
+
+// steps lists the steps that wait, oldest first.
+func (w *world) steps() []waiting {
+	w.t.Helper()
+	rows, err := w.store.Pool.Query(w.t.Context(), "select id, kind, args from river.river_job where state = 'available' order by id")
+	require.NoError(w.t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[waiting])
+	require.NoError(w.t, err)
+	return list
+}
+
+func (w *world) done(s waiting) {
+	_, err := w.store.Pool.Exec(w.t.Context(), "update river.river_job set state = 'completed', finalized_at = now() where id = $1", s.ID)
+	require.NoError(w.t, err)
+}
+
+// drain runs the steps that wait, and those that follow from them, each by run.
+func (w *world) drain(run func(s waiting)) {
+	w.t.Helper()
+	for {
+		list := w.steps()
+		if len(list) == 0 {
+			return
+		}
+		for _, s := range list {
+			run(s)
+			w.done(s)
+		}
+	}
+}
+
+// once runs a step, which must succeed.
+func (w *world) once(s waiting) {
+	w.t.Helper()
+	require.NoError(w.t, w.step(s), "%s %s", s.Kind, s.Args)
+}
+
+// settleAll runs all that waits.
+func (w *world) settleAll() { w.t.Helper(); w.drain(w.once) }
+
+// step runs a step as the queue's worker does, until it no longer leaves a turn to others.
+func (w *world) step(s waiting) error {
+	for {
+		err := w.turn(s)
+		var later *functions.Snooze
+		if !errors.As(err, &later) || later.For > 0 && s.Kind != (functions.SplitArgs{}).Kind() { // Postgres may not know yet that a split was cut off
+			return err
+		}
+	}
+}
+
+// turn runs a step once.
+func (w *world) turn(s waiting) error {
+	ctx := w.t.Context()
+	switch s.Kind {
+	case functions.SplitArgs{}.Kind():
+		return run(ctx, s, w.Split)
+	case functions.VerifyArgs{}.Kind():
+		return run(ctx, s, w.Verify)
+	case functions.CompareArgs{}.Kind():
+		return run(ctx, s, w.Compare)
+	case functions.ScoreCodeArgs{}.Kind():
+		return run(ctx, s, w.ScoreCode)
+	case functions.ScoreResultsArgs{}.Kind():
+		return run(ctx, s, w.ScoreResults)
+	case functions.AggregateArgs{}.Kind():
+		return run(ctx, s, w.Aggregate)
+	case functions.MergeArgs{}.Kind():
+		return run(ctx, s, w.Merge)
+	case functions.PreviewArgs{}.Kind():
+		return run(ctx, s, w.Preview)
+	case functions.RefoldArgs{}.Kind():
+		return run(ctx, s, w.Refold)
+	case functions.FinishArgs{}.Kind():
+		return run(ctx, s, w.Finish)
+	case functions.ClaimsArgs{}.Kind():
+		return run(ctx, s, w.WeighClaims)
+	case functions.FollowUpArgs{}.Kind():
+		return run(ctx, s, w.FollowUp)
+	case functions.CancelArgs{}.Kind():
+		return run(ctx, s, w.Cancel)
+	case functions.ReceiptArgs{}.Kind():
+		return run(ctx, s, w.Receipt)
+	case functions.EraseArgs{}.Kind():
+		return run(ctx, s, w.Erase)
+	case functions.RevokeArgs{}.Kind():
+		return run(ctx, s, w.Revoke)
+	case functions.RecheckArgs{}.Kind():
+		return run(ctx, s, w.Recheck)
+	case functions.CloseWindowArgs{}.Kind():
+		return run(ctx, s, w.CloseWindow)
+	case functions.TailArgs{}.Kind():
+		return run(ctx, s, w.Tail)
+	case functions.FinaliseArgs{}.Kind():
+		return run(ctx, s, w.Finalise)
+	case functions.ComparePlatformsArgs{}.Kind():
+		return run(ctx, s, w.ComparePlatforms)
+	case functions.ExcuseUnsteadyArgs{}.Kind():
+		return run(ctx, s, w.ExcuseUnsteady)
+	case functions.TaintArgs{}.Kind():
+		return run(ctx, s, w.Taint)
+	default:
+		return fmt.Errorf("there is no step %q", s.Kind)
+	}
+}
+
+func run[A any](ctx context.Context, s waiting, step func(context.Context, A) error) error {
+	var args A
+	if err := json.Unmarshal(s.Args, &args); err != nil {
+		return err
+	}
+	return step(ctx, args)
+}

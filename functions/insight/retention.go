@@ -1,0 +1,57 @@
+package insight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant"
+)
+
+// endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
+const endedLeaseTTL = 24 * time.Hour
+
+// How long an agent is remembered that nobody approves: it may ask again.
+const (
+	pendingTTL = 7 * 24 * time.Hour // since it asked
+	silentTTL  = time.Hour          // the same, where it was never heard of again
+)
+
+// Retain drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
+func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
+	err := s.env.Control(ctx, func(tx pgx.Tx) error {
+		for _, forget := range []struct {
+			query store.Query
+			after time.Duration
+		}{
+			{store.ForgetIdempotency, base.IdempotencyTTL},
+			{store.ForgetLeases, endedLeaseTTL},
+			{store.ForgetPending, pendingTTL},
+			{store.ForgetSilentPending, silentTTL},
+			{store.ForgetInstances, fleet.InstanceTTL},
+			{store.CoarsenSamples, fleet.FineSamples},
+			{store.ForgetSandboxes, fleet.SandboxTTL},
+			{store.ForgetSwitches, fleet.SwitchTTL},
+			{store.ForgetSessions, tenant.SessionLife},
+			{store.ForgetSignInLinks, tenant.SignInLinkTTL},
+			{store.ForgetRecheckSpent, tenant.RecheckSpentFor},
+		} {
+			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting what is old: %w", err)
+	}
+	return errors.Join(s.registry.DropUploads(ctx), s.fleet.RollUp(ctx), s.trust.FadeTrust(ctx), s.tenant.CountKept(ctx))
+}

@@ -1,0 +1,42 @@
+// Package insight is the room that sees all others: why a job waits, how an installation is, and what is old enough to go.
+//
+// It reads everybody's tables, and deletes what retention and a deletion take away. Nothing depends on it.
+package insight
+
+import (
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/trust"
+)
+
+// Service is the room.
+type Service struct {
+	env      *base.Env
+	tenant   *tenant.Service
+	registry *registry.Service
+	fleet    *fleet.Service
+	jobs     *jobs.Service
+	trust    *trust.Service
+	submit   *submit.Service
+	model    functions.ModelUse
+}
+
+// Rooms are those that it looks into.
+type Rooms struct {
+	Tenant   *tenant.Service
+	Registry *registry.Service
+	Fleet    *fleet.Service
+	Jobs     *jobs.Service
+	Trust    *trust.Service
+	Submit   *submit.Service
+}
+
+// New makes the room.
+func New(env *base.Env, r Rooms, model functions.ModelUse) *Service {
+	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, model: model}
+}

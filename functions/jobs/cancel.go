@@ -1,0 +1,106 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
+// Cancelling twice is harmless; a job that has ended otherwise cannot be cancelled.
+func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error) {
+	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
+		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, id)
+		if err != nil || !found || state == functions.JobDeleting {
+			return base.OrNotFound(err, "job", id)
+		}
+		if state == functions.JobCancelled {
+			return nil
+		}
+		if state.Ended() {
+			return functions.ErrJobEnded.With("job %s is %s and cannot be cancelled", id, state)
+		}
+		if err := base.Audit(ctx, tx, by.Actor(), "job.cancel", id.String(), nil); err != nil {
+			return err
+		}
+		return s.endJob(ctx, tx, id, functions.JobCancelled, "cancelled by "+by.Actor(), nil, functions.CancelArgs{Project: project, Job: id})
+	})
+	if err != nil {
+		return functions.Job{}, err
+	}
+	return s.GetJob(ctx, project, id)
+}
+
+// endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction
+// does. leases are those that the transaction has ended in the project.
+func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state functions.JobState, why string, leases []uuid.UUID, next functions.Step) error {
+	if _, err := store.Exec(ctx, tx, store.EndJob, id, state, why); err != nil {
+		return err
+	}
+	if err := base.AddEvent(ctx, tx, id, base.EventEnded, map[string]any{"state": state, "error": why}); err != nil {
+		return err
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, server, store.EndLease, leases); err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, server, store.CloseJob, id); err != nil {
+		return err
+	}
+	return s.env.Queue.Enqueue(ctx, server, next)
+}
+
+// Cancel settles the open shards of a job that has ended before they were, a page at a time. Leases are ended at the start, so that
+// agents hear of it soon, and once more at the end: a lease that was being given meanwhile held the locks of its shards until then.
+func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
+	if err := s.cancelLeases(ctx, args); err != nil {
+		return err
+	}
+	page, more := int64(-1), true
+	mine := base.NewSlice()
+	for more {
+		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+			next, found, err := store.Value[int64](ctx, tx, store.CancelPage, args.Job, int64(partition.PageSize), page)
+			if found {
+				page = next
+			}
+			more = found
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("cancelling the shards of job %s: %w", args.Job, err)
+		}
+		if err := mine.Over(); err != nil && more {
+			return err
+		}
+	}
+	return s.cancelLeases(ctx, args)
+}
+
+func (s *Service) cancelLeases(ctx context.Context, args functions.CancelArgs) error {
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
+		if err != nil || len(leases) == 0 {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = store.Exec(ctx, server, store.EndLease, leases)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("ending the leases of job %s: %w", args.Job, err)
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+// Package jobs is the room of what a job is and where it stands: its states and counts by page, cutting its input into shards, looking
+// at it, cancelling and ending it.
+//
+// It alone writes jobs, pages and shards, but for the verdicts about shards, which trust writes. Lock order: a job's shards, then its pages,
+// then the job.
+package jobs
+
+import (
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/waiting"
+)
+
+// Service is the room.
+type Service struct {
+	env        *base.Env
+	jobLooks   *waiting.Looks[base.WatchedThing, functions.Job]
+	splitPages int64
+}
+
+// New makes the room. splitPages is how many pages of shards one transaction of a split makes.
+func New(env *base.Env, splitPages int64) *Service {
+	s := &Service{env: env, splitPages: splitPages}
+	s.jobLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.GetJob)
+	return s
+}

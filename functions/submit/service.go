@@ -1,0 +1,44 @@
+// Package submit is the room where jobs begin: planning what a job would cost, checking what is asked for, submitting it, and starting
+// further jobs by a project's rules when one has ended.
+//
+// It alone writes rules, and makes jobs.
+package submit
+
+import (
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/heuristics"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/trust"
+)
+
+// Service is the room.
+type Service struct {
+	env          *base.Env
+	tenant       *tenant.Service
+	registry     *registry.Service
+	fleet        *fleet.Service
+	jobs         *jobs.Service
+	trust        *trust.Service
+	heuristics   *heuristics.Service
+	followupsOff bool
+}
+
+// Rooms are those that a submission asks.
+type Rooms struct {
+	Tenant     *tenant.Service
+	Registry   *registry.Service
+	Fleet      *fleet.Service
+	Jobs       *jobs.Service
+	Trust      *trust.Service
+	Heuristics *heuristics.Service
+}
+
+// New makes the room. followupsOff switches follow-up jobs off for the whole installation.
+func New(env *base.Env, r Rooms, followupsOff bool) *Service {
+	return &Service{
+		env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, heuristics: r.Heuristics, followupsOff: followupsOff,
+	}
+}

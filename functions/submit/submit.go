@@ -1,0 +1,323 @@
+package submit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/turns"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// plannedJob is a job that was checked and can be inserted: everything it refers to is pinned.
+type plannedJob struct {
+	id         uuid.UUID
+	function   uuid.UUID
+	version    int
+	manifest   bundle.Manifest
+	partition  partition.Spec
+	shards     int64
+	policy     verify.Policy
+	validator  *functions.ValidatorRef
+	aggregator *functions.AggregatorRef
+	heuristics []functions.HeuristicRef
+	raise      float64 // how much more of its results is audited, after what was found in the code
+	held       *string // why it is not dispatched yet
+	unscored   bool    // some heuristic has not looked at the code yet
+	createdBy  string
+	rerunOf    *uuid.UUID
+	parent     *uuid.UUID
+	root       uuid.UUID
+	rule       *uuid.UUID
+	depth      int
+	key        *string
+	priority   int
+	turn       bool // the project needs a step that splits
+}
+
+// SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
+func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (job functions.Job, replayed bool, err error) {
+	plan, err := s.planJob(ctx, project, want)
+	if err != nil {
+		return functions.Job{}, false, err
+	}
+	if plan.priority, err = dispatch.CheckPriority(by, want.Priority); err != nil {
+		return functions.Job{}, false, err
+	}
+	plan.createdBy = by.Actor()
+	plan.root = plan.id
+	id := plan.id
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if err := s.insertJob(ctx, tx, project, &plan); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if id, replayed, err = base.Remember(ctx, server, project, "submit-job", idem, plan.id); err != nil {
+			return err
+		}
+		if replayed {
+			return functions.ErrReplayed
+		}
+		return s.openJob(ctx, server, project, plan)
+	})
+	if err != nil && !errors.Is(err, functions.ErrReplayed) {
+		return functions.Job{}, false, fmt.Errorf("submitting a job: %w", err)
+	}
+	if job, err = s.jobs.GetJob(ctx, project, id); err != nil {
+		return job, replayed, err
+	}
+	job.Warnings, err = s.warnings(ctx, project, job.Policy)
+	return job, replayed, err
+}
+
+// planJob checks what was asked for against the function and fills in what was left out.
+func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions.NewJob) (plannedJob, error) {
+	var function registry.FunctionRow
+	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+		if function, err = registry.GetFunction(ctx, tx, want.Function, want.Version); err != nil {
+			return err
+		}
+		if err := mustBeThere(ctx, tx, want.RerunOf); err != nil {
+			return err
+		}
+		return registry.MustBeSigned(ctx, tx, function)
+	})
+	if err != nil {
+		return plannedJob{}, err
+	}
+	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf}
+	gate, err := s.heuristics.GateVersion(ctx, project, function)
+	if err != nil {
+		return plannedJob{}, err
+	}
+	plan.held, plan.unscored, plan.raise = gate.Held, gate.Missing, gate.Raise
+	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.validator, err = s.registry.ChooseValidator(ctx, project, want.Validator, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.aggregator, err = s.registry.ChooseAggregator(ctx, project, want, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if err := s.registry.TryAggregator(ctx, project, plan.aggregator); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, want.Heuristics, function.Manifest); err != nil {
+		return plannedJob{}, err
+	}
+	if plan.partition, plan.shards, err = s.fixPartition(ctx, project, want); err != nil {
+		return plan, err
+	}
+	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards); err != nil {
+		return plan, err
+	}
+	return plan, trust.MustConfirm(plan.policy)
+}
+
+// certain chooses how a job keeps the error that its whole answer may have, with the agents and servers at hand.
+func (s *Service) certain(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64) (verify.Policy, error) {
+	if p.AnswerError == 0 {
+		return p, nil
+	}
+	hands, err := s.hands(ctx, project)
+	if err != nil {
+		return p, err
+	}
+	servers, err := fleet.ReadRecheckTrouble(ctx, s.env.Store.Pool)
+	if err != nil {
+		return p, base.Translate(err, uuid.Nil)
+	}
+	return p.ForAnswer(hands, shards, verify.Means{Recheck: servers.Servers > 0})
+}
+
+func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, error) {
+	policy := verify.Policy{
+		Quorum: want.Quorum, None: want.None, TargetError: want.TargetError, AssumeHostile: want.AssumeHostile,
+		AnswerError: want.AnswerError, Recheck: want.Recheck, MaxAttempts: want.MaxAttempts,
+	}
+	if policy == (verify.Policy{}) {
+		v := m.Verification
+		policy = verify.Policy{
+			Quorum: v.Quorum, None: v.None, TargetError: v.TargetError, AssumeHostile: v.AssumeHostile,
+			AnswerError: v.AnswerError, Recheck: v.Recheck, MaxAttempts: v.MaxAttempts,
+		}
+	}
+	if policy.Confirm = want.Confirm; policy.Confirm == "" && (policy.Audited() || policy.AnswerError != 0) { // also where the job verifies in a way of its own
+		policy.Confirm = m.Verification.Confirm
+	}
+	if policy.AnswerError != 0 {
+		if policy.Quorum != 0 || policy.None || policy.TargetError != 0 || policy.Recheck != "" {
+			return policy, functions.Invalid("bad_policy", "answer_error is given beside another way to verify", "leave the others out: the server chooses how to keep it")
+		}
+		policy.TargetError = policy.AnswerError // of one shard; see certain
+	}
+	if policy.TargetError != 0 && policy.AssumeHostile == 0 {
+		policy.AssumeHostile = verify.DefaultHostile
+	}
+	if err := trust.CheckConfirm(policy); err != nil {
+		return policy, err
+	}
+	if err := policy.Validate(); err != nil {
+		return policy, functions.Invalid("bad_policy", err.Error(), fmt.Sprintf("choose a quorum from 1 to %d, a target error, recheck all, or none", verify.MaxQuorum))
+	}
+	return policy, nil
+}
+
+// fixPartition makes a partition that depends on nothing but stored objects, and counts its shards.
+func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob) (partition.Spec, int64, error) {
+	spec := want.Partition
+	if spec.Kind == partition.KindItems && spec.Object == "" {
+		items := want.Items
+		if items == nil {
+			items = jsonLines(spec.Values)
+		}
+		object, err := s.registry.PutObject(ctx, project, "", bytes.NewReader(items))
+		if err != nil {
+			return spec, 0, err
+		}
+		spec = partition.OfObject(object.Digest)
+	}
+	if err := spec.Validate(); err != nil {
+		return spec, 0, functions.BadPartition(err)
+	}
+	if spec.Kind == partition.KindObjects {
+		var err error
+		if spec, err = s.registry.FixObjects(ctx, project, spec.Objects); err != nil {
+			return spec, 0, err
+		}
+	}
+	if n, known := spec.Count(); known {
+		return spec, n, nil
+	}
+	if _, err := s.env.Blobs.Stat(ctx, project, spec.Source()); err != nil { // from here on it stays for a day
+		return spec, 0, registry.ObjectError(err, spec.Source())
+	}
+	n, err := s.countInputs(ctx, project, spec)
+	return spec, n, err
+}
+
+func jsonLines(values []json.RawMessage) []byte {
+	var b bytes.Buffer
+	for _, v := range values {
+		// A value may hold line breaks between its tokens; inside strings JSON has none.
+		b.WriteString(strings.NewReplacer("\n", " ", "\r", " ").Replace(string(v)))
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// countInputs reads all inputs once, so that a bad one is refused now and not in the middle of the job.
+func (s *Service) countInputs(ctx context.Context, project uuid.UUID, spec partition.Spec) (int64, error) {
+	object, _, err := s.registry.OpenObject(ctx, project, spec.Source())
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = object.Close() }()
+	inputs := spec.Read(object)
+	for {
+		_, err := inputs.Next()
+		if errors.Is(err, io.EOF) {
+			return inputs.Count(), nil
+		}
+		if err != nil {
+			return 0, functions.BadPartition(err)
+		}
+	}
+}
+
+// insertJob writes the job and its first event. tx is still the project's.
+func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID, p *plannedJob) error {
+	spec, err := json.Marshal(p.partition)
+	if err != nil {
+		return fmt.Errorf("encoding the partition: %w", err)
+	}
+	policy, err := json.Marshal(p.policy)
+	if err != nil {
+		return fmt.Errorf("encoding the policy: %w", err)
+	}
+	var aggregator []byte
+	if p.aggregator != nil {
+		if aggregator, err = json.Marshal(p.aggregator); err != nil {
+			return fmt.Errorf("encoding the aggregator: %w", err)
+		}
+	}
+	var validator []byte
+	if p.validator != nil {
+		if validator, err = json.Marshal(p.validator); err != nil {
+			return fmt.Errorf("encoding the validator: %w", err)
+		}
+	}
+	var heuristics []byte
+	if len(p.heuristics) > 0 {
+		if heuristics, err = json.Marshal(p.heuristics); err != nil {
+			return fmt.Errorf("encoding the heuristics: %w", err)
+		}
+	}
+	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority)
+	if err != nil {
+		return err
+	}
+	if p.raise > 0 {
+		if _, err := store.Exec(ctx, tx, store.RaiseAudits, p.id, functions.ServerAgent, p.raise); err != nil {
+			return err
+		}
+	}
+	if _, _, err := store.Value[int](ctx, tx, store.AddAggregation, p.id, aggregator, p.createdBy); err != nil {
+		return err
+	}
+	if err := base.AddEvent(ctx, tx, p.id, base.EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {
+		return err
+	}
+	if p.turn, err = jobs.TakeSplitTurn(ctx, tx); err != nil {
+		return err
+	}
+	if p.rerunOf != nil {
+		if _, err := store.Exec(ctx, tx, store.DismissShareFlag, *p.rerunOf, "job "+p.id.String()+" runs it again"); err != nil {
+			return err
+		}
+	}
+	return base.Audit(ctx, tx, p.createdBy, "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
+}
+
+// openJob makes the job known to dispatch and has it split. tx is the server's by now.
+func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
+	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority)); err != nil {
+		return err
+	}
+	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {
+		return err
+	}
+	var steps []functions.Step
+	if p.turn {
+		steps = append(steps, functions.SplitArgs{Project: project})
+	}
+	if p.unscored {
+		steps = append(steps, functions.ScoreCodeArgs{Project: project, Function: p.manifest.Name, Version: p.version})
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	return s.env.Queue.Enqueue(ctx, server, steps...)
+}

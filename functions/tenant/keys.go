@@ -1,0 +1,267 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+const (
+	// keyTouch is how old what a key was used last may be before it is written anew: one write in some minutes, not one a request.
+	keyTouch = 5 * time.Minute
+	// MaxKeyOverlap is how long a key that was replaced may go on working: long enough for a deployment that is made once a month.
+	MaxKeyOverlap = 31 * 24 * time.Hour
+)
+
+// NewKey is a key or token that is to be made.
+type NewKey struct {
+	id      uuid.UUID // nil: a new one
+	Role    functions.Role
+	project *uuid.UUID
+	Agent   *uuid.UUID
+	Name    string
+	expires *time.Time
+}
+
+// AddKey makes one, and returns its secret, which is stored nowhere.
+func AddKey(ctx context.Context, control store.DB, k NewKey) (functions.Key, string, error) {
+	if k.id == uuid.Nil {
+		k.id = base.NewID()
+	}
+	secret := base.NewSecret(string(k.Role))
+	key, _, err := store.One[functions.Key](ctx, control, store.AddKey, k.id, k.Role, k.project, k.Agent, k.Name, base.SecretDigest(secret), k.expires)
+	return key, secret, err
+}
+
+// Authenticate says whose key this is. A key that was revoked a moment ago is refused: nothing is cached.
+func (s *Service) Authenticate(ctx context.Context, secret string) (functions.Principal, error) {
+	unauthorized := &functions.Error{
+		Kind: functions.KindUnauthorized, Code: "bad_key", Message: "the key is not valid",
+		Hint: "send a key that exists, has not expired and was not revoked, as Authorization: Bearer KEY",
+	}
+	if !base.LooksLikeSecret(secret) {
+		return functions.Principal{}, unauthorized
+	}
+	type row struct {
+		ID           uuid.UUID
+		Role         functions.Role
+		ProjectID    *uuid.UUID
+		AgentID      *uuid.UUID
+		Instance     *uuid.UUID
+		Revoked      bool
+		AgentRevoked bool
+		Quotas       map[functions.QuotaName]int64
+		Stale        bool
+	}
+	key, found, err := store.One[row](ctx, s.env.Store.Pool, store.Authenticate, base.SecretDigest(secret), keyTouch)
+	if err != nil {
+		return functions.Principal{}, base.Translate(err, uuid.Nil)
+	}
+	switch {
+	case !found:
+		return functions.Principal{}, unauthorized
+	case key.AgentRevoked:
+		return functions.Principal{}, functions.ErrAgentRevoked
+	case key.Revoked:
+		return functions.Principal{}, unauthorized
+	}
+	if key.Stale {
+		if _, err := store.Exec(ctx, s.env.Store.Pool, store.TouchKey, key.ID); err != nil {
+			return functions.Principal{}, base.Translate(err, uuid.Nil)
+		}
+	}
+	p := functions.Principal{KeyID: key.ID, Role: key.Role, Quotas: key.Quotas}
+	if key.ProjectID != nil {
+		p.Project = *key.ProjectID
+	}
+	if key.AgentID != nil {
+		p.Agent = *key.AgentID
+	}
+	if key.Instance != nil {
+		p.Instance = *key.Instance
+	}
+	return p, nil
+}
+
+// CreateOperatorKey makes a key for whoever runs the installation. It is for the server's own machine: no API call reaches it.
+func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *time.Time) (k functions.Key, secret string, err error) {
+	if err := CheckNewSecret("key", name, expires); err != nil {
+		return functions.Key{}, "", err
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		if k, secret, err = AddKey(ctx, tx, NewKey{Role: functions.RoleOperator, Name: name, expires: expires}); err != nil {
+			return err
+		}
+		return base.AuditServer(ctx, tx, "server", "key.create", k.ID.String(), map[string]any{"role": functions.RoleOperator, "name": name})
+	})
+	return k, secret, err
+}
+
+// ListOperatorKeys lists the keys of those who run the installation, without their secrets. It is for the server's own machine.
+func (s *Service) ListOperatorKeys(ctx context.Context, page functions.ListPage) ([]functions.Key, error) {
+	return base.ListControl[functions.Key](ctx, s.env, store.ListOperatorKeys, page)
+}
+
+// RevokeOperatorKey ends an operator's key, and the sessions that were opened with it, at once. Revoking twice is harmless; the last one
+// may go too, since another is made with access to the database. It is for the server's own machine.
+func (s *Service) RevokeOperatorKey(ctx context.Context, id uuid.UUID) error {
+	return s.env.Control(ctx, func(tx pgx.Tx) error {
+		n, err := store.Exec(ctx, tx, store.RevokeOperatorKey, id)
+		if err != nil || n == 0 {
+			return base.OrNotFound(err, "key", id)
+		}
+		return base.AuditServer(ctx, tx, "server", "key.revoke", id.String(), map[string]any{"role": functions.RoleOperator})
+	})
+}
+
+// CreateKey makes a key of a project. The secret is shown this once and empty when the request is replayed.
+func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+	if err := CheckNewSecret("key", name, expires); err != nil {
+		return functions.Key{}, "", false, err
+	}
+	if role != functions.RoleOwner && role != functions.RoleSubmitter && role != functions.RoleViewer && role != functions.RoleAuditor {
+		return functions.Key{}, "", false, functions.Invalid("bad_role", "a project's keys are for owners, submitters, viewers and auditors", "choose the role owner, submitter, viewer or auditor")
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		if _, err := GetProject(ctx, tx, project); err != nil {
+			return err
+		}
+		var id uuid.UUID
+		if id, replayed, err = base.Remember(ctx, tx, project, "create-key", idem, base.NewID()); err != nil {
+			return err
+		}
+		if replayed {
+			k, _, err = store.One[functions.Key](ctx, tx, store.GetKey, project, id)
+			return err
+		}
+		if k, secret, err = AddKey(ctx, tx, NewKey{id: id, Role: role, project: &project, Name: name, expires: expires}); err != nil {
+			return err
+		}
+		return base.AuditServer(ctx, tx, by.Actor(), "key.create", id.String(), map[string]any{"project": project, "role": role, "name": name})
+	})
+	return k, secret, replayed, err
+}
+
+// RotateKey makes a key that replaces another one of the project: of the same name and role, with the end given. The old one goes on working
+// for overlap, so that whoever uses it can change it without an interruption; 0 ends it at once. The secret is shown this once and empty
+// when the request is replayed.
+func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+	if overlap < 0 || overlap > MaxKeyOverlap {
+		return functions.Key{}, "", false, functions.Invalid("bad_overlap", fmt.Sprintf("the old key may go on working for 0 to %d seconds", int64(MaxKeyOverlap.Seconds())), "choose a time within that")
+	}
+	if expired(expires) {
+		return functions.Key{}, "", false, errPastExpiry()
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		old, found, err := store.One[functions.Key](ctx, tx, store.GetKey, project, id)
+		if err != nil || !found {
+			return base.OrNotFound(err, "key", id)
+		}
+		var made uuid.UUID
+		if made, replayed, err = base.Remember(ctx, tx, project, "rotate-key", idem, base.NewID()); err != nil {
+			return err
+		}
+		if replayed {
+			k, _, err = store.One[functions.Key](ctx, tx, store.GetKey, project, made)
+			return err
+		}
+		if n, err := store.Exec(ctx, tx, store.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
+			return orEnded(err, id)
+		}
+		if k, secret, err = AddKey(ctx, tx, NewKey{id: made, Role: old.Role, project: &project, Name: old.Name, expires: expires}); err != nil {
+			return err
+		}
+		return base.AuditServer(ctx, tx, by.Actor(), "key.rotate", made.String(), map[string]any{"project": project, "role": old.Role, "name": old.Name, "replaces": id, "overlap_seconds": int64(overlap.Seconds())})
+	})
+	return k, secret, replayed, err
+}
+
+func orEnded(err error, id uuid.UUID) error {
+	if err != nil {
+		return err
+	}
+	return &functions.Error{
+		Kind: functions.KindConflict, Code: "key_ended", Message: "the key " + id.String() + " has ended already: it was revoked, or has expired", Hint: "create a key instead",
+	}
+}
+
+// RecoverOwner makes an owner's key for a project whose owner has lost theirs. Operators alone may, with a reason; the project's own log
+// keeps who did it and why, so that its owner sees every key that was not made by themselves. The secret is shown this once and empty when
+// the request is replayed.
+func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+	if err := CheckNewSecret("key", name, expires); err != nil {
+		return functions.Key{}, "", false, err
+	}
+	if err := functions.CheckResolutionReason(reason); err != nil {
+		return functions.Key{}, "", false, err
+	}
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		control, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		var id uuid.UUID
+		if id, replayed, err = base.Remember(ctx, control, project, "recover-owner", idem, base.NewID()); err != nil {
+			return err
+		}
+		if replayed {
+			k, _, err = store.One[functions.Key](ctx, control, store.GetKey, project, id)
+			return err
+		}
+		if k, secret, err = AddKey(ctx, control, NewKey{id: id, Role: functions.RoleOwner, project: &project, Name: name, expires: expires}); err != nil {
+			return err
+		}
+		detail := map[string]any{"project": project, "role": functions.RoleOwner, "name": name, "reason": reason}
+		if err := base.AuditServer(ctx, control, by.Actor(), "key.recover", id.String(), detail); err != nil {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
+		return base.Audit(ctx, tx, by.Actor(), "key.recover", id.String(), detail)
+	})
+	return k, secret, replayed, err
+}
+
+// CheckNewSecret refuses a name or an end that a key or token cannot have.
+func CheckNewSecret(what, name string, expires *time.Time) error {
+	if err := functions.CheckLabel(what, name); err != nil {
+		return err
+	}
+	if expired(expires) {
+		return errPastExpiry()
+	}
+	return nil
+}
+
+func errPastExpiry() error {
+	return functions.Invalid("bad_expiry", "the expiry is in the past", "leave it out, or choose a time to come")
+}
+
+// ListKeys lists a project's keys.
+func (s *Service) ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error) {
+	return base.ListControl[functions.Key](ctx, s.env, store.ListKeys, page, project)
+}
+
+// RevokeKey ends a key at once. Revoking twice is harmless.
+func (s *Service) RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
+	return s.RevokeSecret(ctx, by, store.RevokeKey, "key", project, id)
+}
+
+// RevokeSecret ends a key or token by the query for its kind, and says who did.
+func (s *Service) RevokeSecret(ctx context.Context, by functions.Principal, q store.Query, what string, project, id uuid.UUID) error {
+	return s.env.Control(ctx, func(tx pgx.Tx) error {
+		n, err := store.Exec(ctx, tx, q, project, id)
+		if err != nil || n == 0 {
+			return base.OrNotFound(err, what, id)
+		}
+		return base.AuditServer(ctx, tx, by.Actor(), what+".revoke", id.String(), map[string]any{"project": project})
+	})
+}

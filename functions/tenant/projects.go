@@ -1,0 +1,213 @@
+package tenant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/turns"
+	"github.com/ostraka/ostraka/migrations"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/monitor/threshold"
+)
+
+// CreateProject makes a project with its schema and role, and a first owner's key. The key is shown this once.
+func (s *Service) CreateProject(ctx context.Context, by functions.Principal, name string, idem functions.Idempotency) (p functions.Project, ownerKey string, replayed bool, err error) {
+	if err := functions.CheckName("project", name); err != nil {
+		return functions.Project{}, "", false, err
+	}
+	// The schema is made first: a crash in between leaves an empty schema that nobody knows of, never a project without one.
+	id := base.NewID()
+	if err := migrations.CreateProject(ctx, s.env.Store.Pool, id); err != nil {
+		var newer *migrations.TooNewError
+		if errors.As(err, &newer) {
+			return functions.Project{}, "", false, functions.ErrServerOutdated
+		}
+		return functions.Project{}, "", false, base.Translate(fmt.Errorf("creating the project's schema: %w", err), id)
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		var existing uuid.UUID
+		if existing, replayed, err = base.Remember(ctx, tx, uuid.Nil, "create-project", idem, id); err != nil {
+			return err
+		}
+		if replayed {
+			p, err = GetProject(ctx, tx, existing)
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.AddProject, id, name); err != nil {
+			return NameTaken(err, "project", name)
+		}
+		if _, ownerKey, err = AddKey(ctx, tx, NewKey{Role: functions.RoleOwner, project: &id, Name: "first owner"}); err != nil {
+			return err
+		}
+		if err := base.AuditServer(ctx, tx, by.Actor(), "project.create", id.String(), map[string]any{"name": name}); err != nil {
+			return err
+		}
+		p, err = GetProject(ctx, tx, id)
+		return err
+	})
+	// Only where the transaction has certainly made no project: when the database went away in the middle of the commit, nobody knows.
+	var refused *functions.Error
+	if replayed || errors.As(err, &refused) && refused.Kind != functions.KindUnavailable {
+		s.dropUnused(ctx, id)
+	}
+	return p, ownerKey, replayed, err
+}
+
+// dropUnused removes the schema of a project that was not made after all. What it leaves on failure is empty and harmless.
+func (s *Service) dropUnused(ctx context.Context, id uuid.UUID) {
+	name := migrations.ProjectSchema(id)
+	if _, err := s.env.Store.Pool.Exec(context.WithoutCancel(ctx), "drop schema "+name+" cascade; drop role "+name); err != nil {
+		s.env.Log.Warn("dropping the schema of a project that was not made", "project", id, "error", err)
+	}
+}
+
+// NameTaken turns a unique violation into an error for the caller.
+func NameTaken(err error, what, name string) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && pg.Code == "23505" {
+		return &functions.Error{Kind: functions.KindConflict, Code: "name_taken", Message: fmt.Sprintf("there is a %s %q already", what, name), Hint: "choose another name"}
+	}
+	return err
+}
+
+// GetProject reads a project within a transaction.
+func GetProject(ctx context.Context, tx pgx.Tx, id uuid.UUID) (functions.Project, error) {
+	p, found, err := store.One[functions.Project](ctx, tx, store.GetProject, id)
+	if err != nil || !found {
+		return p, base.OrNotFound(err, "project", id)
+	}
+	return p, nil
+}
+
+// GetProject returns one project.
+func (s *Service) GetProject(ctx context.Context, id uuid.UUID) (p functions.Project, err error) {
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		p, err = GetProject(ctx, tx, id)
+		return err
+	})
+	return p, err
+}
+
+// ListProjects lists projects in the order of their IDs.
+func (s *Service) ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error) {
+	return base.ListControl[functions.Project](ctx, s.env, store.ListProjects, page)
+}
+
+// ProjectChange is what is to change about a project. Fields that are nil stay as they are.
+type ProjectChange struct {
+	FollowupsEnabled *bool
+	AgentsOpen       *bool
+	MinIsolation     *string
+	Monitor          *threshold.Rules // without any threshold: none from now on
+	Heuristics       *functions.HeuristicsPolicy
+	Weight           *int   // an operator's to say
+	RecheckSeconds   *int64 // as well; 0: the server's
+}
+
+// UpdateProject changes a project's settings when its revision is still the one that the caller has read.
+func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, change ProjectChange, revision int64) (p functions.Project, err error) {
+	if change.MinIsolation != nil {
+		if _, err := bundle.ParseIsolation(*change.MinIsolation); err != nil {
+			return p, functions.Invalid("bad_isolation", err.Error(), "name a level of isolation that there is")
+		}
+	}
+	if err := checkWeight(by, change.Weight); err != nil {
+		return p, err
+	}
+	if err := checkRecheckSeconds(by, change.RecheckSeconds); err != nil {
+		return p, err
+	}
+	var monitor []byte
+	if change.Monitor != nil {
+		if err := change.Monitor.Check(); err != nil {
+			return p, functions.Invalid("bad_thresholds", err.Error(), "correct the threshold that is named")
+		}
+		if monitor, err = json.Marshal(change.Monitor); err != nil {
+			return p, fmt.Errorf("encoding thresholds: %w", err)
+		}
+	}
+	heuristics, err := s.heuristicsCheck(ctx, id, change.Heuristics)
+	if err != nil {
+		return p, err
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		if p, err = GetProject(ctx, tx, id); err != nil {
+			return err
+		}
+		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			return functions.ErrRevision
+		}
+		if err := base.AuditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
+			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight, "recheck_seconds": change.RecheckSeconds,
+		}); err != nil {
+			return err
+		}
+		p, err = GetProject(ctx, tx, id)
+		return err
+	})
+	return p, err
+}
+
+// expired says whether a time limit has passed.
+func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }
+
+// MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
+const MaxRecheckSeconds = 1000 * 24 * 60 * 60
+
+// checkRecheckSeconds says whether a project's budget may be set so.
+func checkRecheckSeconds(by functions.Principal, seconds *int64) error {
+	switch {
+	case seconds == nil:
+		return nil
+	case by.Role != functions.RoleOperator:
+		return operatorSets("budget of server seconds")
+	case *seconds < 0 || *seconds > MaxRecheckSeconds:
+		return functions.Invalid("bad_recheck_seconds", fmt.Sprintf("%d seconds a day", *seconds), fmt.Sprintf("choose 1 to %d, or 0 for what the server says", MaxRecheckSeconds))
+	default:
+		return nil
+	}
+}
+
+// HeuristicsOf is the policy of a project.
+func (s *Service) HeuristicsOf(ctx context.Context, project uuid.UUID) (functions.HeuristicsPolicy, error) {
+	p, err := s.GetProject(ctx, project)
+	if err != nil || p.Heuristics == nil {
+		return s.heuristics, err
+	}
+	return *p.Heuristics, nil
+}
+
+// operatorSets refuses to change what only an operator may.
+func operatorSets(what string) error {
+	return &functions.Error{
+		Kind: functions.KindForbidden, Code: "operator_sets", Message: "a project's " + what + " is for an operator to set", Hint: "leave it out, or ask an operator",
+	}
+}
+
+// checkWeight says whether a project's weight may be set so.
+func checkWeight(by functions.Principal, weight *int) error {
+	switch {
+	case weight == nil:
+		return nil
+	case by.Role != functions.RoleOperator:
+		return operatorSets("weight")
+	case *weight < turns.MinWeight || *weight > turns.MaxWeight:
+		return functions.Invalid("bad_weight", fmt.Sprintf("weight %d", *weight), fmt.Sprintf("choose a weight from %d to %d; %d is usual", turns.MinWeight, turns.MaxWeight, turns.DefaultWeight))
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,44 @@
+// Package tenant is the room of projects: making and changing them, the keys and sessions by which people and programs come in, and
+// the limits of what each project may have.
+//
+// It alone writes projects, keys, sign-in links, sessions and quotas. Everything above it asks it who somebody is (Authenticate) and whether
+// there is room for something more (Within).
+package tenant
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+)
+
+// HeuristicsCheck checks a project's policy of heuristics before it is stored, and returns the JSON to store; nil leaves it as it is.
+type HeuristicsCheck func(ctx context.Context, project uuid.UUID, p *functions.HeuristicsPolicy) ([]byte, error)
+
+// Options are what an operator decides for projects that have nothing of their own.
+type Options struct {
+	Heuristics functions.HeuristicsPolicy
+	Quotas     map[functions.QuotaName]int64
+	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that has no number of its own; 0: for as many as
+	// it takes.
+	RecheckSeconds int64
+}
+
+// Service is the room.
+type Service struct {
+	env             *base.Env
+	heuristics      functions.HeuristicsPolicy
+	quotas          map[functions.QuotaName]int64
+	heuristicsCheck HeuristicsCheck
+	recheckTime     int64 // of a project a day, in seconds
+}
+
+// New makes the room.
+func New(env *base.Env, o Options) *Service {
+	return &Service{env: env, heuristics: o.Heuristics, quotas: o.Quotas, recheckTime: o.RecheckSeconds}
+}
+
+// CheckHeuristicsWith says who knows what a policy of heuristics may be. It is called once, before the first request.
+func (s *Service) CheckHeuristicsWith(check HeuristicsCheck) { s.heuristicsCheck = check }

@@ -1,0 +1,467 @@
+package trust
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/inputfile"
+	"github.com/ostraka/ostraka/runtime/recheck"
+)
+
+// Limits of rechecks.
+const (
+	// RecheckBatch is how many shards one step executes: enough that a sandbox costs little, few enough that projects take turns.
+	RecheckBatch = 128
+	// RecheckBatchTime is how long the shards of a batch may have taken agents together. A single one may take longer. Where others wait, a
+	// batch ends after RecheckSlice.
+	RecheckBatchTime = 5 * time.Minute
+	// RecheckBatchLimit is how long they may take together if each takes as long as the function may, whatever agents said of them, and
+	// RecheckBatchBytes how much they may put out, which is in memory together. A single one may take and put out more.
+	RecheckBatchLimit = 6 * time.Hour
+	RecheckBatchBytes = 256 << 20
+	// MaxRecheckBatches is how many batches of one project are under way or enqueued in each lane; one of them waits for its turn.
+	MaxRecheckBatches = 4
+)
+
+// recheckWork is what a batch executes.
+type recheckWork struct {
+	job       uuid.UUID
+	state     functions.JobState
+	numbers   []int64
+	policy    verify.Policy
+	validator *functions.ValidatorRef
+	function  registry.FunctionRow
+	held      bool          // by a switch, or since the project's budget is spent
+	left      time.Duration // of the budget
+	shards    []recheck.Shard
+}
+
+// errNoRechecker is why rechecks wait on a server that has no sandbox.
+var errNoRechecker = errors.New("this server works the queue of rechecks and has no sandbox for them")
+
+// Recheck executes shards on the server, outside of any transaction, and weighs what comes out. Where the server contradicts an agent it
+// executes the shard once more, elsewhere and with another hash seed, before anybody is blamed. An execution that does not come about is
+// never a verdict: it is tried again later.
+func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error {
+	if s.rechecker == nil {
+		return s.delayBatch(ctx, args, errNoRechecker)
+	}
+	turn, err := s.takeTurn(ctx, args.Project, args.Long)
+	if err != nil {
+		return err
+	}
+	defer turn.give()
+	work, err := s.claimRechecks(ctx, args)
+	if err != nil {
+		return fmt.Errorf("taking up rechecks: %w", err)
+	}
+	switch {
+	case len(work.numbers) == 0 || work.state.Ended():
+		return s.endBatch(ctx, args, work)
+	case work.held: // it was cut off, and put on hold since
+		return s.freeBatch(ctx, args)
+	}
+	runs, err := s.executeBatch(ctx, turn, args, work)
+	unnoted := s.endRun(ctx, args, turn.used)
+	if len(runs) > 0 { // also of a batch that broke off in the middle
+		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
+			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
+		}
+	}
+	switch {
+	case unnoted != nil:
+		return unnoted
+	case errors.Is(err, errRunEnded):
+		return s.endBatch(ctx, args, work)
+	case stoppedRun(err):
+		return s.freeBatch(ctx, args)
+	case err != nil:
+		return s.delayBatch(ctx, args, err)
+	}
+	return s.endBatch(ctx, args, recheckWork{})
+}
+
+// claimRechecks takes up a batch, and enqueues another one where more waits.
+func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs) (work recheckWork, err error) {
+	type claimed struct {
+		JobID uuid.UUID
+		Shard int64
+	}
+	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		work = recheckWork{}
+		held, err := s.heldOf(ctx, tx, args.Project)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+			return err
+		}
+		n, err := store.Exec(ctx, tx, store.StartRecheckBatch, args.Batch)
+		if err != nil || n == 0 {
+			return err // another run has ended it
+		}
+		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
+			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			work.job, work.numbers = r.JobID, append(work.numbers, r.Shard)
+		}
+		if len(rows) > 0 {
+			if err := work.read(ctx, tx); err != nil {
+				return err
+			}
+			work.held, work.left = held.cover(work.function) || held.budget.IsSpent(), held.budget.Time()
+		}
+		steps, err := NextBatch(ctx, tx, args.Project, held)
+		if err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.env.Enqueue(ctx, tx, steps...); err != nil || len(work.numbers) == 0 || work.state.Ended() || work.held {
+			return err
+		}
+		return beginRun(ctx, server, args, work)
+	})
+	return work, err
+}
+
+// long says whether its shards may take so long that they have a lane of their own.
+func (w *recheckWork) long() bool { return w.function.Manifest.Limits.WallSeconds > LongWallSeconds }
+
+// sub is the work as what is weighed.
+func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
+	return submissionRow{JobID: w.job, Shards: shardsRun(runs), Policy: w.policy, Validator: w.validator}
+}
+
+// recheckJob is what a job wants of rechecks.
+type recheckJob struct {
+	State     functions.JobState
+	Policy    verify.Policy
+	Partition partition.Spec
+	Validator *functions.ValidatorRef
+}
+
+// read reads the inputs as agents get them.
+func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
+	job, _, err := store.One[recheckJob](ctx, tx, store.RecheckJob, w.job)
+	if err != nil {
+		return err
+	}
+	w.state, w.policy, w.validator = job.State, job.Policy, job.Validator
+	if w.function, _, err = store.One[registry.FunctionRow](ctx, tx, store.FunctionOfJob, w.job); err != nil {
+		return err
+	}
+	inputs, err := store.Many[jobs.PickedShard](ctx, tx, store.ShardInputs, w.job, w.numbers)
+	if err != nil {
+		return err
+	}
+	for _, in := range inputs {
+		shard := recheck.Shard{Number: in.Number, Input: jobs.ShardInput(job.Partition, in.Number, in.Input)}
+		if job.Partition.Files() {
+			if shard.Files, err = inputfile.Parse(shard.Input); err != nil {
+				return fmt.Errorf("reading shard %d of job %s: %w", in.Number, w.job, err)
+			}
+		}
+		w.shards = append(w.shards, shard)
+	}
+	order := make(map[int64]int, len(w.numbers)) // in which they were claimed, not that of their numbers
+	for i, n := range w.numbers {
+		order[n] = i
+	}
+	slices.SortFunc(w.shards, func(a, b recheck.Shard) int { return order[a.Number] - order[b.Number] })
+	return nil
+}
+
+// NextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
+// the gate of rechecks.
+func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFunctions) (steps []functions.Step, err error) {
+	if held.budget.IsSpent() {
+		return nil, nil
+	}
+	for _, long := range []bool{false, true} {
+		id := base.NewID()
+		n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			steps = append(steps, functions.RecheckArgs{Project: project, Batch: id, Long: long})
+		}
+	}
+	return steps, nil
+}
+
+// askRechecks has the server execute what was decided to be executed. It is the last thing that a transaction locks.
+func askRechecks(ctx context.Context, tx *store.Tx, d Settlement) ([]functions.Step, error) {
+	if len(d.Rechecks) == 0 {
+		return nil, nil
+	}
+	why := "decision"
+	switch {
+	case d.Why != "":
+		why = d.Why
+	case len(d.draws) > 0:
+		why = "audit"
+	}
+	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.Job, d.Rechecks, why, LongWallSeconds); err != nil {
+		return nil, err
+	}
+	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+		return nil, err
+	}
+	return NextBatch(ctx, tx, d.Project, HeldFunctions{}) // who takes it up finds out what is held
+}
+
+// endBatch ends a batch, with what is left of it where its job has ended, and lets the next one begin.
+func (s *Service) endBatch(ctx context.Context, args functions.RecheckArgs, left recheckWork) error {
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		if len(left.numbers) > 0 {
+			if _, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
+				return err
+			}
+		}
+		return s.letNextBegin(ctx, tx, args.Project, func() error {
+			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("ending a batch of rechecks: %w", err)
+	}
+	return nil
+}
+
+// The pauses before a batch that could not be executed is tried again grow with the time since it could.
+const shortestPause = 2 * time.Second
+
+// delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.
+func (s *Service) delayBatch(ctx context.Context, args functions.RecheckArgs, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err() // the server stops, or the step has run out of time
+	}
+	var since time.Time
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
+		since, _, err = store.Value[time.Time](ctx, tx, store.DelayRecheckBatch, args.Batch, why.Error())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting why rechecks wait: %w", err)
+	}
+	s.env.Log.Warn("rechecks wait", "project", args.Project, "error", why, "since", since)
+	return &functions.Snooze{For: min(max(time.Since(since), shortestPause), functions.LongestSnooze), Err: why}
+}
+
+// serverRun is what an execution on the server comes to.
+type serverRun struct {
+	result.Checked
+	whole string // the output, also where it is an object
+}
+
+// executeBatch executes the batch, and those shards again, each time with another of Python's hash seeds (agents have 0), where the server's
+// answer would speak against an agent: until it is certain, or another one comes out. What was executed before an error is returned with it.
+// Where others want the slot, an execution ends between two shards, and others have their turn before the next one goes on with those shards
+// that it has got to: so that each time one shard at least is settled.
+func (s *Service) executeBatch(ctx context.Context, turn *turn, args functions.RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
+	code, err := s.bundleOf(ctx, args.Project, work.function)
+	if err != nil {
+		return nil, err
+	}
+	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.registry.OpenInput(args.Project)}
+	runs := map[int64][]serverRun{}
+	once := func() error {
+		began := time.Now()
+		err := s.executeOnce(ctx, args, work, batch, runs)
+		turn.used, work.left = turn.used+time.Since(began), work.left-time.Since(began)
+		return err
+	}
+	cut := once()
+	if cut != nil && !errors.Is(cut, errSliceEnd) {
+		return s.settledRuns(ctx, args, work, runs), cut
+	}
+	d, err := s.doubts(ctx, args, work, runs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		again := d.contradicted(runs)
+		if len(again) == 0 {
+			return runs, cut
+		}
+		if err := turn.pass(ctx); err != nil {
+			return s.settledRuns(ctx, args, work, runs), err
+		}
+		batch.HashSeed++
+		batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
+		err := once()
+		if err != nil && !errors.Is(err, errSliceEnd) {
+			return s.settledRuns(ctx, args, work, runs), err
+		}
+		if err != nil {
+			cut = err
+			forgetUnfinished(runs, again)
+		}
+		if work.validator != nil || err != nil { // which has another answer to compare, or fewer shards are left
+			if d, err = s.doubts(ctx, args, work, runs); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// forgetUnfinished drops the runs of those shards that were to be executed once more and were not got to: they are taken up again.
+func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
+	most := 0
+	for _, n := range again {
+		most = max(most, len(runs[n]))
+	}
+	for _, n := range again {
+		if len(runs[n]) < most {
+			delete(runs, n)
+		}
+	}
+}
+
+// executeOnce executes a batch for as long as it may go on.
+func (s *Service) executeOnce(ctx context.Context, args functions.RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
+	r, err := s.watchBatch(ctx, args, work)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	batch.Ended = r.ended
+	err = s.execute(ctx, r.ctx, batch, runs)
+	if err != nil && r.ctx.Err() != nil && ctx.Err() == nil {
+		return context.Cause(r.ctx)
+	}
+	return err
+}
+
+// settledRuns are those of an execution that broke off which need no further one.
+func (s *Service) settledRuns(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
+	d, err := s.doubts(ctx, args, work, runs)
+	if err != nil {
+		return nil
+	}
+	for _, n := range d.contradicted(runs) {
+		delete(runs, n)
+	}
+	return runs
+}
+
+// bundleOf reads the function's code, which is checked once more.
+func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f registry.FunctionRow) (*bundle.Bundle, error) {
+	archive, err := s.env.Blobs.Get(ctx, project, f.Digest, f.Size)
+	if err != nil {
+		return nil, fmt.Errorf("reading the bundle of %s version %d: %w", f.Name, f.Version, registry.ObjectError(err, f.Digest))
+	}
+	return bundle.Verify(bytes.NewReader(archive), f.Size)
+}
+
+// execute adds what came out to the runs of each shard, also where the run has ended before the batch.
+func (s *Service) execute(ctx, run context.Context, batch recheck.Batch, runs map[int64][]serverRun) error {
+	results, err := s.rechecker.Recheck(run, batch)
+	known := map[int64]bool{}
+	for _, shard := range batch.Shards {
+		known[shard.Number] = true
+	}
+	for _, r := range results {
+		if !known[r.Shard] {
+			return fmt.Errorf("the sandbox answers for shard %d, which it was not given", r.Shard)
+		}
+		known[r.Shard] = false
+		run, err := s.serverRun(ctx, batch.Project, r, batch.Bundle.Manifest.Script != "")
+		if err != nil {
+			return err
+		}
+		runs[r.Shard] = append(runs[r.Shard], run)
+	}
+	if err == nil && len(results) < len(batch.Shards) {
+		err = fmt.Errorf("the sandbox answers for %d of %d shards", len(results), len(batch.Shards))
+	}
+	return err
+}
+
+// serverRun makes of a result what is made of an agent's: it is shortened and checked alike, and a large output is stored. A result that
+// cannot be kept is none of this shard, and others of the batch do not mind.
+func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result, script bool) (run serverRun, err error) {
+	if r, err = harness.Fit(r); err != nil {
+		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
+	}
+	run.whole = r.Output
+	if len(r.Output) > result.MaxInlineOutput {
+		if _, _, err := s.env.Blobs.Put(ctx, project, bytes.NewReader([]byte(r.Output)), int64(len(r.Output))); err != nil {
+			return run, fmt.Errorf("storing the server's output of shard %d: %w", r.Shard, err)
+		}
+		r.OutputBytes, r.Output = int64(len(r.Output)), ""
+	}
+	run.Checked, _, err = result.Check(resultOf(r), script)
+	if err != nil {
+		s.env.Log.Warn("a result of the server cannot be kept", "project", project, "shard", r.Shard, "error", err)
+		run.whole = ""
+		run.Checked, _, err = result.Check(unkept(r, err), script)
+	}
+	if err != nil {
+		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
+	}
+	return run, nil
+}
+
+// resultOf is a result of the harness in the words of the domain.
+func resultOf(r harness.Result) functions.Result {
+	out := functions.Result{
+		Shard: r.Shard, Status: string(r.Status), Output: r.Output, OutputDigest: r.OutputDigest, OutputBytes: r.OutputBytes,
+		StdoutDigest: r.StdoutDigest, StdoutBytes: r.StdoutBytes, StdoutTail: r.StdoutTail, StdoutTruncated: r.StdoutTruncated,
+		StderrBytes: r.StderrBytes, StderrTail: r.StderrTail, Signal: r.Signal, ExitCode: &r.ExitCode,
+		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSSBytes, InputBytes: r.InputBytes,
+		Isolation: r.Isolation, Interpreter: r.Interpreter, Platform: r.Platform, Libc: r.Libc,
+	}
+	if r.Status != harness.StatusOK {
+		out.Output, out.OutputDigest, out.OutputBytes = "", "", 0
+	}
+	if r.Exception != nil {
+		out.Exception = &functions.Exception{Type: r.Exception.Type, Message: r.Exception.Message, Traceback: r.Exception.Traceback}
+	}
+	for _, f := range r.Files {
+		out.Files = append(out.Files, functions.File(f))
+	}
+	for text, to := range map[string]*time.Time{r.StartedAt: &out.StartedAt, r.EndedAt: &out.EndedAt} {
+		*to, _ = time.Parse(time.RFC3339Nano, text) // the harness wrote it; a shard that never began has none
+	}
+	return out
+}
+
+// row is the run as an attempt of the server.
+func (r serverRun) row() attemptRow {
+	return attemptRow{Shard: r.Shard, AgentID: functions.ServerAgent, Status: verify.Status(r.Status), Outcome: r.Outcome, output: []byte(r.whole)}
+}
+
+// answered says whether the run is an answer, and not how this machine ended it.
+func (r serverRun) answered() bool {
+	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
+}
+
+// usedUp says whether the run has taken all the time that the function may: it is not given as much once more.
+func (r serverRun) usedUp() bool {
+	return r.Status == string(verify.Timeout) || r.Status == string(verify.CPULimit)
+}

@@ -1,0 +1,275 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant"
+)
+
+// errBudgetSpent ends a run as the end of its slice does: what was begun is finished, and the rest waits.
+var errBudgetSpent = fmt.Errorf("the project has spent its seconds of the servers: %w", errSliceEnd)
+
+// How the server's own executions share it.
+const (
+	// RecheckSlice is how long a batch keeps its slot while other projects wait for one: the shard that is being executed may end, the next one
+	// does not begin. It is far above what it costs to take a batch up again, and as short as people wait for a small job.
+	RecheckSlice = 2 * time.Second
+	// LongWallSeconds is the wall limit above which a function's shards wait in a lane of their own: a slot of the others is free again after
+	// RecheckSlice and as long.
+	LongWallSeconds = 300
+	// DefaultRecheckSlots is how many batches of a project run at a time where nobody has said it.
+	DefaultRecheckSlots = 1
+	// recheckPatience is how long a step waits for its turn before it makes room for those of further projects, or for another server.
+	recheckPatience = 30 * time.Second
+	// noTurn is when it comes back.
+	noTurn = time.Second
+	// seeRunEvery is how often a running batch is looked at when nothing was heard; a run that was not seen for a minute counts as ended.
+	seeRunEvery = 5 * time.Second
+	// endRunTime bounds how long the end of a run may take to be noted.
+	endRunTime = 10 * time.Second
+)
+
+var (
+	errNoTurn   = errors.New("other batches are being executed")
+	errSliceEnd = errors.New("other projects wait for their turn")
+	errRunHeld  = errors.New("a switch holds the function")
+	errRunEnded = errors.New("the job has ended")
+)
+
+// stoppedRun says whether a run was broken off for a reason that is nobody's fault.
+func stoppedRun(err error) bool {
+	return errors.Is(err, errSliceEnd) || errors.Is(err, errRunHeld) || errors.Is(err, errRunEnded)
+}
+
+// turn is a slot that a batch has.
+type turn struct {
+	s       *Service
+	project uuid.UUID
+	long    bool
+	has     bool
+	used    time.Duration // for executing shards
+}
+
+// takeTurn waits until the project may execute something. The caller gives the turn back.
+func (s *Service) takeTurn(ctx context.Context, project uuid.UUID, long bool) (*turn, error) {
+	limited, cancel := context.WithTimeout(ctx, recheckPatience)
+	defer cancel()
+	t := &turn{s: s, project: project, long: long}
+	if err := t.take(limited); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &functions.Snooze{For: noTurn, Err: errNoTurn}
+	}
+	return t, nil
+}
+
+func (t *turn) take(ctx context.Context) error {
+	err := t.s.turns.Take(ctx, t.project, t.long)
+	t.has = err == nil
+	return err
+}
+
+// pass lets others have their turn first.
+func (t *turn) pass(ctx context.Context) error {
+	t.give()
+	return t.take(ctx)
+}
+
+func (t *turn) give() {
+	if t.has {
+		t.has = false
+		t.s.turns.Give(t.project, t.long)
+	}
+}
+
+// HeldFunctions are what switches hold of a project, a list for each column.
+type HeldFunctions struct {
+	functions []string
+	versions  []int
+	budget    tenant.RecheckBudget // of the project
+}
+
+// heldOf reads them, and what the project may spend; the transaction is the project's again afterwards.
+func (s *Service) heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (h HeldFunctions, err error) {
+	type row struct {
+		Function string
+		Version  int
+	}
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return h, err
+	}
+	rows, err := store.Many[row](ctx, server, store.HeldFunctions, project)
+	for _, r := range rows {
+		h.functions, h.versions = append(h.functions, r.Function), append(h.versions, r.Version)
+	}
+	if err != nil {
+		return h, err
+	}
+	if h.budget, err = s.tenant.ReadRecheckBudget(ctx, server, project); err != nil {
+		return h, err
+	}
+	return h, tx.AsProject(ctx)
+}
+
+// cover says whether the function is held.
+func (h HeldFunctions) cover(f registry.FunctionRow) bool {
+	for i, name := range h.functions {
+		if name == "" || name == f.Name && (h.versions[i] == 0 || h.versions[i] == f.Version) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of heldOf.
+func beginRun(ctx context.Context, tx pgx.Tx, args functions.RecheckArgs, work recheckWork) error {
+	_, err := store.Exec(ctx, tx, store.BeginRecheckRun, args.Batch, args.Project, work.job, work.function.Name, work.function.Version, len(work.numbers))
+	return err
+}
+
+// endRun notes that nothing of the batch runs any more, and tells the switches that wait for it. Where that fails it counts as ended in a minute.
+// used is how long servers have executed shards of the project.
+func (s *Service) endRun(ctx context.Context, args functions.RecheckArgs, used time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endRunTime)
+	defer cancel()
+	err := s.env.Control(ctx, func(tx pgx.Tx) error {
+		switches, err := store.Values[uuid.UUID](ctx, tx, store.EndRecheckRun, args.Batch)
+		if err == nil {
+			_, err = store.Exec(ctx, tx, store.SpendRecheck, args.Project, used.Seconds())
+		}
+		for i := 0; i < len(switches) && err == nil; i++ {
+			err = base.Notify(ctx, tx, base.ChannelAgents, switches[i])
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting the end of a batch of rechecks: %w", err)
+	}
+	return nil
+}
+
+// run is a batch that is being executed: its context ends when its job does, when a switch holds its function, and when its slice is over.
+type run struct {
+	ctx   context.Context //nolint:containedctx // it is the run's own, and ends with it
+	stop  context.CancelCauseFunc
+	ended func() // a shard has
+	close func() // waits for who watches it
+}
+
+// watchBatch makes a run of what is about to be executed; where it may not go on, its context has ended.
+func (s *Service) watchBatch(ctx context.Context, args functions.RecheckArgs, work recheckWork) (run, error) {
+	r := run{}
+	r.ctx, r.stop = context.WithCancelCause(ctx)
+	began := time.Now()
+	r.ended = func() {
+		if time.Since(began) >= work.left {
+			r.stop(errBudgetSpent)
+		}
+		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.long()) {
+			r.stop(errSliceEnd)
+		}
+	}
+	nudges, unsubscribe := s.env.Notices.Subscribe(append(base.Topics(base.ChannelJobs, work.job), base.Topics(base.ChannelAgents, uuid.Nil)...)...)
+	if err := s.mayGoOn(r, args.Batch); err != nil { // before anything begins
+		r.stop(nil)
+		unsubscribe()
+		return r, err
+	}
+	done := make(chan struct{})
+	go func(watched run) {
+		defer close(done)
+		s.watchRun(watched, args.Batch, nudges)
+	}(r)
+	r.close = func() {
+		r.stop(nil)
+		<-done
+		unsubscribe()
+	}
+	return r, nil
+}
+
+// watchRun ends a run that is not to go on.
+func (s *Service) watchRun(r run, batch uuid.UUID, nudges <-chan struct{}) {
+	tick := time.NewTicker(seeRunEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-nudges:
+		case <-tick.C:
+		}
+		if err := s.mayGoOn(r, batch); err != nil && r.ctx.Err() == nil { // it is looked at again
+			s.env.Log.Warn("looking whether a batch of rechecks may go on failed", "batch", batch, "error", err)
+		}
+	}
+}
+
+// mayGoOn says that the run goes on, and ends it where it is not to.
+func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
+	type seen struct{ Held, Ended bool }
+	row, found, err := store.One[seen](r.ctx, s.env.Store.Pool, store.SeeRecheckRun, batch)
+	switch {
+	case found && row.Ended:
+		r.stop(errRunEnded)
+	case found && row.Held:
+		r.stop(errRunHeld)
+	}
+	return err
+}
+
+// freeBatch ends a batch that was broken off; what is left of it is taken up by another one when it is its turn.
+func (s *Service) freeBatch(ctx context.Context, args functions.RecheckArgs) error {
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		return s.letNextBegin(ctx, tx, args.Project, func() error {
+			if _, err := store.Exec(ctx, tx, store.FreeRechecks, args.Batch); err != nil {
+				return err
+			}
+			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("giving a batch of rechecks back: %w", err)
+	}
+	return nil
+}
+
+// mendRechecks makes batches where some are missing: a switch was put off, say.
+func (s *Service) mendRechecks(ctx context.Context, project uuid.UUID) error {
+	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		return s.letNextBegin(ctx, tx, project, func() error { return nil })
+	})
+}
+
+// letNextBegin does something to the project's rechecks behind their gate, and enqueues the batches that may begin then. It is the last
+// thing that a transaction does.
+func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func() error) error {
+	held, err := s.heldOf(ctx, tx, project)
+	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
+		return err
+	}
+	if err := gated(); err != nil {
+		return err
+	}
+	steps, err := NextBatch(ctx, tx, project, held)
+	if err != nil {
+		return err
+	}
+	return s.env.Enqueue(ctx, tx, steps...)
+}

@@ -1,0 +1,290 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// doubts are what a batch of rechecks is judged by before it is weighed: how often a shard is to be executed.
+type doubts struct {
+	bench
+	known steadiness
+}
+
+// doubts reads them. They may be out of date when the batch is weighed, which decides again.
+func (s *Service) doubts(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) (d doubts, err error) {
+	if err := s.compareRuns(ctx, args, work, runs); err != nil {
+		return d, err
+	}
+	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.policy)
+		if err != nil {
+			return err
+		}
+		if d.bench, err = readBench(ctx, tx, work.sub(runs), uuid.Nil, terms); err != nil {
+			return err
+		}
+		d.known, err = readSteadiness(ctx, tx, work.job)
+		return err
+	})
+	return d, err
+}
+
+// contradicted are the shards that the server is to execute once more: its answer is not that of an agent, or it has none.
+func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
+	d.limitRuns(runs, d.known)
+	for _, shard := range d.shards {
+		of := runs[shard.Number]
+		d.hear(shard.Number, of)
+		if len(of) == 1 && of[0].usedUp() { // it is not given as much time once more
+			continue
+		}
+		if len(of) == 1 && !of[0].answered() && d.ask(shard).Decision != verify.Fail || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
+			again = append(again, shard.Number)
+		}
+	}
+	return again
+}
+
+func shardsRun(runs map[int64][]serverRun) []int64 {
+	var numbers []int64
+	for n := range runs {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// hear puts the server's runs in the place of what it had to say before.
+func (b bench) hear(shard int64, runs []serverRun) {
+	attempts := slices.DeleteFunc(b.attempts[shard], func(a attemptRow) bool { return a.AgentID == functions.ServerAgent })
+	for _, r := range runs {
+		row := r.row()
+		b.classes.replace(&row)
+		attempts = append(attempts, row)
+	}
+	b.attempts[shard] = attempts
+}
+
+// weighRechecks records the server's attempts and decides about their shards.
+func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+	w := Weighed{}
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.policy)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.SeeServerClass, work.job, serverClass(s.rechecker.Describe())); err != nil {
+			return err
+		}
+		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
+		if err != nil {
+			return err
+		}
+		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.policy); err != nil {
+			return err
+		}
+		taken, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, work.job, shardsRun(runs))
+		if err != nil || len(taken) == 0 { // another run of the step was quicker
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, store.NoteRecheckProgress, args.Batch); err != nil {
+			return err
+		}
+		if err := readOutputs(ctx, tx, b, runs); err != nil {
+			return err
+		}
+		known, err := readSteadiness(ctx, tx, work.job)
+		if err != nil {
+			return err
+		}
+		b.limitRuns(runs, known)
+		w = Weighed{Counts: map[uuid.UUID]*Count{}, Terms: terms}
+		var kept []serverRun
+		for _, shard := range b.shards {
+			if !slices.Contains(taken, shard.Number) {
+				continue
+			}
+			kept = append(kept, runs[shard.Number][0])
+			b.hear(shard.Number, runs[shard.Number])
+			w.judge(b, shard, runs[shard.Number], s.decidedBy())
+		}
+		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
+			return err
+		}
+		if err := w.tellExceptions(ctx, tx, work.job); err != nil {
+			return err
+		}
+		return s.settle(ctx, tx, Settlement{Project: args.Project, Job: work.job, Weighed: w, Reopened: "the server's own answer is another one"})
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range w.Changes {
+		if c.Verdict != "" {
+			s.env.Observe.Verdicts(string(c.Verdict), 1)
+		}
+	}
+	return nil
+}
+
+// decidedBy says in every verdict of the server what it was made in.
+func (s *Service) decidedBy() verify.Reason {
+	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.rechecker.Describe().String()}
+}
+
+// judge decides about a shard that the server has executed.
+func (w *Weighed) judge(b bench, shard ShardRow, runs []serverRun, by verify.Reason) {
+	settled := shard.State != functions.ShardOpen && shard.State != functions.ShardAccepted
+	switch {
+	case settled:
+		w.endVoid(b, shard, "the shard was settled otherwise")
+	case !runs[0].answered() && len(runs) > 1 && runs[1].answered():
+		w.judge(b, shard, runs[1:], by)
+	case !runs[0].answered() && b.ask(shard).Decision != verify.Fail:
+		w.unanswered(b, shard, runs[0], by)
+	case w.needsFiles(b, shard, runs[0]):
+		w.replicate(shard, by, "the server's answer has files, which an agent is to bring")
+	default:
+		before := len(w.Changes)
+		w.decide(b, shard)
+		for i := range w.Changes[before:] {
+			c := &w.Changes[before+i]
+			if c.Reasons != nil || c.Was != c.State {
+				c.Reasons = append([]verify.Reason{by}, c.Reasons...)
+			}
+			if c.Provisional && c.Unfinal && c.Awaits == nil && !c.Gathered {
+				c.Provisional = false
+			}
+		}
+	}
+}
+
+// unanswered is a shard of which the server has found nothing out: it ran out of time, say. Agents are asked in its place, as many as make
+// their answer credible without it. They end its audits too: a lie that they find taints what else its agent gave.
+func (w *Weighed) unanswered(b bench, shard ShardRow, run serverRun, by verify.Reason) {
+	if shard.State == functions.ShardAccepted && b.spot.drawn(b.job, shard.Number) {
+		w.stands(shard)
+		return
+	}
+	w.replicate(shard, by, "the server has no answer: its attempt ended with "+run.Status)
+	if b.terms != nil {
+		w.Changes[len(w.Changes)-1].Support = max(shard.Support, b.terms.Bound.Voices)
+	}
+}
+
+// replicate opens a shard for a further agent.
+func (w *Weighed) replicate(shard ShardRow, by verify.Reason, why string) {
+	c := shard.Unchanged()
+	c.State, c.Agent, c.Awaits, c.Provisional, c.Verdict = functions.ShardOpen, nil, nil, false, verify.Replicate
+	c.Wanted = max(shard.Wanted, 1)
+	if shard.Lent > 0 {
+		c.Wanted = shard.Wanted
+	}
+	c.Reasons = []verify.Reason{by, {Code: verify.ReasonShort, Text: why}}
+	w.Changes = append(w.Changes, c)
+}
+
+// needsFiles says whether the server's answer would be accepted, nobody else gave it, and it has artifacts: nobody has kept these.
+func (w *Weighed) needsFiles(b bench, shard ShardRow, run serverRun) bool {
+	if len(run.Files) == 0 {
+		return false
+	}
+	v := b.ask(shard)
+	return v.Decision == verify.Accept && len(v.Agree) == 0
+}
+
+func (w *Weighed) endVoid(b bench, shard ShardRow, why string) {
+	for _, a := range b.audits[shard.Number] {
+		w.Verdicts = append(w.Verdicts, AuditVerdict{OpenAudit: a, State: AuditVoid, Reason: why})
+	}
+}
+
+// readOutputs reads the answers of agents where the server's differ: flags show both.
+func readOutputs(ctx context.Context, tx *store.Tx, b bench, runs map[int64][]serverRun) error {
+	for number, of := range runs {
+		if len(of) < verify.ServerRuns {
+			continue
+		}
+		rows, err := store.Many[jobs.AttemptListRow](ctx, tx, store.ListAttempts, b.job, number)
+		if err != nil {
+			return err
+		}
+		for i := range b.attempts[number] {
+			for _, r := range rows {
+				if a := &b.attempts[number][i]; a.AgentID == r.AgentID {
+					a.output = r.Output
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// insertServerAttempts records what the server found out. An earlier attempt of the server at the same shard makes way.
+func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs []serverRun) error {
+	results := make([]result.Checked, len(runs))
+	for i, r := range runs {
+		results[i] = r.Checked
+	}
+	columns := result.Columns(results)
+	_, err := store.Exec(ctx, tx, store.AddServerAttempts, append([]any{job}, columns...)...)
+	if err != nil {
+		return fmt.Errorf("recording the server's attempts: %w", err)
+	}
+	return nil
+}
+
+// compareRuns has the job's validator compare the server's answers with those of agents which differ from them. What it finds stands.
+func (s *Service) compareRuns(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+	if work.validator == nil {
+		return nil
+	}
+	for _, number := range shardsRun(runs) {
+		run := runs[number][len(runs[number])-1]
+		if run.Status != string(verify.OK) {
+			continue
+		}
+		var rows []jobs.AttemptListRow
+		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
+			rows, err = store.Many[jobs.AttemptListRow](ctx, tx, store.ListAttempts, work.job, number)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		own := Answer{Agent: functions.ServerAgent, Status: verify.OK, Outcome: run.Outcome, Output: []byte(run.whole), WallMicros: run.WallMicros}
+		for _, r := range rows {
+			if err := s.compareRun(ctx, args.Project, work.job, number, own, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Service) compareRun(ctx context.Context, project, job uuid.UUID, number int64, own Answer, r jobs.AttemptListRow) error {
+	if r.AgentID == functions.ServerAgent || r.Status != string(verify.OK) {
+		return nil
+	}
+	output := r.Output
+	if output == nil {
+		var err error
+		if output, err = s.env.Blobs.Get(ctx, project, r.OutputDigest, r.OutputBytes); err != nil {
+			return fmt.Errorf("reading an output of shard %d: %w", number, err)
+		}
+	}
+	_, err := s.equivalent(ctx, project, job, number, own, Answer{
+		Agent: r.AgentID, Status: verify.OK, Outcome: r.Outcome, Output: output, WallMicros: r.WallMicros,
+	})
+	return err
+}

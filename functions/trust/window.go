@@ -1,0 +1,258 @@
+package trust
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
+)
+
+// The states of a window: it takes results in, its audits are drawn, all of them have passed, or one has failed.
+const (
+	windowOpen    = "open"
+	windowClosing = "closing"
+	windowPassed  = "passed"
+	windowFailed  = "failed"
+)
+
+// windowID names a window of a job.
+type windowID struct {
+	agent  uuid.UUID
+	number int64
+}
+
+func (a windowID) compare(b windowID) int {
+	return cmp.Or(bytes.Compare(a.agent[:], b.agent[:]), cmp.Compare(a.number, b.number))
+}
+
+// windowCount counts audits of a window that have ended.
+type windowCount struct {
+	passed, ended int64
+	failed        bool
+}
+
+func (c *windowCount) add(state string) {
+	c.ended++
+	switch state {
+	case AuditPassed:
+		c.passed++
+	case AuditFailed:
+		c.failed = true
+	}
+}
+
+func (c *windowCount) write(ctx context.Context, tx *store.Tx, d Settlement, id windowID) ([]functions.Step, error) {
+	type row struct {
+		State   string
+		Missing int64
+	}
+	w, found, err := store.One[row](ctx, tx, store.CountWindow, d.Job, id.agent, id.number, c.passed, c.ended, c.failed)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("job %s has audits of window %d of agent %s, and no such window", d.Job, id.number, id.agent)
+	}
+	if w.State == windowClosing && w.Missing > 0 {
+		return []functions.Step{functions.CloseWindowArgs{Project: d.Project, Job: d.Job, Agent: id.agent, Window: id.number}}, nil
+	}
+	return nil, nil
+}
+
+// passWindows has windows of agents and of their owners' other agents pass whose audits have all passed, where no other audit of the owner's
+// results is under way: one that was drawn before may prove what the window's own have not met. The owners' audits are locked.
+func (d Settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid.UUID) ([]functions.Step, error) {
+	type row struct {
+		AgentID uuid.UUID
+		Number  int64
+	}
+	rows, err := store.Many[row](ctx, tx, store.PassWindows, d.Job, agents)
+	steps := make([]functions.Step, len(rows))
+	for i, r := range rows {
+		steps[i] = functions.FinaliseArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID, Window: r.Number}
+	}
+	return steps, err
+}
+
+type windowRow struct {
+	State  string
+	Audits int64
+	Passed int64
+	Drawn  int64
+}
+
+// CloseWindow draws audits of a window, once nothing can get into it any more.
+func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArgs) error {
+	var w windowRow
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
+		if w, err = lockWindow(ctx, tx, args); err != nil || w.State != windowOpen {
+			return err
+		}
+		w.State = windowClosing
+		_, err = store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0)
+		return err
+	})
+	if err == nil && w.State == windowClosing {
+		err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error { return s.drawWindow(ctx, tx, args, w) })
+	}
+	if errors.Is(err, functions.ErrJobEnded) { // meanwhile
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("closing window %d of agent %s in job %s: %w", args.Window, args.Agent, args.Job, err)
+	}
+	return nil
+}
+
+// errWindowChanged says that audits of a window have ended while others were chosen: they are chosen again.
+var errWindowChanged = errors.New("the window has changed meanwhile")
+
+func lockWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (windowRow, error) {
+	w, found, err := store.One[windowRow](ctx, tx, store.LockWindow, args.Job, args.Agent, args.Window)
+	if err == nil && !found {
+		if err = base.NotDeleted(ctx, tx, args.Job); err == nil {
+			err = fmt.Errorf("there is no window %d", args.Window)
+		}
+	}
+	return w, err
+}
+
+// drawWindow chooses results of a closed window by the project's secret, and has them audited: by the server where it can, else by a
+// further agent each. The shards are locked before the window, as everywhere.
+func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, w windowRow) error {
+	if state, _, err := store.Value[functions.JobState](ctx, tx, store.GetJobState, args.Job); err != nil || state.Ended() {
+		return err // it was cancelled: nothing of it becomes final any more
+	}
+	policy, found, err := store.Value[verify.Policy](ctx, tx, store.GetPolicy, args.Job)
+	if err != nil || !found {
+		return base.OrNotFound(err, "job", args.Job)
+	}
+	terms, err := s.AuditTerms(ctx, tx, args.Project, policy)
+	if err != nil {
+		return err
+	}
+	owner, err := ownerWindows(ctx, tx, args)
+	if err != nil {
+		return err
+	}
+	pool, err := store.Values[int64](ctx, tx, store.WindowShards, args.Job, args.Agent, args.Window)
+	if err != nil {
+		return err
+	}
+	closing := terms.Bound.Close(verify.Pool{Agent: args.Agent.String(), Results: len(pool), Owner: owner}, terms.means(0))
+	want := closing.Audits
+	switch {
+	case w.Audits > 0: // some were drawn before: others take the places of those that came to nothing
+		want = int(w.Audits - w.Passed - w.Drawn)
+	case closing.Voices > 0:
+		want = len(pool)
+	}
+	chosen := verify.Choose(terms.secret, args.Job.String(), args.Agent.String(), args.Window, pool, want)
+	slices.Sort(chosen)
+	rows, err := store.Many[ShardRow](ctx, tx, store.LockShards, args.Job, chosen)
+	if err != nil {
+		return err
+	}
+	now, err := lockWindow(ctx, tx, args)
+	if err == nil && now != w {
+		err = errWindowChanged
+	}
+	if err != nil {
+		return err
+	}
+	return s.auditWindow(ctx, tx, args, terms, w, rows, closing.Risk)
+}
+
+// ownerWindows is what the agent's owner has given of the job and what its other windows have spent. Until the transaction ends no other
+// window of the owner is closed in the job. It is asked before anything is locked that others wait for.
+func ownerWindows(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (verify.Owner, error) {
+	if _, _, err := store.Value[bool](ctx, tx, store.LockOwnerWindows, args.Job, args.Agent); err != nil {
+		return verify.Owner{}, err
+	}
+	owner, _, err := store.One[verify.Owner](ctx, tx, store.OwnerWindows, args.Job, args.Agent, args.Window)
+	return owner, err
+}
+
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, terms *AuditTerms, w windowRow, rows []ShardRow, risk float64) error {
+	d := Settlement{
+		Project: args.Project, Job: args.Job, Reopened: "a further agent audits the result",
+		Weighed: Weighed{Counts: map[uuid.UUID]*Count{}, Terms: terms},
+	}
+	for _, r := range rows {
+		if r.Awaits != nil && *r.Awaits == args.Window && r.AgentID != nil && *r.AgentID == args.Agent { // it was not taken back meanwhile
+			d.Audit(OpenAudit{Shard: r.Number, AgentID: args.Agent, Number: args.Window}, r)
+		}
+	}
+	drawn := int64(len(d.draws))
+	state := windowClosing
+	if w.Drawn+drawn == 0 { // nothing is left to audit
+		state = windowPassed
+		d.next = append(d.next, functions.FinaliseArgs(args))
+	}
+	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn, risk); err != nil {
+		return err
+	}
+	return s.settle(ctx, tx, d)
+}
+
+// Audit draws a result that is accepted: the server executes the shard where it can, else further agents do, as many as make an answer
+// credible without it, and the shard is open until then.
+func (w *Weighed) Audit(a OpenAudit, shard ShardRow) {
+	w.draws = append(w.draws, a)
+	if w.Terms.Rechecks {
+		w.Rechecks = append(w.Rechecks, a.Shard)
+		return
+	}
+	c := shard.Unchanged()
+	c.State, c.Agent, c.Awaits, c.Provisional = functions.ShardOpen, nil, nil, false
+	c.Support, c.Wanted = w.Terms.Bound.Voices, 1
+	w.Changes = append(w.Changes, c)
+}
+
+// Tail has the open windows of a job closed. It comes again when shards were opened again and accepted anew.
+func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
+	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		type row struct {
+			AgentID uuid.UUID
+			Number  int64
+		}
+		rows, err := store.Many[row](ctx, tx, store.OpenWindows, args.Job)
+		if err != nil {
+			return err
+		}
+		steps := make([]functions.Step, len(rows))
+		for i, r := range rows {
+			steps[i] = functions.CloseWindowArgs{Project: args.Project, Job: args.Job, Agent: r.AgentID, Window: r.Number}
+		}
+		return s.env.Enqueue(ctx, tx, steps...)
+	})
+	if err != nil {
+		return fmt.Errorf("closing the windows of job %s: %w", args.Job, err)
+	}
+	return nil
+}
+
+// EndAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their
+// windows are drawn instead. Shards that are lent again keep their audits.
+func (d Settlement) EndAuditsByPerson(ctx context.Context, tx *store.Tx, numbers []int64) ([]functions.Step, error) {
+	if d.Changes[0].State == functions.ShardOpen {
+		return nil, nil
+	}
+	audits, err := store.Many[OpenAudit](ctx, tx, store.OpenAudits, d.Job, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range audits {
+		d.Verdicts = append(d.Verdicts, AuditVerdict{OpenAudit: a, State: AuditVoid, Reason: "a person has decided about the shard"})
+	}
+	return d.endAudits(ctx, tx)
+}
