@@ -4,9 +4,23 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 )
+
+// Enrolments is what the API asks of the domain about how agents come in and say that they are there.
+type Enrolments interface {
+	// EULA is the agreement in force.
+	// Challenge gives a nonce to enrol with.
+	Challenge(ctx context.Context) (fleet.Challenge, error)
+	// Enrol makes an agent: of the project that the token belongs to, or, without one, one that waits for approval. The same public key enrolling again is the same agent with a
+	// new key; proof is an Ed25519 signature by the agent's key over statement.EnrolmentAnew, or over statement.Enrolment.
+	CheckEnrolmentToken(ctx context.Context, token string) error
+	Enrol(ctx context.Context, token string, e fleet.Enrolment, proof []byte, address string) (a fleet.Agent, agentKey string, err error)
+	Heartbeat(ctx context.Context, agent uuid.UUID, beat fleet.Heartbeat) (fleet.Directives, error)
+}
 
 // EnrolInput is how an agent joins.
 type EnrolInput struct {

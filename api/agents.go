@@ -10,6 +10,19 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 )
 
+// Agents is what the API asks of the domain about agents, of a project and of all.
+type Agents interface {
+	ListProjectAgents(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]fleet.ProjectAgent, error)
+	GetProjectAgent(ctx context.Context, project, id uuid.UUID) (fleet.ProjectAgent, error)
+	AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (fleet.ProjectAgent, error)
+	PardonAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (fleet.ProjectAgent, error)
+	ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (fleet.ProjectAgent, error)
+	ListAgents(ctx context.Context, state fleet.AgentState, page functions.ListPage) ([]fleet.Agent, error) // state "": all
+	GetAgent(ctx context.Context, id uuid.UUID) (fleet.Agent, error)
+	DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action fleet.AgentAction, reason string) (fleet.Agent, error)
+	AssignOwner(ctx context.Context, by functions.Principal, id uuid.UUID, owner string) (fleet.Agent, error)
+}
+
 // AgentPath names an agent.
 type AgentPath struct {
 	Agent PathID `path:"agent"`

@@ -5,9 +5,18 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
 )
+
+// Aggregations is what the API asks of the domain about foldings of results.
+type Aggregations interface {
+	// Reaggregate folds the accepted results again; no shard runs.
+	Reaggregate(ctx context.Context, by functions.Principal, project, job uuid.UUID, want aggregation.NewAggregation, idem functions.Idempotency) (j functions.Job, replayed bool, err error)
+	ListAggregations(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]functions.Aggregation, error) // After: a run
+}
 
 // AggregationRequest asks for a further aggregation of a job.
 type AggregationRequest struct {

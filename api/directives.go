@@ -3,12 +3,20 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 )
+
+// AgentDirectives is what the API asks of the domain about what the server wants of an agent.
+type AgentDirectives interface {
+	// Directives waits until what the server wants is something else than the agent knows.
+	Directives(ctx context.Context, agent uuid.UUID, known string, wait time.Duration) (fleet.Directives, error)
+	Confirm(ctx context.Context, agent uuid.UUID, revision string) error
+}
 
 // DirectivesInput asks what the server wants.
 type DirectivesInput struct {

@@ -17,6 +17,14 @@ import (
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
+// Identities is what the API asks of the domain about who somebody is by a secret.
+type Identities interface {
+	Authenticate(ctx context.Context, secret string) (functions.Principal, error)
+	AuthenticateSession(ctx context.Context, secret string) (functions.Principal, error)
+	// UseSignInLink says whose link it is, and spends it.
+	UseSignInLink(ctx context.Context, secret string) (functions.Principal, error)
+}
+
 // Limits are what one client may ask of the server.
 type Limits struct {
 	PerAddress limit.Rate    // of requests that come from one address

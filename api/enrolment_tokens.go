@@ -5,9 +5,18 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 )
+
+// EnrolmentTokens is what the API asks of the domain about the tokens by which agents join.
+type EnrolmentTokens interface {
+	CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, n fleet.NewEnrolmentToken, idem functions.Idempotency) (t fleet.EnrolmentToken, secret string, replayed bool, err error)
+	ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]fleet.EnrolmentToken, error)
+	RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+}
 
 // CreateEnrolmentTokenInput asks for an enrolment token.
 type CreateEnrolmentTokenInput struct {

@@ -4,10 +4,18 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
+
+// Agreements is what the API asks of the domain about what owners of machines accept.
+type Agreements interface {
+	EULA() eula.Document
+	AcceptEULA(ctx context.Context, agent uuid.UUID, a fleet.Acceptance, address string) error
+}
 
 type eulaOutput struct {
 	Body eula.Document

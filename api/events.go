@@ -6,9 +6,17 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 )
+
+// Events is what the API asks of the domain about what happens to a job.
+type Events interface {
+	ListEvents(ctx context.Context, project, job uuid.UUID, since int64, limit int) ([]functions.Event, error) // seq > since
+	// Watch delivers a token whenever something has happened to the job. Its counts may change without.
+	Watch(ctx context.Context, project, job uuid.UUID) (changed <-chan struct{}, stop func())
+}
 
 // WatchJobInput asks for the events of a job as they happen.
 type WatchJobInput struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,6 +12,15 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
 )
+
+// Files is what the API asks of the domain about named files.
+type Files interface {
+	PutFile(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, r io.Reader, when registry.FileCondition) (registry.NamedFile, error)
+	NameObject(ctx context.Context, by functions.Principal, project uuid.UUID, name, digest string, when registry.FileCondition) (registry.NamedFile, error)
+	GetFile(ctx context.Context, project uuid.UUID, name string) (registry.NamedFile, error)
+	ListFiles(ctx context.Context, project uuid.UUID, prefix string, page functions.ListPage) ([]registry.NamedFile, error) // After: a name
+	DeleteFile(ctx context.Context, by functions.Principal, project uuid.UUID, name string, when registry.FileCondition) error
+}
 
 // FilePath names a file of a project.
 type FilePath struct {

@@ -4,9 +4,19 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/heuristics"
 )
+
+// Findings is what the API asks of the domain about what heuristics found.
+type Findings interface {
+	ListFindings(ctx context.Context, project uuid.UUID, filter heuristics.FindingFilter, page functions.ListPage) ([]heuristics.HeuristicFinding, error)
+	GetFinding(ctx context.Context, project, id uuid.UUID) (heuristics.HeuristicFinding, error)
+	GetCodeReview(ctx context.Context, project uuid.UUID, name string, version int) (heuristics.CodeReview, error)
+	ReviewCode(ctx context.Context, by functions.Principal, project uuid.UUID, name string, version int, decision, reason string) (heuristics.CodeReview, error)
+}
 
 // ListFindingsInput asks for findings.
 type ListFindingsInput struct {

@@ -11,6 +11,13 @@ import (
 	"github.com/ostraka/ostraka/functions/review"
 )
 
+// Flags is what the API asks of the domain about marks that people decide about.
+type Flags interface {
+	ListFlags(ctx context.Context, project uuid.UUID, filter review.FlagFilter, page functions.ListPage) ([]review.Flag, error)
+	GetFlag(ctx context.Context, project, id uuid.UUID) (review.FlagDetail, error)
+	ResolveFlag(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64, r review.FlagResolution) (review.FlagDetail, error)
+}
+
 // ListFlagsInput asks for flags.
 type ListFlagsInput struct {
 	ListInProject

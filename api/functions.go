@@ -3,12 +3,24 @@ package api
 import (
 	"context"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
+
+// Functions is what the API asks of the domain about functions and their versions.
+type Functions interface {
+	// PushFunction reads a bundle. Pushing the same bundle again returns the version that it is, with created false.
+	PushFunction(ctx context.Context, by functions.Principal, project uuid.UUID, bundle io.Reader, signature []byte) (v functions.FunctionVersion, created bool, err error)
+	ListFunctions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.FunctionVersion, error) // the newest version of each, by name
+	GetFunction(ctx context.Context, project uuid.UUID, name string, version int) (functions.FunctionVersion, error)    // version 0: the newest
+	ListFunctionVersions(ctx context.Context, project uuid.UUID, name string, page functions.ListPage) ([]functions.FunctionVersion, error)
+}
 
 // everyone in a project may read.
 func readers() access {

@@ -16,6 +16,12 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 )
 
+// Looks is what the API asks of the domain about how a project is.
+type Looks interface {
+	// Look sees how a project is, for all who watch it.
+	Look(ctx context.Context, project uuid.UUID, jobs []uuid.UUID) (jobs.ProjectLook, error)
+}
+
 const (
 	// hubEvery is how often a project is looked at while somebody watches it, however many do.
 	hubEvery = 500 * time.Millisecond

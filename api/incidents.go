@@ -6,9 +6,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/trust"
 )
+
+// Incidents is what the API asks of the domain about results of agents that were caught too late.
+type Incidents interface {
+	ListIncidents(ctx context.Context, project uuid.UUID, job *uuid.UUID, page functions.ListPage) ([]trust.Incident, error)
+	GetIncident(ctx context.Context, project, id uuid.UUID) (trust.IncidentDetail, error)
+}
 
 // IncidentPath names an incident of a project.
 type IncidentPath struct {

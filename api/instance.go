@@ -10,6 +10,12 @@ import (
 	"github.com/ostraka/ostraka/functions"
 )
 
+// Instances is what the API asks of the domain about the processes that speak for an agent.
+type Instances interface {
+	// SpeakFor lets another process than Principal.Instance speak for an agent, or says why not.
+	SpeakFor(ctx context.Context, agent, instance uuid.UUID, address string) error
+}
+
 // instanceHeader names the process that speaks for an agent: a UUID that it draws when it starts. Two machines with a copied key are
 // told apart by it. Agents send it with every request; the specification names it where it matters most.
 const instanceHeader = "Ostraka-Instance"

@@ -4,12 +4,28 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/submit"
 )
+
+// Jobs is what the API asks of the domain about jobs.
+type Jobs interface {
+	SubmitJob(ctx context.Context, by functions.Principal, project uuid.UUID, job functions.NewJob, idem functions.Idempotency) (j functions.Job, replayed bool, err error)
+	GetJob(ctx context.Context, project, id uuid.UUID) (functions.Job, error)
+	// WaitJob returns when the job has ended, is in review, or has waited that long.
+	WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (functions.Job, error)
+	ListJobs(ctx context.Context, project uuid.UUID, filter jobs.JobFilter, page functions.ListPage) ([]functions.Job, error) // newest first
+	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                      // cancelling twice is harmless
+	DeleteJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)                      // deleting twice is harmless
+	SetPriority(ctx context.Context, by functions.Principal, project, id uuid.UUID, priority int) (functions.Job, error)
+	Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error)
+	PlanJob(ctx context.Context, project uuid.UUID, job functions.NewJob) (submit.JobPlan, error)
+}
 
 // MaxJobBody is the largest request for a job, in bytes: MaxInlineBytes of items and as much again for what stands around them.
 const MaxJobBody = MaxInlineBytes + MaxJSONBody

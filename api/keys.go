@@ -5,8 +5,19 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 )
+
+// Keys is what the API asks of the domain about API keys.
+type Keys interface {
+	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
+	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+	RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+}
 
 // CreateKeyInput asks for a key.
 type CreateKeyInput struct {

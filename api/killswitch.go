@@ -3,12 +3,22 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 )
+
+// KillSwitches is what the API asks of the domain about what stops work.
+type KillSwitches interface {
+	ListSwitches(ctx context.Context, project uuid.UUID) ([]fleet.KillStatus, error)
+	// WaitSilent waits until nothing of what a switch holds runs any more.
+	WaitSilent(ctx context.Context, project, id uuid.UUID, wait time.Duration) (fleet.KillStatus, error)
+	Kill(ctx context.Context, by functions.Principal, scope fleet.KillScope, reason string, force bool) (fleet.KillStatus, error)
+	Release(ctx context.Context, by functions.Principal, scope fleet.KillScope) (was bool, err error)
+}
 
 // ProjectSwitchScope is what a switch of a project holds.
 type ProjectSwitchScope struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -10,6 +11,20 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
+
+// Leases is what the API asks of the domain about work for agents, and what they bring back.
+type Leases interface {
+	HoldsLease(ctx context.Context, agent, lease uuid.UUID) error
+	// Lease waits up to wait for work; nil means that there was none. The same idempotency key returns the same lease.
+	Lease(ctx context.Context, agent uuid.UUID, poll dispatch.Poll, idem functions.Idempotency) (*functions.Lease, error)
+	LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.ReadCloser, int64, error)
+	// LeaseFile opens a file that a shard of the lease reads.
+	LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error)
+	PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (functions.Object, error)
+	Record(ctx context.Context, agent, lease uuid.UUID, s dispatch.Submission) (dispatch.Recorded, error)
+	ReturnLease(ctx context.Context, agent, lease uuid.UUID) error
+	RefuseLease(ctx context.Context, agent, lease uuid.UUID, why dispatch.Refusal) error
+}
 
 // maxOutputBytes is the largest output of a shard, in bytes of canonical JSON: what the manifest of a function may allow at most.
 func maxOutputBytes() int64 { return bundle.MaxLimits().OutputBytes }

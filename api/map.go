@@ -20,6 +20,12 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 )
 
+// Maps is what the API asks of the domain about the picture of a job.
+type Maps interface {
+	// Map draws a part of a job.
+	Map(ctx context.Context, project, job uuid.UUID, window jobs.MapWindow) (jobs.JobMap, error)
+}
+
 const (
 	// mapAge is how old a map may be that several people look at: one of them has it read anew, the others get the same.
 	mapAge = 500 * time.Millisecond

@@ -15,6 +15,12 @@ import (
 	"github.com/ostraka/ostraka/functions/insight"
 )
 
+// Figures is what the API asks of the domain about the figures of /metrics.
+type Figures interface {
+	// Stats are the figures of /metrics. They name no tenant.
+	Stats(ctx context.Context) (insight.Stats, error)
+}
+
 // statsTimeout bounds how long reading the figures may keep the database busy.
 const statsTimeout = 5 * time.Second
 

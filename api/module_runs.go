@@ -4,9 +4,17 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
 )
+
+// ModuleRuns is what the API asks of the domain about the runs of modules that were kept.
+type ModuleRuns interface {
+	ListModuleRuns(ctx context.Context, project uuid.UUID, module string, filter registry.ModuleRunFilter, page functions.ListPage) ([]registry.ModuleRun, error) // newest first
+	GetModuleRun(ctx context.Context, project uuid.UUID, module string, id uuid.UUID) (registry.ModuleRun, error)
+}
 
 // ListModuleRunsInput asks for runs of a module.
 type ListModuleRunsInput struct {

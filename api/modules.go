@@ -4,13 +4,26 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
+
+// Modules is what the API asks of the domain about modules.
+type Modules interface {
+	PushModule(ctx context.Context, by functions.Principal, project uuid.UUID, name, kind string, wasm io.Reader) (m functions.Module, created bool, err error)
+	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error) // newest version of each, by name
+	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error)    // version 0: the newest
+	// TryModule runs the newest version on records and keeps nothing.
+	TryModule(ctx context.Context, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error)
+	DeprecateModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, deprecated bool, reason string) (functions.Module, error)
+}
 
 // PushModuleInput says what the body is.
 type PushModuleInput struct {

@@ -4,14 +4,23 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
 )
+
+// Objects is what the API asks of the domain about objects by their digests.
+type Objects interface {
+	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
+	PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)
+	OpenObject(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
+}
 
 // PutObjectInput says what the body should be.
 type PutObjectInput struct {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,12 +79,14 @@ func TestLinksOfTheDocumentationLead(t *testing.T) {
 func TestEveryProblemIsExplained(t *testing.T) {
 	domain, err := filepath.Glob("../functions/*.go")
 	require.NoError(t, err)
+	rooms, err := filepath.Glob("../functions/*/*.go")
+	require.NoError(t, err)
 	page := string(newRig(t).ask("GET", "/docs/problems", "", "").body)
 	found := 0
-	for _, file := range append(domain, "codes.go", "../functions/partition/errors.go") {
+	for _, file := range slices.Concat(domain, rooms, []string{"codes.go"}) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		codes := regexp.MustCompile(`(?:&Error\{\s*Kind:\s+\w+,\s*Code:\s+|Invalid\(|\tcode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+		codes := regexp.MustCompile(`(?:Error\{\s*Kind:\s+[\w.]+,\s*Code:\s+|Invalid\(|\tcode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
 		for _, code := range codes {
 			if code[1] == "module_" { // and a class: see moduleProblems
 				continue

@@ -11,6 +11,14 @@ import (
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
+// Projects is what the API asks of the domain about projects.
+type Projects interface {
+	CreateProject(ctx context.Context, by functions.Principal, name string, idem functions.Idempotency) (p functions.Project, ownerKey string, replayed bool, err error) // ownerKey is empty when replayed
+	GetProject(ctx context.Context, id uuid.UUID) (functions.Project, error)
+	ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error)
+	UpdateProject(ctx context.Context, by functions.Principal, id uuid.UUID, change tenant.ProjectChange, revision int64) (functions.Project, error)
+}
+
 // MaxJSONBody is the largest body of an operation that does not say otherwise, in bytes: documents that people write are far below.
 const MaxJSONBody = 1 << 20
 

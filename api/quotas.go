@@ -4,8 +4,16 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 )
+
+// ProjectLimits is what the API asks of the domain about the limits of a project.
+type ProjectLimits interface {
+	ProjectQuotas(ctx context.Context, project uuid.UUID) ([]functions.Quota, error)
+	SetQuotas(ctx context.Context, by functions.Principal, project uuid.UUID, values map[functions.QuotaName]*int64) ([]functions.Quota, error)
+}
 
 // Quotas are the limits of a project.
 type Quotas struct {

@@ -2,11 +2,23 @@ package api
 
 import (
 	"context"
+	"iter"
 	"net/http"
+
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
 )
+
+// Receipts is what the API asks of the domain about the receipts of jobs.
+type Receipts interface {
+	// MakeReceipt asks for the receipt of a job that has ended, and GetReceipt says how far it is.
+	MakeReceipt(ctx context.Context, by functions.Principal, project, job uuid.UUID) (auditlog.JobReceipt, error)
+	GetReceipt(ctx context.Context, project, job uuid.UUID) (auditlog.JobReceipt, error)
+	// ReceiptBytes yields a receipt that was made; the bytes must be used up before the next are asked for.
+	ReceiptBytes(ctx context.Context, project, job uuid.UUID, shards bool) iter.Seq2[[]byte, error]
+}
 
 type receiptOutput struct {
 	Body auditlog.JobReceipt

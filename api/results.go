@@ -9,9 +9,16 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions/jobs"
 )
+
+// Results is what the API asks of the domain about accepted results.
+type Results interface {
+	// Results yields accepted results in shard order, from the shard number after on (-1: all).
+	Results(ctx context.Context, project, job uuid.UUID, after int64, final bool) iter.Seq2[jobs.ResultLine, error]
+}
 
 const ndjson = "application/x-ndjson"
 

@@ -11,6 +11,15 @@ import (
 	"github.com/ostraka/ostraka/functions/submit"
 )
 
+// Rules is what the API asks of the domain about the rules of follow-up jobs.
+type Rules interface {
+	CreateRule(ctx context.Context, by functions.Principal, project uuid.UUID, spec planner.Rule, idem functions.Idempotency) (r submit.Rule, replayed bool, err error)
+	ListRules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]submit.Rule, error)
+	GetRule(ctx context.Context, project, id uuid.UUID) (submit.Rule, error)
+	UpdateRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, spec planner.Rule, revision int64) (submit.Rule, error)
+	DeleteRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64) error
+}
+
 // CreateRuleInput is a new rule.
 type CreateRuleInput struct {
 	InProject

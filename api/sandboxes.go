@@ -11,6 +11,15 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 )
 
+// Sandboxes is what the API asks of the domain about sandboxes.
+type Sandboxes interface {
+	// The project of what follows is nil for operators, who see everything.
+	ListSandboxes(ctx context.Context, filter fleet.SandboxFilter, page functions.ListPage) ([]fleet.Sandbox, error)
+	GetSandbox(ctx context.Context, project, id uuid.UUID) (fleet.Sandbox, error)
+	SandboxSamples(ctx context.Context, project, id uuid.UUID, after time.Time) ([]fleet.SandboxSample, error)
+	TerminateSandbox(ctx context.Context, by functions.Principal, project, id uuid.UUID, force bool) (fleet.Sandbox, error)
+}
+
 // SandboxFilter narrows a list of sandboxes.
 type SandboxFilter struct {
 	Agent    PathID `query:"agent" doc:"Only those of this agent."`

@@ -11,6 +11,14 @@ import (
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
+// Sessions is what the API asks of the domain about portal sessions and the links that open them.
+type Sessions interface {
+	OpenSession(ctx context.Context, as functions.Principal, userAgent string) (secret string, err error)
+	CreateSignInLink(ctx context.Context, by functions.Principal) (secret string, expires time.Time, err error)
+	ListSessions(ctx context.Context, by functions.Principal, page functions.ListPage) ([]tenant.Session, error)
+	RevokeSession(ctx context.Context, by functions.Principal, id uuid.UUID) error
+}
+
 // sessionCookie holds the secret of a session. It is for the browser alone: no script reads it, and no other site makes it be sent.
 const sessionCookie = "ostraka_session"
 

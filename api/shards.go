@@ -11,6 +11,14 @@ import (
 	"github.com/ostraka/ostraka/functions/review"
 )
 
+// Shards is what the API asks of the domain about the shards of a job.
+type Shards interface {
+	ListShards(ctx context.Context, project, job uuid.UUID, state functions.ShardState, page functions.ListPage) ([]functions.Shard, error) // After: a shard number
+	GetShard(ctx context.Context, project, job uuid.UUID, number int64) (functions.ShardDetail, error)
+	ResolveShard(ctx context.Context, by functions.Principal, project, job uuid.UUID, number int64, r review.Resolution) (functions.ShardDetail, error)
+	ListArtifacts(ctx context.Context, project, job uuid.UUID, page functions.ListPage) ([]dispatch.ShardArtifacts, error) // After: a shard number
+}
+
 // ListShardsInput asks for shards of a job.
 type ListShardsInput struct {
 	ListOfJob

@@ -4,8 +4,18 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 )
+
+// Signing is what the API asks of the domain about the keys by which owners sign functions.
+type Signing interface {
+	// RegisterSigningKey makes a key the project's newest; registering the newest again adds its signatures over bundles.
+	RegisterSigningKey(ctx context.Context, by functions.Principal, project uuid.UUID, k functions.NewSigningKey) (key functions.SigningKey, created bool, err error)
+	ListSigningKeys(ctx context.Context, project uuid.UUID) ([]functions.SigningKey, error) // the oldest first
+	ListAgentProjects(ctx context.Context, agent uuid.UUID, page functions.ListPage) ([]functions.AgentProject, error)
+}
 
 // RegisterSigningKeyInput registers a signing key.
 type RegisterSigningKeyInput struct {

@@ -8,6 +8,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// Readiness is what the API asks of the domain about whether the parts answer.
+type Readiness interface {
+	// Ready says whether the database, the migrations and the object store answer; checks maps each part to "ok" or what is wrong.
+	Ready(ctx context.Context) (checks map[string]string, ok bool)
+}
+
 // readyTimeout is how long the parts of the server may take to say that they are there: less than probes usually wait.
 const readyTimeout = 3 * time.Second
 

@@ -6,9 +6,17 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 )
+
+// Telemetry is what the API asks of the domain about how the machines of agents are.
+type Telemetry interface {
+	// AgentTelemetry says how an agent's machine was, and the query as it was completed.
+	AgentTelemetry(ctx context.Context, id uuid.UUID, q fleet.TelemetryQuery) ([]fleet.TelemetryPoint, fleet.TelemetryQuery, error)
+}
 
 // TelemetryInput asks how an agent's machine was.
 type TelemetryInput struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -9,6 +10,13 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
 )
+
+// Uploads is what the API asks of the domain about uploads past the server.
+type Uploads interface {
+	CreateUpload(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, size int64, idem functions.Idempotency) (u registry.Upload, replayed bool, err error)
+	ReceiveUpload(ctx context.Context, project, id uuid.UUID, r io.Reader) (functions.Object, error)
+	CompleteUpload(ctx context.Context, project, id uuid.UUID) (functions.Object, error)
+}
 
 // CreateUploadInput asks for an upload.
 type CreateUploadInput struct {

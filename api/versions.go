@@ -4,10 +4,17 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/runtime/protocol"
 )
+
+// AgentVersions is what the API asks of the domain about which programs agents run.
+type AgentVersions interface {
+	AgentVersions(ctx context.Context, project uuid.UUID) ([]jobs.AgentVersion, error)
+}
 
 // Versions says what runs where.
 type Versions struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/ostraka/ostraka/migrations"
 )
 
-// Steps are what the workers call; *functions.Service implements them.
+// Steps are what the workers call; *engine.Service implements them.
 type Steps interface {
 	Split(ctx context.Context, args functions.SplitArgs) error
 	Verify(ctx context.Context, args functions.VerifyArgs) error
