@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// certificate is a pair of files that are read again when one of them has changed. While they do not fit together, as between the two
+// keyPair is a pair of files that are read again when one of them has changed. While they do not fit together, as between the two
 // writes that replace them, the last pair that did stays.
-type certificate struct {
+type keyPair struct {
 	cert, key string
 
 	mu     sync.Mutex
@@ -27,7 +27,7 @@ type stamp struct {
 }
 
 // get is for tls.Config.GetCertificate.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (c *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := [2]stamp{stampOf(c.cert), stampOf(c.key)}

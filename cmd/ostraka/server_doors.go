@@ -145,7 +145,7 @@ func (c *doorConfig) scheme() string {
 func (c *doorConfig) tlsConfig() (*tls.Config, error) {
 	switch {
 	case c.cert != "":
-		pair := &certificate{cert: c.cert, key: c.key}
+		pair := &keyPair{cert: c.cert, key: c.key}
 		if _, err := pair.get(nil); err != nil {
 			return nil, &exitError{code: exitUsage, err: err, hint: "give the certificate with its chain as --tls-cert and its key as --tls-key, both as PEM"}
 		}
