@@ -24,7 +24,9 @@ object=$(mktemp)
 trap 'rm -f "$object"' EXIT
 "$clang" --target=wasm32-wasi -O2 -msimd128 -Wall -Wextra -Werror -c -o "$object" stats/stats.c
 "$clang" --target=wasm32-wasi -Wl,--strip-all -o "$(out stats)" "$object"
-(cd agree && "$rustc" --edition 2021 --target wasm32-wasi --crate-name agree -C opt-level=3 -C lto=fat -C codegen-units=1 \
-    -C panic=abort -C strip=symbols -C linker=wasm-ld --remap-path-prefix "$PWD=." -D warnings -o "$(cd .. && out agree)" agree.rs)
+for name in agree proved; do
+    (cd "$name" && "$rustc" --edition 2021 --target wasm32-wasi --crate-name "$name" -C opt-level=3 -C lto=fat -C codegen-units=1 \
+        -C panic=abort -C strip=symbols -C linker=wasm-ld --remap-path-prefix "$PWD=." -D warnings -o "$(cd .. && out "$name")" "$name.rs")
+done
 asc_path=$(realpath "$asc")
 (cd outlier && "$asc_path" outlier.ts -O3 --runtime stub --exportStart _start --use abort=outlier/abort -o "$(cd .. && out outlier)")

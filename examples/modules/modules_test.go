@@ -64,6 +64,7 @@ func TestExamples(t *testing.T) {
 		"histogram": {wasm.KindAggregator, `{"field":"ms","width":10}`, build},
 		"stats":     {wasm.KindAggregator, `{"field":"ms"}`, committed},
 		"agree":     {wasm.KindValidator, `{"quorum":2}`, committed},
+		"proved":    {wasm.KindValidator, `{}`, committed},
 		"outlier":   {wasm.KindHeuristic, `{"usual":12}`, committed},
 		"refine":    {wasm.KindPlanner, `{"points":3}`, build},
 	} {
