@@ -94,6 +94,19 @@ func TestExampleProve(t *testing.T) {
 	require.Contains(t, beyond.Exception.Message, "proves nothing")
 }
 
+func TestExampleCertify(t *testing.T) {
+	s := open(t, runner(t), "../../examples/certify")
+	for n, want := range map[string]string{
+		"18446744073709551629":                    `"proof":"miller-rabin-13"`,
+		"3317044064679887385961981":               `"witness":"43"`,
+		"170141183460469231731687303715884105727": `Type BLS5\nN 170141183460469231731687303715884105727\nQ`,
+	} {
+		got := run(t, s, `"`+n+`"`)
+		require.Equal(t, harness.StatusOK, got.Status, "%+v", got.Exception)
+		require.Contains(t, got.Output, want)
+	}
+}
+
 // TestSystemInterpreter runs the same function on the machine's own Python.
 func TestSystemInterpreter(t *testing.T) {
 	tree, err := python.Open(context.Background(), python.Options{Python: python.UseSystem})
@@ -107,7 +120,7 @@ func TestSystemInterpreter(t *testing.T) {
 
 // TestExamplesOwnTests runs the Python tests of the examples.
 func TestExamplesOwnTests(t *testing.T) {
-	for _, name := range []string{"bpsw", "prove"} {
+	for _, name := range []string{"bpsw", "prove", "certify"} {
 		cmd := exec.Command(runner(t).python.Interpreter, "-B", "-m", "unittest", "discover", "tests")
 		cmd.Dir = filepath.Join("../../examples", name)
 		out, err := cmd.CombinedOutput()
