@@ -264,34 +264,58 @@ impl Modulus {
         Modulus { n: n.clone(), inverse: inverse.wrapping_neg(), square }
     }
 
-    pub fn times(&self, a: &Nat, b: &Nat, meter: &mut Meter) -> Checked<Nat> {
+    /// The product of a and b, which have as many limbs as n, into out; t has two more.
+    fn product(&self, a: &[u32], b: &[u32], t: &mut [u32], out: &mut [u32]) {
         let k = self.n.len();
-        meter.spend(2 * k * k + k)?;
-        let mut t = vec![0u32; k + 2];
-        for i in 0..k {
-            let x = u64::from(*a.get(i).unwrap_or(&0));
+        let (n, b) = (&self.n[..k], &b[..k]);
+        t.fill(0);
+        for &x in a {
+            let low = &mut t[..k];
             let mut carry = 0u64;
-            for j in 0..k {
-                carry += u64::from(t[j]) + x * u64::from(*b.get(j).unwrap_or(&0));
-                t[j] = carry as u32;
+            for (limb, y) in low.iter_mut().zip(b) {
+                carry += u64::from(*limb) + u64::from(x) * u64::from(*y);
+                *limb = carry as u32;
                 carry >>= 32;
             }
-            carry += u64::from(t[k]);
-            t[k] = carry as u32;
-            t[k + 1] = (carry >> 32) as u32;
-            let m = u64::from(t[0].wrapping_mul(self.inverse));
-            let mut carry = (u64::from(t[0]) + m * u64::from(self.n[0])) >> 32;
-            for j in 1..k {
-                carry += u64::from(t[j]) + m * u64::from(self.n[j]);
-                t[j - 1] = carry as u32;
-                carry >>= 32;
+            let m = low[0].wrapping_mul(self.inverse);
+            let mut again = 0u64;
+            for (limb, y) in low.iter_mut().zip(n) {
+                again += u64::from(*limb) + u64::from(m) * u64::from(*y);
+                *limb = again as u32;
+                again >>= 32;
             }
-            carry += u64::from(t[k]);
-            t[k - 1] = carry as u32;
-            t[k] = t[k + 1] + (carry >> 32) as u32;
+            let top = u64::from(t[k]) + carry + again;
+            t[k] = top as u32;
+            t[k + 1] = (top >> 32) as u32;
+            t.copy_within(1.., 0); // the lowest limb is 0 now
         }
-        let t = trim(t[..k + 1].to_vec());
-        Ok(if less(&t, &self.n) { t } else { sub(&t, &self.n) })
+        out.copy_from_slice(&t[..k]);
+        if t[k] != 0 || out.iter().rev().cmp(n.iter().rev()) != Ordering::Less {
+            let mut borrow = 0i64;
+            for (limb, y) in out.iter_mut().zip(n) {
+                let d = i64::from(*limb) - i64::from(*y) + borrow;
+                *limb = d as u32;
+                borrow = d >> 32;
+            }
+        }
+    }
+
+    fn padded(&self, a: &Nat) -> Nat {
+        let mut a = a.clone();
+        a.resize(self.n.len(), 0);
+        a
+    }
+
+    /// What a product costs.
+    fn cost(&self) -> usize {
+        2 * self.n.len() * self.n.len() + self.n.len()
+    }
+
+    pub fn times(&self, a: &Nat, b: &Nat, meter: &mut Meter) -> Checked<Nat> {
+        meter.spend(self.cost())?;
+        let (mut t, mut out) = (vec![0; self.n.len() + 2], vec![0; self.n.len()]);
+        self.product(&self.padded(a), &self.padded(b), &mut t, &mut out);
+        Ok(trim(out))
     }
 
     /// Into the form in which the others compute.
@@ -322,14 +346,18 @@ impl Modulus {
 
     /// a^e mod n.
     pub fn power(&self, a: &Nat, e: &Nat, meter: &mut Meter) -> Checked<Nat> {
-        let base = self.enter(a, meter)?;
-        let mut x = self.enter(&small(1), meter)?;
+        let base = self.padded(&self.enter(a, meter)?);
+        let mut x = self.padded(&self.enter(&small(1), meter)?);
+        let (mut t, mut out) = (vec![0; x.len() + 2], x.clone());
         for i in (0..bits(e)).rev() {
-            x = self.times(&x, &x, meter)?;
+            meter.spend(2 * self.cost())?;
+            self.product(&x, &x, &mut t, &mut out);
             if bit(e, i) {
-                x = self.times(&x, &base, meter)?;
+                self.product(&out, &base, &mut t, &mut x);
+            } else {
+                std::mem::swap(&mut x, &mut out);
             }
         }
-        self.leave(&x, meter)
+        self.leave(&trim(x), meter)
     }
 }

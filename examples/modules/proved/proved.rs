@@ -15,8 +15,8 @@ use steps::{certificate, decide, strong, MAX_DIGITS};
 const UNSUPPORTED: i32 = 64;
 const BAD_INPUT: i32 = 65;
 
-/// What is spent on one result, in products of two limbs of 32 bits: some hundred powers of numbers with 300 digits, and half of the fuel
-/// that the server gives to an upload's trial. A hostile result ends in a verdict, not in a batch that fails.
+/// What is spent on one result, in products of two limbs of 32 bits: some thirty powers of numbers with 300 digits, and about a seventh of
+/// the fuel of a batch. A hostile result ends in a verdict, not in a batch that fails.
 const MAX_WORK: u64 = 100_000_000;
 
 const DESCRIPTION: &str = concat!(
