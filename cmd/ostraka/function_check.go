@@ -144,19 +144,11 @@ func (o *functionCheckOptions) complete() error {
 
 // check runs the samples in a sandbox of its own, which is gone afterwards.
 func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree python.Tree) (report determinism.Report, err error) {
-	dir, err := os.MkdirTemp("", "ostraka-check-")
-	if err != nil {
-		return report, fmt.Errorf("making a folder for the sandbox: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	log, err := newLog(o.terminal, "warn")
+	sandbox, remove, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, tree)
 	if err != nil {
 		return report, err
 	}
-	sandbox, err := agent.Isolate(ctx, agent.Walls{AllowProcess: true, Work: dir, Log: log}, tree)
-	if err != nil {
-		return report, err
-	}
+	defer func() { err = errors.Join(err, remove()) }()
 	files, err := o.findFiles(ctx)
 	if err != nil {
 		return report, err

@@ -93,20 +93,15 @@ func (d *drawnShards) see(shard audit.ShardLine) {
 	d.left--
 }
 
-// execute executes the drawn shards again, in a sandbox of its own with walls around it, since the function may be a stranger's, and compares their outputs with those of the receipt.
+// execute executes the drawn shards again and compares their outputs with those of the receipt. The sandbox is one of their own with
+// walls around it, since the function may be a stranger's.
 func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.Statement, drawn *drawnShards) (done int64, err error) {
 	if len(drawn.shards) == 0 {
 		return 0, nil
 	}
-	if said.Validator != nil {
-		return 0, usageError("a validator decides in this job which outputs are one answer, so that outputs may differ and be right: they are not compared by executing them again")
-	}
-	b, err := bundle.Pack(x.folder)
+	b, err := x.pack(said)
 	if err != nil {
 		return 0, err
-	}
-	if b.Digest != said.Function.Digest {
-		return 0, usageError("%s is not the version that the receipt is about: its bundle's SHA-256 is %s, and the receipt has %s of %s@%d", x.folder, b.Digest, said.Function.Digest, said.Function.Name, said.Function.Version)
 	}
 	inputs, err := x.inputs(said, drawn.shards)
 	if err != nil {
@@ -117,19 +112,11 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 		return 0, err
 	}
 	defer tree.Release() //nolint:errcheck // the process ends
-	dir, err := os.MkdirTemp("", "ostraka-receipt-")
-	if err != nil {
-		return 0, fmt.Errorf("making a folder for the sandbox: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	log, err := newLog(t, "warn")
+	sandbox, remove, err := openSandbox(ctx, t, agent.Walls{}, tree)
 	if err != nil {
 		return 0, err
 	}
-	sandbox, err := agent.Isolate(ctx, agent.Walls{Work: dir, Log: log}, tree)
-	if err != nil {
-		return 0, err
-	}
+	defer func() { err = errors.Join(err, remove()) }()
 	session, err := sandbox.Open(ctx, b, harness.Settings{Job: said.Job}) // the job is part of the seed
 	if err != nil {
 		return 0, err
@@ -145,16 +132,39 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 		if err != nil {
 			return done, fmt.Errorf("executing shard %d again: %w", shard.Shard, err)
 		}
-		if result.Status != harness.StatusOK {
-			return done, refused(fmt.Errorf("shard %d ends here with %q, and the receipt has an output of it%s", shard.Shard, result.Status, exceptionOf(result)))
-		}
-		if result.OutputDigest != shard.Output {
-			return done, refused(fmt.Errorf("shard %d gives another output here: its SHA-256 is %s, and the receipt has %s (its input: %s)", shard.Shard, result.OutputDigest, shard.Output, shorten(string(inputs[i]))))
+		if err := sameOutput(shard, inputs[i], result); err != nil {
+			return done, err
 		}
 		done++
 		bar.update(done, int64(len(drawn.shards)))
 	}
 	return done, nil
+}
+
+// pack packs the function that is executed again, which must be the one of the receipt.
+func (x *reexecution) pack(said audit.Statement) (*bundle.Bundle, error) {
+	if said.Validator != nil {
+		return nil, usageError("a validator decides in this job which outputs are one answer, so that outputs may differ and be right: they are not compared by executing them again")
+	}
+	b, err := bundle.Pack(x.folder)
+	if err != nil {
+		return nil, err
+	}
+	if f := said.Function; b.Digest != f.Digest {
+		return nil, usageError("%s is not the version that the receipt is about: its bundle's SHA-256 is %s, and the receipt has %s of %s@%d", x.folder, b.Digest, f.Digest, f.Name, f.Version)
+	}
+	return b, nil
+}
+
+// sameOutput refuses a receipt of which a shard ends otherwise here.
+func sameOutput(shard audit.ShardLine, input []byte, here harness.Result) error {
+	if here.Status != harness.StatusOK {
+		return refused(fmt.Errorf("shard %d ends here with %q, and the receipt has an output of it%s", shard.Shard, here.Status, exceptionOf(here)))
+	}
+	if here.OutputDigest != shard.Output {
+		return refused(fmt.Errorf("shard %d gives another output here: its SHA-256 is %s, and the receipt has %s (its input: %s)", shard.Shard, here.OutputDigest, shard.Output, shorten(string(input))))
+	}
+	return nil
 }
 
 func exceptionOf(r harness.Result) string {
@@ -192,6 +202,11 @@ func (x *reexecution) inputs(said audit.Statement, shards []audit.ShardLine) (in
 		}
 		return inputs, nil
 	}
+	return x.inputsOfFile(spec, shards)
+}
+
+// inputsOfFile cuts the shards once more out of the file that they came from.
+func (x *reexecution) inputsOfFile(spec partition.Spec, shards []audit.ShardLine) (inputs [][]byte, err error) {
 	if x.input == "" {
 		return nil, usageError("the shards were cut from a file: give it with --input")
 	}

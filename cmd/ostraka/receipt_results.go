@@ -88,8 +88,9 @@ func (r *receiptResults) end(ctx context.Context) (folded bool, err error) {
 	return r.folder.end(ctx)
 }
 
-// exactResult reads a line of results that says everything once, under the name that it has: other programs may read another one of two values, or
-// one whose name is written otherwise, than we do.
+// exactResult reads a line of results that says everything once, under the name that it has: other programs may read another one of two
+// values, or one whose name is written otherwise, than we do. canonical.Valid cannot read the line: an output may be as deep as that
+// allows, and stands one deeper in its line. DisallowUnknownFields takes "Output" for "output".
 func exactResult(text []byte) (r client.ResultLine, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
