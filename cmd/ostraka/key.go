@@ -37,30 +37,18 @@ func (e *expiryFlag) at() (*time.Time, error) {
 }
 
 func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
-	var output outputFlag
-	var expiry expiryFlag
+	k := &keyMaker{terminal: t, server: server}
 	var role string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a key and print it, once", Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
-			expires, err := expiry.at()
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			doc, err := answer.Read[client.CreatedKey](c.CreateKey(cmd.Context(), c.project, &client.CreateKeyParams{IdempotencyKey: new(uuid.NewString())},
-				client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresAt: expires}))
-			return showNewKey(t, &output, "creating the key", doc, err)
+			return k.run("creating the key", func(c *connection, expires *time.Time) (*http.Response, error) {
+				return c.CreateKey(cmd.Context(), c.project, &client.CreateKeyParams{IdempotencyKey: new(uuid.NewString())},
+					client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresAt: expires})
+			})
 		},
 	}
-	output.register(cmd.Flags())
-	expiry.register(cmd.Flags(), "until it is revoked")
+	k.register(cmd.Flags())
 	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter, viewer or auditor")
 	return cmd
 }

@@ -1,16 +1,17 @@
 package main
 
 import (
+	"net/http"
+	"time"
+
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/client/answer"
 )
 
 func newProjectRecover(t *terminal, server *serverFlags) *cobra.Command {
-	var output outputFlag
-	var expiry expiryFlag
+	k := &keyMaker{terminal: t, server: server}
 	var reason string
 	cmd := &cobra.Command{
 		Use: "recover NAME", Short: "Make an owner's key for a project whose owner has lost theirs; takes an operator's key", Args: arguments(1),
@@ -18,27 +19,16 @@ func newProjectRecover(t *terminal, server *serverFlags) *cobra.Command {
 The project's audit log keeps who did it and why. Keys that were lost go on working: its owner revokes them with the new one.`,
 		Example: `  ostraka project recover "Ada's new key" --project ID --reason "lost with her laptop; called back by telephone"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
 			if reason == "" {
 				return usageError("--reason is missing: say why, the audit log keeps it")
 			}
-			expires, err := expiry.at()
-			if err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			doc, err := answer.Read[client.CreatedKey](c.RecoverOwner(cmd.Context(), c.project, &client.RecoverOwnerParams{IdempotencyKey: new(uuid.NewString())},
-				client.OwnerRecovery{Name: args[0], Reason: reason, ExpiresAt: expires}))
-			return showNewKey(t, &output, "recovering the project", doc, err)
+			return k.run("recovering the project", func(c *connection, expires *time.Time) (*http.Response, error) {
+				return c.RecoverOwner(cmd.Context(), c.project, &client.RecoverOwnerParams{IdempotencyKey: new(uuid.NewString())},
+					client.OwnerRecovery{Name: args[0], Reason: reason, ExpiresAt: expires})
+			})
 		},
 	}
-	output.register(cmd.Flags())
-	expiry.register(cmd.Flags(), "until it is revoked")
+	k.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why; the audit log keeps it")
 	return cmd
 }
