@@ -99,7 +99,7 @@ func newEnrolmentTokenList(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newEnrolmentTokenRevoke(t *terminal, server *serverFlags) *cobra.Command {
-	cmd := newRevoke(t, server, "enrolment token", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	cmd := newRevoke(t, server, "enrolment token", nil, func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.RevokeEnrolmentToken(ctx, c.project, id)
 	})
 	cmd.Use, cmd.Short, cmd.ValidArgsFunction = "revoke TOKEN", "Revoke a token; agents that joined with it stay", server.complete(tokenIDs)

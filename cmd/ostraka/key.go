@@ -65,22 +65,22 @@ func newKeyList(t *terminal, server *serverFlags) *cobra.Command {
 	})
 }
 
-func newKeyRevoke(t *terminal, server *serverFlags) *cobra.Command {
-	cmd := newRevoke(t, server, "key", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
-		return c.RevokeKey(ctx, c.project, id)
-	})
-	cmd.Use, cmd.Short, cmd.ValidArgsFunction = "revoke KEY", "Revoke a key", server.complete(keyIDs)
-	return cmd
-}
+// revocation is a request about one thing of a project.
+type revocation func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error)
 
-// newRevoke makes a command that takes from a project what lets somebody in.
-func newRevoke(t *terminal, server *serverFlags, what string, revoke func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error)) *cobra.Command {
+// newRevoke makes a command that takes from a project what lets somebody in. ask, where there is one, may refuse before.
+func newRevoke(t *terminal, server *serverFlags, what string, ask func(ctx context.Context, c *connection, id uuid.UUID) error, revoke revocation) *cobra.Command {
 	return &cobra.Command{
 		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, id, err := server.connectAbout(what, args[0])
 			if err != nil {
 				return err
+			}
+			if ask != nil {
+				if err := ask(cmd.Context(), c, id); err != nil {
+					return err
+				}
 			}
 			if _, err := answer.Read[struct{}](revoke(cmd.Context(), c, id)); err != nil {
 				return explain("revoking the "+what, err)
