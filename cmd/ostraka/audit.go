@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -200,7 +201,7 @@ func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
 		Use: "show RECORD", Short: "Show a sealed record, and check the proof that it is in the log", Args: arguments(1),
-		Long:    "Show a sealed record by its number, and check here the proof that it is in the log that the server has signed.",
+		Long:    "Show a sealed record by its number (the first one is 0), and check here the proof that it is in the log that the server has signed.",
 		Example: "  ostraka audit show 17",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
@@ -208,7 +209,7 @@ func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
 			}
 			index, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || index < 0 {
-				return usageError("%q is no number of a record: ostraka audit list shows them", args[0])
+				return usageError("%q is no number of a record, which are counted from 0: ostraka audit list shows them", args[0])
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -233,7 +234,7 @@ func showAuditRecord(t *terminal, o *outputFlag, doc answer.Document[client.Audi
 		if err != nil || proven != index {
 			return &exitError{code: exitFailed, err: err, hint: "the server gave a record with a proof that does not hold; ostraka audit verify says more"}
 		}
-		proof = "holds: record " + strconv.FormatInt(proven, 10) + " of " + strconv.FormatInt(head.Size, 10) + " that " + head.Origin + " has signed"
+		proof = fmt.Sprintf("holds: %s that %s has signed", recordOf(proven, head.Size), head.Origin)
 	}
 	return printOne(t, o, doc.Raw, [][2]string{
 		{"record", strconv.FormatInt(index, 10)},
@@ -244,6 +245,11 @@ func showAuditRecord(t *terminal, o *outputFlag, doc answer.Document[client.Audi
 		{"detail", string(p.Detail)},
 		{"proof", proof},
 	})
+}
+
+// recordOf names a record of a log so that nobody takes the first one for the second.
+func recordOf(index, size int64) string {
+	return fmt.Sprintf("record %d (counted from 0) of the %d", index, size)
 }
 
 func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {

@@ -60,10 +60,14 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 }
 
 func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
-	return &cobra.Command{
+	var output jsonLinesFlag
+	cmd := &cobra.Command{
 		Use: "export", Short: "Print the sealed log as JSON lines, to be verified anywhere", Args: arguments(0),
 		Example: "  ostraka audit export > audit.jsonl\n  ostraka audit verify --export audit.jsonl --key KEY   # no server is asked",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
 			c, err := server.connectProject()
 			if err != nil {
 				return err
@@ -79,6 +83,8 @@ func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 			return nil
 		},
 	}
+	output.register(cmd.Flags())
+	return cmd
 }
 
 // auditVerifyOptions are the flags of `ostraka audit verify`.
@@ -221,6 +227,7 @@ func (o *auditVerifyOptions) show(r *audit.Report) error {
 		t.say("the log is whole. Not proved: that what it says was true when it was written, that nothing stayed out of it, or that nobody was shown another log")
 		return nil
 	}
+	t.say("records are counted from 0")
 	if r.Unnamed > 0 {
 		t.say("and %d further faults", r.Unnamed)
 	}

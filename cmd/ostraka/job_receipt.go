@@ -20,6 +20,7 @@ const receiptPoll = 500 * time.Millisecond
 
 func newJobReceipt(t *terminal, server *serverFlags) *cobra.Command {
 	var summary bool
+	var output jsonLinesFlag
 	cmd := &cobra.Command{
 		Use: "receipt JOB", Short: "Print a receipt for the answer of a job that has ended", Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		Long: `Print a receipt for the answer of a job that has finished or failed: what was executed, under which policy, what each
@@ -29,6 +30,9 @@ server making it, and the same command goes on waiting.`,
 		Example: `  ostraka job receipt JOB > answer.receipt
   ostraka receipt verify answer.receipt --key "$(cat log.key)"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
 			c, id, err := server.connectAbout("job", args[0])
 			if err != nil {
 				return err
@@ -39,6 +43,7 @@ server making it, and the same command goes on waiting.`,
 			return writeReceipt(cmd.Context(), t.out, c, id, !summary)
 		},
 	}
+	output.register(cmd.Flags())
 	cmd.Flags().BoolVar(&summary, "summary", false, "leave the lines of the shards out: at most 64 KiB, whatever the number of shards")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 
 // jobResultsOptions are the flags of `ostraka job results`.
 type jobResultsOptions struct {
+	jsonLinesFlag
 	terminal *terminal
 	server   *serverFlags
 	after    int64
@@ -30,6 +31,9 @@ func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
 is not in its line: ostraka object get fetches it by its output_digest.`,
 		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			c, id, err := server.connectAbout("job", args[0])
 			if err != nil {
 				return err
@@ -37,6 +41,7 @@ is not in its line: ostraka object get fetches it by its output_digest.`,
 			return o.run(cmd.Context(), c, id)
 		},
 	}
+	o.register(cmd.Flags())
 	cmd.Flags().Int64Var(&o.after, "after", -1, "begin after the shard of this number")
 	return cmd
 }

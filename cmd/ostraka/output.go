@@ -23,6 +23,20 @@ func (o *outputFlag) check() error {
 
 func (o *outputFlag) json() bool { return o.format == "json" }
 
+// jsonLinesFlag is -o of commands that print JSON lines in any case.
+type jsonLinesFlag struct{ format string }
+
+func (o *jsonLinesFlag) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.format, "output", "o", "json", "json, which is JSON lines here; there is no other form")
+}
+
+func (o *jsonLinesFlag) check() error {
+	if o.format != "json" {
+		return usageError("--output %q: this command prints JSON lines; leave it out, or say json", o.format)
+	}
+	return nil
+}
+
 // printRows prints a list: as a JSON array of the server's items, byte for byte but for white space, or as a table.
 func printRows[T any](t *terminal, o *outputFlag, items []T, raw []json.RawMessage, headings []string, row func(T) []string) error {
 	if o.json() {

@@ -31,15 +31,17 @@ func newReceiptVerify(t *terminal) *cobra.Command {
 	o := &receiptVerifyOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Verify a receipt here, without a server", Args: arguments(1),
-		Long: `Verify a receipt here; no server is asked. What it says is what the project's sealed log has a record of, and the lines of
+		Long: `Verify a receipt here, - is stdin; no server is asked. What it says is what the project's sealed log has a record of, and the lines of
 its shards are those that it commits to. With --results, from ostraka job results, each output is the one of the
 receipt, and where the aggregator is a built-in one the answer is folded again out of them. With --reexecute and
 --function, shards drawn here by chance are executed again here, and must give the same.
 
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
-with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong.`,
+with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong, and 1 when the receipt
+or something given with it is refused: -o json says then too what was found.`,
 		Example: `  ostraka receipt verify answer.receipt --key "$(cat log.key)"
-  ostraka receipt verify answer.receipt --results results.jsonl --function ./sums --reexecute 1%`,
+  ostraka receipt verify answer.receipt --results results.jsonl --function ./sums --reexecute 1%
+  ostraka job receipt JOB | ostraka receipt verify - --key "$(cat log.key)" -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("key") && strings.TrimSpace(o.key) == "" {
 				return usageError("--key is empty: was the file that it comes from there? ostraka audit checkpoint shows the key")
@@ -63,22 +65,24 @@ func (o *receiptVerifyOptions) run(ctx context.Context, path string) error {
 		return err
 	}
 	report, err := o.verify(ctx, path)
-	if err != nil {
+	var no *refusal
+	switch {
+	case errors.As(err, &no) && o.json():
+		report.Refusal = no.Error()
+		return errors.Join(cleaned(err), writeValue(o.terminal.out, report))
+	case err != nil:
 		return cleaned(err)
 	}
 	return o.show(report)
 }
 
-// verify verifies the receipt in a file.
+// verify verifies the receipt in a file. Of one that is refused the report has what was found out before.
 func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receiptReport, error) {
-	file, err := os.Open(path)
+	file, err := o.open(path)
 	if err != nil {
-		return receiptReport{}, usageError("reading the receipt: %v", err)
+		return receiptReport{}, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err != nil || info.IsDir() {
-		return receiptReport{}, usageError("%s is no file", path)
-	}
 	in := bufio.NewReaderSize(file, audit.MaxReceiptBytes+1)
 	first, err := line(in)
 	if errors.Is(err, io.EOF) {
@@ -96,11 +100,27 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 		return receiptReport{}, refused(err)
 	}
 	v := &receiptCheck{options: o, receipt: r, lines: in}
-	if err := v.run(ctx); err != nil {
-		return receiptReport{}, err
-	}
-	return v.report(), nil
+	err = v.run(ctx)
+	return v.report(err == nil), err
 }
+
+// open opens the file of the receipt, or stdin.
+func (o *receiptVerifyOptions) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(o.terminal.in), nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usageError("reading the receipt: %v", err)
+	}
+	if info, err := file.Stat(); err != nil || info.IsDir() {
+		return nil, errors.Join(usageError("%s is no file", path), file.Close())
+	}
+	return file, nil
+}
+
+// refusal is why a receipt, or what was given with it, is refused.
+type refusal struct{ error }
 
 // cleaned takes out of an error what a hostile receipt may have put there for a terminal.
 func cleaned(err error) error {
@@ -113,10 +133,10 @@ func cleaned(err error) error {
 
 // refused is the end of a receipt that does not hold.
 func refused(err error) error {
-	return &exitError{code: exitFailed, err: fmt.Errorf("the receipt does not hold: %w", err)}
+	return &exitError{code: exitFailed, err: &refusal{fmt.Errorf("the receipt does not hold: %w", err)}}
 }
 
 // otherResults is for results that are not those of the receipt, which may hold all the same.
 func otherResults(format string, args ...any) error {
-	return &exitError{code: exitFailed, err: fmt.Errorf("these are not the results of the receipt: "+format, args...), hint: "ostraka job results prints those of a job"}
+	return &exitError{code: exitFailed, err: &refusal{fmt.Errorf("these are not the results of the receipt: "+format, args...)}, hint: "ostraka job results prints those of a job"}
 }

@@ -7,13 +7,15 @@ import (
 	"github.com/ostraka/ostraka/audit"
 )
 
-// receiptReport is what was found out about a receipt that holds.
+// receiptReport is what was found out about a receipt.
 type receiptReport struct {
-	Statement audit.Statement `json:"statement"` // as the log vouches for it
-	Key       string          `json:"key"`
-	KeyGiven  bool            `json:"key_given"`
-	Record    int64           `json:"record"` // its number in the log, counted from 0
-	LogSize   int64           `json:"log_size"`
+	Verified  bool             `json:"verified"`            // nothing is wrong
+	Refusal   string           `json:"refusal,omitempty"`   // what is wrong
+	Statement *audit.Statement `json:"statement,omitempty"` // as the log vouches for it; nil: it does not
+	Key       string           `json:"key,omitempty"`
+	KeyGiven  bool             `json:"key_given"`
+	Record    int64            `json:"record"` // its number in the log, counted from 0
+	LogSize   int64            `json:"log_size"`
 	// What was looked at here; 0: nothing.
 	Lines     int64    `json:"lines_checked"`
 	ByServer  int64    `json:"executed_by_server"`
@@ -21,15 +23,18 @@ type receiptReport struct {
 	ByDigest  int64    `json:"results_without_output"` // of which the file has only the digest
 	Folded    bool     `json:"folded_again"`
 	Executed  int64    `json:"executed_again"`
-	NotProved []string `json:"not_proved"`
+	NotProved []string `json:"not_proved,omitempty"`
 }
 
-func (v *receiptCheck) report() receiptReport {
-	return receiptReport{
-		Statement: v.receipt.Statement, Key: v.receipt.Key, KeyGiven: !v.receipt.OwnKey, Record: v.receipt.Index, LogSize: v.receipt.Head.Size,
+func (v *receiptCheck) report(verified bool) receiptReport {
+	r := receiptReport{
+		Verified: verified, Statement: &v.receipt.Statement, Key: v.receipt.Key, KeyGiven: !v.receipt.OwnKey, Record: v.receipt.Index, LogSize: v.receipt.Head.Size,
 		Lines: v.peaks.Size(), ByServer: v.byServer, Results: v.results, ByDigest: v.byDigest, Folded: v.folded, Executed: v.executed,
-		NotProved: v.notProved(),
 	}
+	if verified {
+		r.NotProved = v.notProved()
+	}
+	return r
 }
 
 // notProved says what a pass leaves open.
@@ -85,7 +90,7 @@ func receiptFields(r receiptReport) [][2]string {
 		{"verification", shorten(string(said.Verification))},
 		{"aggregator", shorten(firstOf(string(said.Aggregator), "none: nothing is folded"))},
 		{"answer", shorten(answerStated(said.Answer))},
-		{"log", fmt.Sprintf("record %d of %d, verified with %s", r.Record, r.LogSize, key)},
+		{"log", recordOf(r.Record, r.LogSize) + ", verified with " + key},
 		{"shards", fmt.Sprintf("%d of %d accepted", said.Shards.Accepted, said.Shards.Total)},
 	}
 	add := func(some bool, name, text string) {
