@@ -95,6 +95,8 @@ func wayText(p client.Policy) string {
 			text += fmt.Sprintf(", with %g of the results hostile", p.AssumeHostile)
 		}
 		return text
+	case p.Quorum == 1:
+		return "quorum of 1: the first output is believed"
 	default:
 		return fmt.Sprintf("quorum of %d", p.Quorum)
 	}

@@ -76,7 +76,11 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 		quorum := float64(p.Quorum)
 		f.PerShard, f.Worst = quorum, quorum/(1-f.Hostile)
 		f.ErrorBound = math.Pow(f.Hostile, quorum)
-		f.note("%d agents of different owners must give the same answer; it is wrong where all of them lie alike", p.Quorum)
+		if p.Quorum == 1 {
+			f.note("the first output of a shard is believed, whoever sent it: one agent that lies makes it wrong")
+		} else {
+			f.note("%d agents of different owners must give the same answer; it is wrong where all of them lie alike", p.Quorum)
+		}
 		if m.Recheck && f.Owners > 0 && f.Owners < p.Quorum {
 			f.PerShard, f.Rechecks = float64(f.Owners)+1, float64(shards)
 			f.note("agents of %d owners are at hand: the server executes every shard in the place of the others, and its answer counts", f.Owners)
