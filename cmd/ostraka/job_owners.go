@@ -7,7 +7,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 )
 
-// ownersText says whose results a job has.
+// ownersText says who has brought a job's results. The shares are of all that were brought, whatever became of them.
 func ownersText(o *client.OwnerShares) string {
 	if o == nil || len(o.Largest) == 0 {
 		return ""
@@ -20,7 +20,7 @@ func ownersText(o *client.OwnerShares) string {
 	if more := o.Owners - int64(len(names)); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + " of the results"
+	return text + fmt.Sprintf(" of the %s brought, also those that were taken back", count(o.Results, "result"))
 }
 
 // aboveShareText says what a bound is worth where one owner has more of the results than is assumed.
@@ -29,7 +29,7 @@ func aboveShareText(j client.Job) string {
 	if o == nil || !o.Above || len(o.Largest) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s brought %s of the results, and the policy assumes that no more than %s are hostile", o.Largest[0].Owner, percent(o.Largest[0].Share), percent(o.Stated))
+	text := fmt.Sprintf("%s brought %s of these results, and the policy assumes that no more than %s are hostile", o.Largest[0].Owner, percent(o.Largest[0].Share), percent(o.Stated))
 	if o.ErrorBound > 0 {
 		text += fmt.Sprintf(": whatever it does by itself, at most %.2g of the results are wrong, and %.2g where others with %s are hostile too", j.Policy.TargetError, o.ErrorBound, percent(o.Stated))
 	}
