@@ -25,7 +25,12 @@ deleted, and by which key. There is no archive: fetch what you want to keep firs
 			if err != nil {
 				return explain("deleting the job", err)
 			}
-			return showJob(t, &o.outputFlag, doc.Raw, doc.Value)
+			if o.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
+			j := doc.Value
+			t.say("deleted job %s of %s version %d, with %s, results, evidence, events and flags", j.ID, j.Function, j.Version, count(j.Shards.Total, "shard"))
+			return nil
 		})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
