@@ -31,7 +31,8 @@ func newFunctionPush(t *terminal, server *serverFlags) *cobra.Command {
 		Use:   "push DIR",
 		Short: "Push a function as a new version",
 		Long: `Push a function: a folder with a function.toml, or one .py file. Versions never change:
-pushing the same content again is the version that it is already.
+pushing the same content again is the version that it is already. Jobs take the newest version, the one with
+the highest number, unless --version names another.
 
 Where the project has a signing key (ostraka signing-key), the function is signed with it here, and the
 signature is sent along. The key itself is not.`,
@@ -63,15 +64,31 @@ func (o *functionPushOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f := doc.Value
+	if doc.Status == http.StatusOK {
+		if err := sayKnown(ctx, o.terminal, c, f); err != nil {
+			return err
+		}
+	}
 	if o.json() {
 		return writeJSON(o.terminal.out, doc.Raw)
 	}
-	f := doc.Value
-	if doc.Status == http.StatusOK {
-		o.terminal.say("this is version %d already", f.Version)
-	}
 	_, err = fmt.Fprintf(o.terminal.out, "%s version %d  %s\n", f.Name, f.Version, f.Digest)
 	return err
+}
+
+// sayKnown says which version a push came to that made none, and which one jobs take.
+func sayKnown(ctx context.Context, t *terminal, c *connection, f client.FunctionVersion) error {
+	doc, err := answer.Read[client.FunctionVersion](c.GetFunction(ctx, c.project, f.Name))
+	if err != nil {
+		return explain("finding the newest version of "+f.Name, err)
+	}
+	if newest := doc.Value.Version; newest != f.Version {
+		t.say("this is version %d already, and not the newest: jobs take version %d unless --version %d says otherwise", f.Version, newest, f.Version)
+		return nil
+	}
+	t.say("this is version %d already", f.Version)
+	return nil
 }
 
 // pushFunction packs a folder, signs it where there is a key, and pushes it.
