@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,29 @@ func TestForeignTextCannotDrawOnTheTerminal(t *testing.T) {
 	table.row("x\ny", "z")
 	require.NoError(t, table.flush())
 	require.Equal(t, "A    B\nx·y  z\n", out.String())
+}
+
+// TestJSONCannotDrawOnTheTerminal: JSON allows C1 controls, DEL and what turns text around as they are, and a terminal obeys them.
+func TestJSONCannotDrawOnTheTerminal(t *testing.T) {
+	const hostile = "a\u009b2Jb\u202ec\x7fd\u2066é😀\u0085\n\x1b"
+	doc := []byte(`{"name": "a` + "\u009b2Jb\u202ec\x7fd\u2066é😀\u0085" + `\n\u001b", "n": 18446744073709551617}`)
+	for name, write := range map[string]func(io.Writer) error{
+		"the server's": func(w io.Writer) error { return writeJSON(w, doc) },
+		"ours": func(w io.Writer) error {
+			return writeValue(w, map[string]any{"name": hostile, "raw": json.RawMessage(doc)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			require.NoError(t, write(&out))
+			require.Equal(t, out.String(), strings.ReplaceAll(plain(strings.ReplaceAll(out.String(), "\n", "¶")), "¶", "\n"))
+			require.Contains(t, out.String(), `"a\u009b2Jb\u202ec\u007fd\u2066é😀\u0085\n\u001b"`)
+			require.Contains(t, out.String(), "18446744073709551617")
+			var back struct{ Name string }
+			require.NoError(t, json.Unmarshal([]byte(out.String()), &back))
+			require.Equal(t, hostile, back.Name)
+		})
+	}
 }
 
 func TestCutSaysThatItCuts(t *testing.T) {
