@@ -39,7 +39,8 @@ func run(ctx context.Context, t *terminal, args []string) int {
 	context.AfterFunc(ctx, stop)
 	root := newRoot(t)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
+	err = inFlags(cmd, err)
 	if err != nil && !errors.Is(err, errSaid) {
 		t.complain(err)
 	}
