@@ -26,11 +26,11 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitOK, "done"},
-	{exitFailed, "the job failed, was cancelled or waits for a review; or something else went wrong here"},
+	{exitFailed, "the job failed, was cancelled or waits for a review; or something else went wrong here, such as a full disk"},
 	{exitUsage, "the command line is wrong"},
 	{exitAuth, "no key, a key that is not valid, or one that may not do this"},
 	{exitNotFound, "there is no such thing"},
-	{exitUnreachable, "the server cannot be reached, or cannot answer now"},
+	{exitUnreachable, "the server cannot be reached, or cannot answer now; a rate or a limit of the project is reached (429)"},
 	{exitRefused, "the server refuses the request: invalid, too large, or in conflict with what there is"},
 	{exitTimeout, "--timeout passed; the job goes on"},
 	{exitInterrupted, "stopped by Ctrl-C"},

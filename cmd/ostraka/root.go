@@ -37,10 +37,12 @@ func run(ctx context.Context, t *terminal, args []string) int {
 	defer stop()
 	// After the first signal the second one kills, whatever the command is doing.
 	context.AfterFunc(ctx, stop)
+	out := &outputWriter{Writer: t.out}
+	t.out = out
 	root := newRoot(t)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = inFlags(cmd, err)
+	err = out.check(inFlags(cmd, err))
 	if err != nil && !errors.Is(err, errSaid) {
 		t.complain(err)
 	}

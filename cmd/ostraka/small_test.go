@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -25,11 +26,14 @@ func jobRequest(p client.Partition) client.JobRequest {
 
 func TestExitCodesAreDocumented(t *testing.T) {
 	help := exitCodeHelp()
+	page, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
 	seen := map[int]bool{}
 	for _, c := range exitCodes {
 		require.False(t, seen[c.code], "%d stands twice", c.code)
 		seen[c.code] = true
 		require.Contains(t, help, fmt.Sprintf("%3d  ", c.code))
+		require.Contains(t, string(page), fmt.Sprintf("\n| %d | %s |\n", c.code, strings.ReplaceAll(c.meaning, "--timeout", "`--timeout`")), "docs/cli.md says otherwise")
 	}
 	for _, status := range []int{400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 428, 429, 500, 502, 503} {
 		require.True(t, seen[codeOfStatus(status)], status)
