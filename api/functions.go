@@ -36,7 +36,7 @@ type FunctionPath struct {
 // FunctionVersionPath names a version of a function.
 type FunctionVersionPath struct {
 	FunctionPath
-	Version int `path:"version" minimum:"1"`
+	Version int `path:"version" minimum:"1" maximum:"2147483647"`
 }
 
 // ListFunctionVersionsInput asks for the versions of a function.

@@ -33,7 +33,7 @@ const MaxJobBody = MaxInlineBytes + MaxJSONBody
 // JobRequest asks for a job.
 type JobRequest struct {
 	Function   string             `json:"function" minLength:"1" maxLength:"63" doc:"The function's name." example:"bpsw"`
-	Version    int                `json:"version,omitempty" minimum:"1" doc:"The function's version; the newest when left out."`
+	Version    int                `json:"version,omitempty" minimum:"1" maximum:"2147483647" doc:"The function's version; the newest when left out."`
 	Partition  PartitionText      `json:"partition" doc:"How the input is cut into shards."`
 	Policy     *PolicyRequest     `json:"policy,omitempty" doc:"How much agreement a result needs; what the function says when left out."`
 	Validator  *ValidatorRequest  `json:"validator,omitempty" doc:"What decides whether answers that differ are one answer; what the function says when left out."`

@@ -25,7 +25,7 @@ type ProjectSwitchScope struct {
 	Scope    string     `json:"scope" enum:"project,function"`
 	Agent    *uuid.UUID `json:"agent,omitempty" doc:"Only on this agent. Left out: on all."`
 	Function string     `json:"function,omitempty" maxLength:"63"`
-	Version  int        `json:"version,omitempty" minimum:"0" doc:"Left out: all versions."`
+	Version  int        `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"Left out: all versions."`
 }
 
 func (p ProjectSwitchScope) in(project uuid.UUID) fleet.KillScope {

@@ -37,6 +37,9 @@ that of the key on this machine, or, where there is none here, of the one that t
 			if err := output.check(); err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("uses") && uses < 1 {
+				return usageError("--uses is %d: uses count from 1; left out: 1000", uses)
+			}
 			expires, err := expiry.at()
 			if err != nil {
 				return err
