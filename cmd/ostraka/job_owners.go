@@ -8,7 +8,8 @@ import (
 )
 
 // ownersText says who has brought a job's results. The shares are of all that were brought, whatever became of them.
-func ownersText(o *client.OwnerShares) string {
+func ownersText(j client.Job) string {
+	o := j.Owners
 	if o == nil || len(o.Largest) == 0 {
 		return ""
 	}
@@ -20,7 +21,11 @@ func ownersText(o *client.OwnerShares) string {
 	if more := o.Owners - int64(len(names)); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text + fmt.Sprintf(" of the %s brought, also those that were taken back", count(o.Results, "result"))
+	text += fmt.Sprintf(" of the %s brought", count(o.Results, "result"))
+	if v := j.Verification; v != nil && v.Reopened > 0 {
+		text += ", also those that were taken back"
+	}
+	return text
 }
 
 // aboveShareText says what a bound is worth where one owner has more of the results than is assumed.

@@ -35,7 +35,7 @@ func jobFields(j client.Job) [][2]string {
 		{"confirmed", confirmedText(j.Verification)},
 		{"taken back", takenBackText(j.Verification)},
 		{"incidents", incidentsText(j)},
-		{"owners", ownersText(j.Owners)},
+		{"owners", ownersText(j)},
 		{"attention", aboveShareText(j)},
 		{"validator", validatorText(j.Validator)},
 		{"heuristics", resultHeuristicsText(j.Heuristics)},
