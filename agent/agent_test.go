@@ -111,6 +111,7 @@ func TestKeyIsShownToNoOtherServer(t *testing.T) {
 }
 
 func TestRevokedAgentGivesUp(t *testing.T) {
+	t.Parallel()
 	for name, path := range map[string]string{"when it asks": "/v1/agent/leases", "by heartbeat": "/v1/agent/heartbeat"} {
 		t.Run(name, func(t *testing.T) {
 			f, s := newFakeServer(t, 0)
@@ -136,6 +137,7 @@ func TestRevokedAgentGivesUp(t *testing.T) {
 }
 
 func TestAnswersThatAreLostStrandNothing(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 20)
 	var n atomic.Int64
 	f.after = func(r *http.Request) { // every other answer is lost after the request was carried out
@@ -151,6 +153,7 @@ func TestAnswersThatAreLostStrandNothing(t *testing.T) {
 }
 
 func TestAgentBearsAServerInTrouble(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 10)
 	answers := []func(w http.ResponseWriter){
 		func(w http.ResponseWriter) { problem(w, 500, "internal") },
@@ -177,6 +180,7 @@ func TestAgentBearsAServerInTrouble(t *testing.T) {
 }
 
 func TestWrongBundleIsNotRun(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 4)
 	var served atomic.Int64
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
@@ -195,6 +199,7 @@ func TestWrongBundleIsNotRun(t *testing.T) {
 
 // TestABundleThatAlwaysBreaksOffHoldsNoLease has a server that finds its copy damaged each time.
 func TestABundleThatAlwaysBreaksOffHoldsNoLease(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 4)
 	var served atomic.Int64
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {

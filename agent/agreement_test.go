@@ -78,6 +78,7 @@ func TestAnAgreementIsAcceptedOnce(t *testing.T) {
 
 // TestANewAgreementPausesWork changes the agreement under a running agent, which waits until its owner accepts it.
 func TestANewAgreementPausesWork(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)
 	stop := start(t, o)
@@ -118,6 +119,7 @@ func TestANewAgreementPausesWork(t *testing.T) {
 
 // TestAServerThatForgotTheAcceptanceIsTold is a server that was restored from a backup.
 func TestAServerThatForgotTheAcceptanceIsTold(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 1)
 	stop := start(t, testOptions(t, s))
 	f.untilResults(1)
@@ -130,6 +132,7 @@ func TestAServerThatForgotTheAcceptanceIsTold(t *testing.T) {
 }
 
 func TestAgentWithoutATokenWaitsForApproval(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 1)
 	o := testOptions(t, s)
 	o.Token = ""
@@ -143,8 +146,10 @@ func TestAgentWithoutATokenWaitsForApproval(t *testing.T) {
 }
 
 func TestAnAgentThatIsHeldBackGoesOnAfterwards(t *testing.T) {
+	t.Parallel()
 	for state, code := range map[client.DirectivesState]string{client.DirectivesStateDraining: IdleDrained, client.DirectivesStateQuarantined: IdleQuarantined} {
 		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
 			f, s := newFakeServer(t, 1)
 			stop := start(t, testOptions(t, s))
 			f.untilResults(1)

@@ -44,6 +44,7 @@ func TestCacheFetchesOnce(t *testing.T) {
 }
 
 func TestCacheBelievesNoFile(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(path string) error{
 		"changed":   func(path string) error { return os.WriteFile(path, []byte("bundlE"), 0o600) },
 		"cut short": func(path string) error { return os.Truncate(path, 3) },
@@ -67,6 +68,7 @@ func TestCacheBelievesNoFile(t *testing.T) {
 }
 
 func TestCacheRefusesWhatTheServerGot(t *testing.T) {
+	t.Parallel()
 	digest := digestOf([]byte("bundle"))
 	for name, test := range map[string]struct {
 		digest string

@@ -21,6 +21,7 @@ func TestDataDirIsMadePrivate(t *testing.T) {
 }
 
 func TestTwoAgentsDoNotShareADataDir(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir()
 	first, err := openDataDir(path)
 	require.NoError(t, err)

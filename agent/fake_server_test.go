@@ -56,6 +56,7 @@ type fakeServer struct {
 	returned     []uuid.UUID
 	onReturn     func(client.Refusal)
 	ended        []uuid.UUID // told with the next heartbeat
+	endNamed     bool        // a heartbeat ends the leases that it names
 	stop         bool
 	noChallenges bool              // as servers of before
 	orders       client.Directives // of revision "": the server has none
@@ -302,6 +303,9 @@ func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&t)
 	f.beats = append(f.beats, t)
 	ended := f.ended
+	if f.endNamed {
+		ended = t.Leases
+	}
 	if ended == nil {
 		ended = []uuid.UUID{}
 	}

@@ -157,6 +157,7 @@ func TestShardsFindTheirFiles(t *testing.T) {
 
 // What a server sends is believed as far as its digest goes; the lease is given back, and no result is made of it.
 func TestInputsThatCannotBeHad(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(f *fakeServer)
 		says   string
@@ -171,6 +172,7 @@ func TestInputsThatCannotBeHad(t *testing.T) {
 		"breaks off": {func(f *fakeServer) { f.intercept = cutOffFiles }, "broke off 4 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, o, results := filesJob(t, "good")
 			c.change(f)
 			var why client.Refusal

@@ -133,6 +133,7 @@ func TestRoom(t *testing.T) {
 }
 
 func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 3)
 	f.lendAll = true
 	o := testOptions(t, s)
@@ -178,6 +179,7 @@ func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
 }
 
 func TestTheScheduleIsByTheClockOnTheWall(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)
 	var minutes atomic.Int64
@@ -193,6 +195,7 @@ func TestTheScheduleIsByTheClockOnTheWall(t *testing.T) {
 }
 
 func TestPreferencesAreReadAgain(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 0)
 	o := testOptions(t, s)
 	words := listen(t, &o)
@@ -303,6 +306,7 @@ func TestAnEmptiedFileLimitsAsBefore(t *testing.T) {
 }
 
 func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
+	t.Parallel()
 	for content, want := range map[string]string{
 		`projects_denied = ["00000000-0000-0000-0000-000000000000"]`: refusedProject,
 		`functions_denied = ["double"]`:                              refusedFunction,
@@ -312,6 +316,7 @@ func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
 		`memory = "128Mi"`:                                           refusedCaps,
 	} {
 		t.Run(content, func(t *testing.T) {
+			t.Parallel()
 			f, s := newFakeServer(t, 1)
 			o := testOptions(t, s)
 			setPrefs(t, o, content+"\n")
@@ -333,6 +338,7 @@ func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
 }
 
 func TestADiskThatIsFullPausesAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 4)
 	o := testOptions(t, s)
 	var free atomic.Int64
@@ -351,6 +357,7 @@ func TestADiskThatIsFullPausesAndLosesNothing(t *testing.T) {
 }
 
 func TestServerThatIsAwayIsWhyTheAgentIsIdle(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 1)
 	o := testOptions(t, s)
 	stop := start(t, o)

@@ -5,10 +5,15 @@ import (
 	"testing"
 
 	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/testenv"
 )
+
+// abreast is how many tests run at a time: nearly all that they do is wait for an agent's timers.
+const abreast = 24
 
 // TestMain: the launcher of a sandbox is this binary, started once more.
 func TestMain(m *testing.M) {
 	linux.MaybeLaunch()
+	testenv.Abreast(abreast)
 	os.Exit(m.Run())
 }

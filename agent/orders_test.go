@@ -19,8 +19,10 @@ func directives(revision string, switches ...client.KillOrder) client.Directives
 
 // TestTheKillswitchEndsWhatRuns has a shard that would run for ever, and shards behind it.
 func TestTheKillswitchEndsWhatRuns(t *testing.T) {
+	t.Parallel()
 	for name, byPoll := range map[string]bool{"a poll says so": true, "a heartbeat says so": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, s := newFakeServer(t, firstBatch) // none is left over, which would be returned in place of the one that comes
 			f.ttl = 3                            // seconds: heartbeats come often
 			if byPoll {
@@ -67,8 +69,10 @@ func TestTheKillswitchEndsWhatRuns(t *testing.T) {
 
 // TestASandboxIsEndedByOrder ends one at once and one after its shard; the agent goes on with others.
 func TestASandboxIsEndedByOrder(t *testing.T) {
+	t.Parallel()
 	for name, force := range map[string]bool{"after its shard": false, "at once": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f, s := newFakeServer(t, 2)
 			f.perLease = 2
 			f.orders = directives("one")

@@ -107,6 +107,7 @@ func TestTheKeyIsLearnedAtJoining(t *testing.T) {
 
 // A server that was taken over after the agent has joined can do none of these things, whatever the owner of the machine allows.
 func TestATakenServerFeedsNoOtherCode(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		attack func(t *testing.T, f *fakeServer, owner *signer)
 		code   string

@@ -10,6 +10,7 @@ import (
 
 // Whatever an agent leaves in its directory is known to RemoveData: a new file must be added there.
 func TestRemoveDataRemovesAllThatAnAgentMakes(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 2)
 	f.signs(newSigner(t))
 	o := testOptions(t, s)

@@ -11,6 +11,7 @@ import (
 
 // The whole way with a real interpreter: what the server is told at enrolment is what comes with the results.
 func TestRealSandbox(t *testing.T) {
+	t.Parallel()
 	t.Run("process", func(t *testing.T) { testRealSandbox(t, bundle.Process, []string{"process"}) })
 	t.Run("strongest", func(t *testing.T) { testRealSandbox(t, "", []string{"linux", "linux-nocgroup"}) })
 }

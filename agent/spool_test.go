@@ -147,6 +147,7 @@ func TestResultsOfALeaseThatIsOverAreDroppedWithALine(t *testing.T) {
 }
 
 func TestLargeOutputsSurviveTheAgent(t *testing.T) {
+	t.Parallel()
 	f, s := newFakeServer(t, 2)
 	o := testOptions(t, s)
 	large := `"` + strings.Repeat("x", maxInlineOutput) + `"`
