@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 )
 
 // row is what came of one population under one rule, over all seeds.
@@ -54,20 +53,11 @@ func (t Trial) run() ([]row, error) {
 			rows = append(rows, row{trial: t, population: p, rule: rule, cells: make([]Cell, t.Seeds)})
 		}
 	}
-	var group sync.WaitGroup
-	slots := make(chan struct{}, 2)
-	for _, r := range rows {
-		for seed := range r.cells {
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() { <-slots }()
-				with := o
-				with.Seed = o.Seed + uint64(seed)
-				r.cells[seed] = runCell(with, r.population, r.rule)
-			})
-		}
-	}
-	group.Wait()
+	twoAtATime(len(rows)*t.Seeds, func(i int) {
+		r, seed, with := rows[i/t.Seeds], i%t.Seeds, o
+		with.Seed = o.Seed + uint64(seed)
+		r.cells[seed] = runCell(with, r.population, r.rule)
+	})
 	return rows, nil
 }
 
