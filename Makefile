@@ -20,10 +20,6 @@ SEED      ?= 1
 CHAOSFLAGS ?=
 VERSION    = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-# One package's tests start databases, servers and agents: they take minutes with the race
-# detector on two cores, never this long.
-TEST_TIMEOUT := 40m
-
 TOOLS := .cache/bin
 
 .PHONY: help
@@ -47,15 +43,14 @@ demo: ## from nothing to a verified answer: four agents, one of them a liar
 	$(MAKE) --no-print-directory build
 	bin/ostraka demo
 
-# -count=1: tests run programs, bin/ostraka among them, that go's test cache does not see change.
 # GORACE: tests start thousands of processes, and each that is built with the race detector would sleep for a second at its end.
 .PHONY: test
 test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for more of go test's flags)
 	scripts/setup.sh test $(PKGS)
 	$(MAKE) --no-print-directory build
 	GORACE=atexit_sleep_ms=0 $(TOOLS)/gotestsum --format pkgname --format-hide-empty-pkg --jsonfile .cache/tests.json \
-		--post-run-command scripts/after-tests.sh -- \
-		-count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
+		--post-run-command scripts/after-tests.sh --raw-command -- \
+		scripts/run-tests.sh $(TESTFLAGS) -- $(PKGS)
 
 .PHONY: race
 race: ##- run every test with the race detector, as CI does

@@ -32,8 +32,8 @@ for ((round = 1; round <= rounds; round++)); do
     seed=${SEED:-$((RANDOM * 32768 + RANDOM))}
     began=$SECONDS
     echo "=== round $round of $rounds, seed $seed"
-    if GORACE=atexit_sleep_ms=0 .cache/bin/gotestsum --format pkgname --format-hide-empty-pkg -- \
-        -count=1 -timeout "${TEST_TIMEOUT:-40m}" -shuffle="$seed" "${flags[@]}" "$@"; then
+    if GORACE=atexit_sleep_ms=0 .cache/bin/gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- \
+        scripts/run-tests.sh -shuffle="$seed" "${flags[@]}" -- "$@"; then
         echo "=== round $round: ok, $((SECONDS - began)) s"
     else
         failed+=("$seed")

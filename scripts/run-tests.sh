@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Runs tests for gotestsum, which reads what go test -json says of each:
+#
+#   gotestsum --raw-command -- scripts/run-tests.sh [FLAG OF GO TEST]... -- PACKAGE...
+#
+# The longest packages begin first, so that at the end no core is idle while one works on them. One package more is tested at a time than
+# there are cores: each waits now and then. With -race, packages of pure functions are tested without it: it makes them several times as
+# long, and can find nothing in a package that starts no goroutine. Vet is among the linters.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly module=github.com/ostraka/ostraka
+readonly longest=(functions e2e cmd/ostraka bench/chaos wasm runtime/linux runtime/docker api runtime/harness devdb agent queue)
+# These start no goroutine, or hand what they do to one function that other tests run with the race detector.
+readonly pure=(
+    functions/verify/simulate functions/verify functions/partition functions/planner functions/turns
+    runtime/canonical runtime/bundle runtime/statement runtime/signing runtime/inputfile runtime/monitor/threshold
+    agent/prefs audit bench/trust examples examples/modules wasm/builtin wasm/meter wasm/precheck)
+# These of them are the latter.
+readonly raced_elsewhere=(functions/verify/simulate)
+
+flags=()
+while (($#)) && [[ $1 != -- ]]; do
+    flags+=("$1")
+    shift
+done
+shift || { echo 'usage: scripts/run-tests.sh [FLAG OF GO TEST]... -- PACKAGE...' >&2; exit 2; }
+
+is_in() { [[ " ${*:2} " == *" $1 "* ]]; }
+
+# A package that has begun to start goroutines belongs to the others.
+check_pure() {
+    local folder found wrong=0
+    for folder in "${pure[@]}"; do
+        is_in "$folder" "${raced_elsewhere[@]}" && continue
+        [[ -d $folder ]] || { echo "tests: scripts/run-tests.sh names $folder, which is no folder" >&2; wrong=1; continue; }
+        found=$(find "$folder" -maxdepth 1 -name '*.go' ! -name '*_test.go' -exec grep -HnE '^\s*go (func\b|[A-Za-z_.]+\()|\.Go\(' {} + || true)
+        if [[ $found ]]; then
+            echo "$found" >&2
+            echo "tests: $folder starts a goroutine: take it out of the list in scripts/run-tests.sh" >&2
+            wrong=1
+        fi
+    done
+    return "$wrong"
+}
+
+# in_order PACKAGE...: the longest first, then the others.
+in_order() {
+    local folder
+    for folder in "${longest[@]}"; do
+        ! is_in "$folder" "$@" || echo "$folder"
+    done
+    for folder in "$@"; do
+        is_in "$folder" "${longest[@]}" || echo "$folder"
+    done
+}
+
+# test_them FOLDER... One package's tests start databases, servers and agents: they take minutes with the race detector on two cores, never
+# as long as the limit. Not from the cache: tests run programs, bin/ostraka among them, that it does not see change.
+test_them() {
+    (($#)) || return 0
+    go test -json -count=1 -vet=off -p $(($(nproc) + 1)) -timeout "${TEST_TIMEOUT:-40m}" "${flags[@]}" "${@/#/./}" || status=1
+}
+
+status=0
+listed=$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' "$@")
+mapfile -t packages <<<"$listed"
+mapfile -t folders < <(in_order "${packages[@]#"$module/"}")
+
+if is_in -race "${flags[@]}"; then
+    check_pure
+    raced=() unraced=()
+    for folder in "${pure[@]}"; do
+        ! is_in "$folder" "${folders[@]}" || unraced+=("$folder")
+    done
+    for folder in "${folders[@]}"; do
+        is_in "$folder" "${pure[@]}" || raced+=("$folder")
+    done
+    with=("${flags[@]}")
+    for i in "${!flags[@]}"; do
+        [[ ${flags[i]} != -race ]] || unset "flags[i]"
+    done
+    test_them "${unraced[@]}"
+    flags=("${with[@]}")
+    test_them "${raced[@]}"
+else
+    test_them "${folders[@]}"
+fi
+exit "$status"
