@@ -15,7 +15,7 @@ readonly longest=(functions e2e cmd/ostraka bench/chaos wasm runtime/linux runti
 readonly pure=(
     functions/verify/simulate functions/verify functions/partition functions/planner functions/turns
     runtime/canonical runtime/bundle runtime/statement runtime/signing runtime/inputfile runtime/monitor/threshold
-    agent/prefs audit bench/trust examples examples/modules wasm/builtin wasm/meter wasm/precheck)
+    agent/prefs audit bench/trust examples examples/modules wasm/builtin wasm/guests wasm/meter wasm/precheck)
 # These of them are the latter.
 readonly raced_elsewhere=(functions/verify/simulate)
 

@@ -3,7 +3,6 @@ package wasm_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,19 +41,6 @@ func newPool(t testing.TB, change func(*wasm.Options)) *wasm.Pool {
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	return p
-}
-
-// buildGo builds a program for WASI.
-func buildGo(t testing.TB, dir string) []byte {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "module.wasm")
-	cmd := exec.Command("go", "build", "-o", out, filepath.Join(dir, "main.go"))
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
-	text, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", text)
-	module, err := os.ReadFile(out)
-	require.NoError(t, err)
-	return module
 }
 
 // childrenOf lists the runners that a process has started and that still run.

@@ -298,39 +298,3 @@ func TestCacheSurvivesThePool(t *testing.T) {
 	_, err := p.Run(t.Context(), "p", builtin.Module(), header, nil, discard)
 	require.NoError(t, err)
 }
-
-// What a module sees is the same in every run, and nothing of the machine.
-func TestModuleSeesNothingOfTheMachine(t *testing.T) {
-	t.Setenv("OSTRAKA_SECRET", "do not tell")
-	// A runner is this binary again: under the race detector it compiles slowly.
-	p := newPool(t, func(o *wasm.Options) { o.Limits.Compile = wasm.MaxCompile })
-	probe := wasm.FromBytes(buildGo(t, "testdata/probe"))
-	var seen []string
-	for _, project := range []string{"a", "a", "b"} {
-		h := header
-		h.Project = "same"
-		_, err := p.Run(t.Context(), project, probe, h, func(yield func([]byte, error) bool) { yield([]byte(`{}`), nil) }, func(line []byte) error {
-			seen = append(seen, string(line))
-			return nil
-		})
-		require.NoError(t, err)
-	}
-	require.Equal(t, seen[0], seen[1], "in the same runner")
-	require.Equal(t, seen[0], seen[2], "in another runner")
-	var got struct {
-		Args, Environ           []string
-		Now                     string
-		Slept                   bool
-		Rest                    int
-		Open, Create, Dir, Dial string
-	}
-	require.NoError(t, json.Unmarshal([]byte(seen[0]), &got))
-	require.Equal(t, []string{"module"}, got.Args)
-	require.Empty(t, got.Environ)
-	require.Equal(t, "2026-01-01T00:00:00Z", got.Now)
-	require.True(t, got.Slept, "two hours passed at once")
-	require.Equal(t, 3, got.Rest)
-	for _, failure := range []string{got.Open, got.Create, got.Dir, got.Dial} {
-		require.NotEqual(t, "<nil>", failure)
-	}
-}

@@ -1,4 +1,4 @@
-package wasm_test
+package guests_test
 
 import (
 	"os"
@@ -31,7 +31,7 @@ func records(lines ...string) (all [][]byte) {
 func TestTrialFindsWhatIsNotAssociative(t *testing.T) {
 	p := newPool(t, func(o *wasm.Options) { o.Limits.Compile = wasm.MaxCompile })
 	trial := wasm.Trial{Use: wasm.Use{Pool: p, Project: "p", Job: "j"}, Kind: wasm.KindAggregator, Records: records("1", "2", "3", "4", "100")}
-	report, err := trial.Try(t.Context(), buildGo(t, "testdata/unfair"))
+	report, err := trial.Try(t.Context(), buildGo(t, "unfair"))
 	require.NoError(t, err)
 	require.False(t, report.Passed())
 	require.Contains(t, failures(report), "associativity")
@@ -68,7 +68,7 @@ func TestTrialTellsWhyAModuleFails(t *testing.T) {
 
 func TestTrialRefusesOtherRecords(t *testing.T) {
 	p := newPool(t, nil)
-	agree, err := os.ReadFile("../examples/modules/agree/agree.wasm")
+	agree, err := os.ReadFile("../../examples/modules/agree/agree.wasm")
 	require.NoError(t, err)
 	trial := wasm.Trial{Use: wasm.Use{Pool: p, Project: "p", Job: "j"}, Kind: wasm.KindValidator, Records: records(`{"id":"u1","results":[]}`, "x")}
 	_, err = trial.Try(t.Context(), agree)

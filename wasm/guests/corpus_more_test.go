@@ -1,4 +1,4 @@
-package wasm_test
+package guests_test
 
 import (
 	"bytes"

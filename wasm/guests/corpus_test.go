@@ -1,4 +1,4 @@
-package wasm_test
+package guests_test
 
 import (
 	"bytes"
@@ -165,32 +165,4 @@ func TestCorpus(t *testing.T) {
 	}
 	_, _, e := runBytes(t, p, w.Print("1").Bytes())
 	require.Nil(t, e)
-}
-
-// The fuel does not depend on how the records arrive.
-func TestFuelIsTheSameHoweverRecordsArrive(t *testing.T) {
-	p := newPool(t, func(o *wasm.Options) { o.Limits.Compile = wasm.MaxCompile })
-	probe := wasm.FromBytes(buildGo(t, "testdata/probe"))
-	record := []byte(`"` + strings.Repeat("x", 700) + `"`)
-	var seen []int64
-	for _, pause := range []int{0, 1, 7} {
-		records := func(yield func([]byte, error) bool) {
-			for i := range 300 {
-				if pause > 0 && i%pause == 0 {
-					// Another batch takes its time meanwhile.
-					_, err := p.Run(t.Context(), "other", wasm.FromBytes(w.Print("1").Bytes()), header, nil, discard)
-					require.NoError(t, err)
-				}
-				if !yield(record, nil) {
-					return
-				}
-			}
-		}
-		stats, err := p.Run(t.Context(), "p", probe, header, records, discard)
-		require.NoError(t, err)
-		require.Positive(t, stats.Fuel)
-		seen = append(seen, stats.Fuel)
-	}
-	require.Equal(t, seen[0], seen[1])
-	require.Equal(t, seen[0], seen[2])
 }
