@@ -31,6 +31,7 @@ def handler(x):
 // TestTheKillswitchStopsRealAgents stops real agents in the middle of real shards: at once, through a restart of the server, also
 // agents that were away, and lets the job come to its right end afterwards.
 func TestTheKillswitchStopsRealAgents(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	w := startWorld(t, 2, "--isolation", "process") // the test talks to its function through a file
 	gates := t.TempDir()

@@ -18,7 +18,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 )
 
-// program builds the real binary, as `make build` does.
+// program builds the real binary with the flags of `make build`, so that what that has compiled is not compiled again.
 var program = func() func(t *testing.T) string {
 	build := sync.OnceValues(func() (string, error) {
 		dir, err := os.MkdirTemp("", "ostraka-e2e-")
@@ -27,7 +27,7 @@ var program = func() func(t *testing.T) string {
 		}
 		built = dir
 		path := filepath.Join(dir, "ostraka")
-		cmd := exec.Command("go", "build", "-o", path, "../cmd/ostraka")
+		cmd := exec.Command("go", "build", "-trimpath", "-o", path, "../cmd/ostraka")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		cmd.Stderr = os.Stderr
 		return path, cmd.Run()

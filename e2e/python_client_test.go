@@ -24,6 +24,7 @@ sys.exit(failed > 0 or ran == 0)`
 // TestPythonClient runs the tests of ostraka.py, and every example of its documentation against a real server with real agents, on the
 // machine's Python and on the newest one, which the program carries.
 func TestPythonClient(t *testing.T) {
+	t.Parallel()
 	binary := program(t)
 	d := startDev(t, binary, "--agents", "2", "--recheck-sandbox", "linux")
 	carried, err := python.Open(t.Context(), python.Options{Dir: interpreters(t)})

@@ -31,6 +31,7 @@ def handler(x):
 // TestWhatTheServerExecutesIsStoppedToo has a real server execute a real shard, which hangs: a switch ends the execution, and says that all
 // is silent only when nothing of it runs; so does cancelling the job.
 func TestWhatTheServerExecutesIsStoppedToo(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	w := &world{t: t, dir: t.TempDir(), binary: program(t), address: freeAddress(t), agentFlags: []string{"--isolation", "process"}, rechecks: "linux"}
 	w.open(1)

@@ -18,6 +18,7 @@ import (
 // TestTenants tries every operation of the specification on a real server, with no key, with a key of another project, and with
 // every role of the project.
 func TestTenants(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	w := startWorld(t, 0)
 	stranger := w.createProject(ctx, "strangers")
