@@ -53,7 +53,7 @@ test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for mor
 		scripts/run-tests.sh $(TESTFLAGS) -- $(PKGS)
 
 .PHONY: race
-race: ##- run every test with the race detector, as CI does
+race: ##- run every test, with the race detector where there are goroutines, as CI does
 	scripts/setup.sh race $(PKGS)
 	$(MAKE) --no-print-directory test TESTFLAGS='-race $(TESTFLAGS)'
 
