@@ -10,12 +10,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly module=github.com/ostraka/ostraka
-readonly longest=(functions e2e cmd/ostraka bench/chaos wasm runtime/linux runtime/docker api runtime/harness devdb agent queue)
+readonly longest=(functions/engine e2e cmd/ostraka bench/chaos wasm runtime/linux runtime/docker api runtime/harness devdb agent queue)
 # These start no goroutine, or hand what they do to one function that other tests run with the race detector.
 readonly pure=(
     functions/verify/simulate functions/verify functions/partition functions/planner functions/turns
     runtime/canonical runtime/bundle runtime/statement runtime/signing runtime/inputfile runtime/monitor/threshold
-    agent/prefs audit bench/trust examples examples/modules wasm/builtin wasm/guests wasm/meter wasm/precheck)
+    agent/prefs audit bench/trust certificate examples examples/modules wasm/builtin wasm/guests wasm/meter wasm/precheck)
 # These of them are the latter.
 readonly raced_elsewhere=(functions/verify/simulate)
 
