@@ -36,8 +36,8 @@
 //	engine       wires them: Service is what package api offers and package queue calls
 //
 // Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
-// verdict), planner (rules become jobs), turns (whose turn it is), waiting (who waits in this process). Package store holds the SQL, one query
-// to a file, and runs it in the role of a project or of the server.
+// verdict), planner (rules become jobs), turns (whose turn it is), waiting (who waits in this process). Package store runs a
+// query in the role of a project or of the server. The queries of a room are in its folder sql, one to a file; those of several are in store/sql.
 //
 // # The order of locks
 //

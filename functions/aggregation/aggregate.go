@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
@@ -91,7 +92,7 @@ func (s *Service) readPage(ctx context.Context, args functions.AggregateArgs) (p
 		if err != nil || !found || !f.goesOn() {
 			return err
 		}
-		if _, done, err := store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, 0, args.Page); err != nil || done {
+		if _, done, err := store.Value[int64](ctx, tx, sql.GetPartialCount, args.Job, f.Run, 0, args.Page); err != nil || done {
 			return err
 		}
 		settled, err := PageSettled(ctx, tx, args.Job, args.Page)
@@ -100,7 +101,7 @@ func (s *Service) readPage(ctx context.Context, args functions.AggregateArgs) (p
 		}
 		first, last := partition.PageBounds(args.Page, f.ShardsTotal)
 		page = &pageToFold{FoldingRow: f, reopened: settled.Reopened}
-		page.rows, err = store.Many[foldRow](ctx, tx, store.PageResults, args.Job, first, last)
+		page.rows, err = store.Many[foldRow](ctx, tx, sql.PageResults, args.Job, first, last)
 		return err
 	})
 	if err != nil {
@@ -117,7 +118,7 @@ type SettledPage struct {
 
 // PageSettled reads it; a job without the page is an error.
 func PageSettled(ctx context.Context, tx *store.Tx, job uuid.UUID, page int64) (SettledPage, error) {
-	p, found, err := store.One[SettledPage](ctx, tx, store.PageSettled, job, page)
+	p, found, err := store.One[SettledPage](ctx, tx, sql.PageSettled, job, page)
 	if err == nil && !found {
 		err = fmt.Errorf("job %s has no page %d", job, page)
 	}
@@ -184,17 +185,17 @@ func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs,
 		if err != nil || !settled.Settled || settled.Reopened != page.reopened {
 			return err // what was folded does not hold any more
 		}
-		n, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, 0, args.Page, count, []byte(partial))
+		n, err := store.Exec(ctx, tx, sql.AddPartial, args.Job, f.Run, 0, args.Page, count, []byte(partial))
 		if err != nil || n == 0 {
 			return err
 		}
 		if err := runs.Keep(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.EndTrouble, args.Job, f.Run); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.EndTrouble, args.Job, f.Run); err != nil {
 			return err
 		}
-		folded, _, err := store.Value[int64](ctx, tx, store.CountFolded, args.Job, f.Run)
+		folded, _, err := store.Value[int64](ctx, tx, sql.CountFolded, args.Job, f.Run)
 		if err != nil {
 			return err
 		}
@@ -212,7 +213,7 @@ func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs,
 		if err != nil {
 			return err
 		}
-		due, asked, err := store.Value[*time.Time](ctx, tx, store.AskPreview, args.Job, f.Run, PreviewEvery)
+		due, asked, err := store.Value[*time.Time](ctx, tx, sql.AskPreview, args.Job, f.Run, PreviewEvery)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
@@ -73,7 +74,7 @@ func (s *Service) failAggregation(ctx context.Context, project, job uuid.UUID, f
 		if _, on, err := lockFolding(ctx, tx, job, f.Run); err != nil || !on {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.FailAggregation, job, f.Run, why); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.FailAggregation, job, f.Run, why); err != nil {
 			return err
 		}
 		detail := map[string]any{"run": f.Run, "error": why}
@@ -117,7 +118,7 @@ func (s *Service) ListAggregations(ctx context.Context, project, job uuid.UUID, 
 		if _, found, err := store.Value[partition.Spec](ctx, tx, store.GetPartition, job); err != nil || !found {
 			return base.OrNotFound(err, "job", job)
 		}
-		rows, err := store.Many[row](ctx, tx, store.ListAggregations, job, max(after, 0), base.PageLimit(page))
+		rows, err := store.Many[row](ctx, tx, sql.ListAggregations, job, max(after, 0), base.PageLimit(page))
 		list = make([]functions.Aggregation, len(rows))
 		for i, r := range rows {
 			list[i] = functions.Aggregation{

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
@@ -73,7 +74,7 @@ func (s *Service) afterPartial(ctx context.Context, tx *store.Tx, project, job u
 	}
 	parent := n.parent()
 	from, to := parent.children(f.PagesTotal)
-	below, _, err := store.Value[int64](ctx, tx, store.CountPartials, job, f.Run, n.level, from, to)
+	below, _, err := store.Value[int64](ctx, tx, sql.CountPartials, job, f.Run, n.level, from, to)
 	if err != nil || below < to-from {
 		return nil, err
 	}
@@ -104,13 +105,13 @@ func (s *Service) mergeNode(ctx context.Context, args functions.MergeArgs, f Fol
 		if same, err := unchanged(ctx, tx, args.Job, f.Run, n.level-1, from, to, rows); err != nil || !same {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.AddPartial, args.Job, f.Run, n.level, n.number, countOf(rows), []byte(merged)); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddPartial, args.Job, f.Run, n.level, n.number, countOf(rows), []byte(merged)); err != nil {
 			return err
 		}
 		if err := runs.Keep(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.EndTrouble, args.Job, f.Run); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.EndTrouble, args.Job, f.Run); err != nil {
 			return err
 		}
 		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, n)
@@ -124,10 +125,10 @@ func (s *Service) mergeNode(ctx context.Context, args functions.MergeArgs, f Fol
 // below lists the partials below a node, without their data; done says that the node itself is merged, and then nothing is listed.
 func (s *Service) below(ctx context.Context, args functions.MergeArgs, f FoldingRow, n node, from, to int64) (rows []partialDigest, done bool, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		if _, done, err = store.Value[int64](ctx, tx, store.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
+		if _, done, err = store.Value[int64](ctx, tx, sql.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
 			return err
 		}
-		rows, err = store.Many[partialDigest](ctx, tx, store.PartialDigests, args.Job, f.Run, n.level-1, from, to)
+		rows, err = store.Many[partialDigest](ctx, tx, sql.PartialDigests, args.Job, f.Run, n.level-1, from, to)
 		return err
 	})
 	return rows, done, err
@@ -176,7 +177,7 @@ func someOf(listed []partialDigest) int {
 func (s *Service) readPartials(ctx context.Context, args functions.MergeArgs, run, level int, listed []partialDigest) (rows []partialRow, err error) {
 	from, to := listed[0].Number, listed[len(listed)-1].Number+1
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		rows, err = store.Many[partialRow](ctx, tx, store.ListPartials, args.Job, run, level, from, to)
+		rows, err = store.Many[partialRow](ctx, tx, sql.ListPartials, args.Job, run, level, from, to)
 		return err
 	})
 	if err != nil {
@@ -198,7 +199,7 @@ func hasPartials(listed []partialDigest) bool {
 // unchanged says whether the partials are still those that were read: a shard that is opened again takes them away. The caller holds
 // the job's lock.
 func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int, from, to int64, rows []partialDigest) (bool, error) {
-	now, err := store.Many[partialDigest](ctx, tx, store.PartialDigests, job, run, level, from, to)
+	now, err := store.Many[partialDigest](ctx, tx, sql.PartialDigests, job, run, level, from, to)
 	if err != nil {
 		return false, err
 	}
@@ -279,7 +280,7 @@ func (s *Service) keepAnswer(ctx context.Context, args functions.MergeArgs, f Fo
 			}
 			count = &answer.N
 		}
-		if _, err := store.Exec(ctx, tx, store.KeepAnswer, args.Job, f.Run, value, object, count, answer.Summary, answer.Truncated, further, furtherObject); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.KeepAnswer, args.Job, f.Run, value, object, count, answer.Summary, answer.Truncated, further, furtherObject); err != nil {
 			return err
 		}
 		if err := runs.Keep(ctx, tx); err != nil {
@@ -288,7 +289,7 @@ func (s *Service) keepAnswer(ctx context.Context, args functions.MergeArgs, f Fo
 		if f.Current {
 			return s.env.Enqueue(ctx, tx, functions.FinishArgs{Project: args.Project, Job: args.Job})
 		}
-		if _, err := store.Exec(ctx, tx, store.ChooseRun, args.Job, f.Run); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ChooseRun, args.Job, f.Run); err != nil {
 			return err
 		}
 		return base.AddEvent(ctx, tx, args.Job, base.EventReaggregated, map[string]any{"run": f.Run})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
@@ -42,7 +43,7 @@ func (s *Service) Preview(ctx context.Context, args functions.PreviewArgs) error
 		if _, on, err := lockFolding(ctx, tx, args.Job, args.Run); err != nil || !on {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.KeepPreview, args.Job, args.Run, []byte(answer.Value), answer.N, f.PagesFolded); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.KeepPreview, args.Job, args.Run, []byte(answer.Value), answer.N, f.PagesFolded); err != nil {
 			return err
 		}
 		return base.Notify(ctx, tx, base.ChannelJobs, args.Job)
@@ -60,11 +61,11 @@ func (s *Service) frontier(ctx context.Context, args functions.PreviewArgs) (f F
 			return err
 		}
 		type size struct{ Partials, Bytes int64 }
-		total, _, err := store.One[size](ctx, tx, store.FrontierSize, args.Job, args.Run, int64(wasm.MergeFanIn))
+		total, _, err := store.One[size](ctx, tx, sql.FrontierSize, args.Job, args.Run, int64(wasm.MergeFanIn))
 		if err != nil || total.Bytes > MaxPreviewBytes {
 			return err
 		}
-		rows, err = store.Many[partialRow](ctx, tx, store.ListFrontier, args.Job, args.Run, int64(wasm.MergeFanIn))
+		rows, err = store.Many[partialRow](ctx, tx, sql.ListFrontier, args.Job, args.Run, int64(wasm.MergeFanIn))
 		return err
 	})
 	return f, rows, err

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
@@ -73,7 +74,7 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 			return &functions.Error{Kind: functions.KindConflict, Code: "too_many_aggregations", Message: fmt.Sprintf("job %s has %d aggregations already", job, MaxAggregations), Hint: "submit the function as a new job"}
 		}
 		if !state.Ended() {
-			if _, err := store.Exec(ctx, tx, store.ChooseRun, job, run); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.ChooseRun, job, run); err != nil {
 				return err
 			}
 			if err := jobs.Place(ctx, tx, job); err != nil {
@@ -139,7 +140,7 @@ func mayReaggregate(ctx context.Context, tx *store.Tx, job uuid.UUID, state func
 	if !state.Ended() {
 		return nil
 	}
-	missing, _, err := store.Value[int64](ctx, tx, store.CountUnsettledPages, job)
+	missing, _, err := store.Value[int64](ctx, tx, sql.CountUnsettledPages, job)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func mayReaggregate(ctx context.Context, tx *store.Tx, job uuid.UUID, state func
 // Refold enqueues the folds of the pages that are settled; those that are settled later are folded by the current aggregation anyway.
 func (s *Service) Refold(ctx context.Context, args functions.RefoldArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		pages, err := store.Values[int64](ctx, tx, store.SettledPages, args.Job, args.From, refoldPages)
+		pages, err := store.Values[int64](ctx, tx, sql.SettledPages, args.Job, args.From, refoldPages)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
@@ -38,7 +39,7 @@ func TakeBack(ctx context.Context, tx *store.Tx, d TakenBack, counted jobs.PageC
 	}
 	pages := slices.Sorted(maps.Keys(changed))
 	for _, page := range pages {
-		if _, err := store.Exec(ctx, tx, store.ReopenPage, d.Job, page); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ReopenPage, d.Job, page); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +55,7 @@ func TakeBack(ctx context.Context, tx *store.Tx, d TakenBack, counted jobs.PageC
 		return nil, err
 	}
 	if f.State == functions.AggregationFinished { // the answer was made, and the job has not ended by it yet: it is made again
-		if _, err := store.Exec(ctx, tx, store.TakeBackAnswer, d.Job); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.TakeBackAnswer, d.Job); err != nil {
 			return nil, err
 		}
 	}
@@ -93,6 +94,6 @@ func dropFolds(ctx context.Context, tx *store.Tx, job uuid.UUID, pages, page int
 	for _, n := range pathOf(pages, page) {
 		levels, numbers = append(levels, int32(n.level)), append(numbers, n.number)
 	}
-	_, err := store.Exec(ctx, tx, store.DropPartials, job, levels, numbers)
+	_, err := store.Exec(ctx, tx, sql.DropPartials, job, levels, numbers)
 	return err
 }

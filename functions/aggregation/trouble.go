@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
@@ -30,7 +31,7 @@ func (s *Service) tryFoldingAgain(ctx context.Context, project, job uuid.UUID, f
 		if failed != nil || !on {
 			return failed
 		}
-		tries, _, failed = store.Value[int](ctx, tx, store.NoteTrouble, job, f.Run, err.Error(), asked)
+		tries, _, failed = store.Value[int](ctx, tx, sql.NoteTrouble, job, f.Run, err.Error(), asked)
 		return failed
 	})
 	if noted != nil {

@@ -15,6 +15,7 @@ import (
 
 	auditlog "github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
@@ -76,9 +77,9 @@ func (s *Service) ListAudit(ctx context.Context, project uuid.UUID, f AuditFilte
 	if err != nil {
 		return nil, err
 	}
-	query := store.ListAudit
+	query := sql.ListAudit
 	if f.Newest {
-		if query = store.ListAuditNewest; page.After == "" {
+		if query = sql.ListAuditNewest; page.After == "" {
 			after = math.MaxInt64
 		}
 	}
@@ -107,7 +108,7 @@ func (s *Service) AuditHead(ctx context.Context, project uuid.UUID) (head AuditH
 		return head, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		row, found, err := store.One[checkpointRow](ctx, tx, store.NewestCheckpoint)
+		row, found, err := store.One[checkpointRow](ctx, tx, sql.NewestCheckpoint)
 		if err == nil && found {
 			head.Size, head.Checkpoint, head.SignedAt = row.Size, row.Note, row.SignedAt
 		}
@@ -128,7 +129,7 @@ func (s *Service) GetAudit(ctx context.Context, project uuid.UUID, index int64) 
 	p.Key = head.Key
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		var found bool
-		if p.AuditRecord, found, err = store.One[AuditRecord](ctx, tx, store.GetAudit, index); err != nil {
+		if p.AuditRecord, found, err = store.One[AuditRecord](ctx, tx, sql.GetAudit, index); err != nil {
 			return err
 		}
 		if !found {
@@ -151,7 +152,7 @@ func (s *Service) GetAudit(ctx context.Context, project uuid.UUID, index int64) 
 // AuditStats counts records by actor, action, agent, function or day.
 func (s *Service) AuditStats(ctx context.Context, project uuid.UUID, by string, from, to time.Time) (counts []AuditCount, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		counts, err = store.Many[AuditCount](ctx, tx, store.AuditStats, by, orNever(from), orNever(to), MaxAuditCounts)
+		counts, err = store.Many[AuditCount](ctx, tx, sql.AuditStats, by, orNever(from), orNever(to), MaxAuditCounts)
 		return err
 	})
 	return counts, err
@@ -165,7 +166,7 @@ func (s *Service) PruneAudit(ctx context.Context, by functions.Principal, projec
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		pruned = 0
 		for last, more := int64(0), true; more; {
-			seqs, err := store.Values[int64](ctx, tx, store.PruneAudit, before, last, sealBatch)
+			seqs, err := store.Values[int64](ctx, tx, sql.PruneAudit, before, last, sealBatch)
 			if err != nil {
 				return err
 			}
@@ -214,13 +215,13 @@ func (s *Service) exportTile(ctx context.Context, project uuid.UUID, head AuditH
 	var leaves []auditlog.Hash
 	var checkpoint []byte
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		if rows, err = store.Many[exportRow](ctx, tx, store.ExportAudit, first-1, end); err != nil {
+		if rows, err = store.Many[exportRow](ctx, tx, sql.ExportAudit, first-1, end); err != nil {
 			return err
 		}
 		if leaves, err = sealedLeaves(ctx, tx, first, end); err != nil {
 			return err
 		}
-		note, found, err := store.Value[string](ctx, tx, store.LastCheckpointWithin, first, end)
+		note, found, err := store.Value[string](ctx, tx, sql.LastCheckpointWithin, first, end)
 		if _, bad := auditlog.Open([]byte(note), head.Key); found && bad == nil { // else it is of a key of before
 			checkpoint = []byte(note)
 		}

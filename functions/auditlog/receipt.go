@@ -15,6 +15,7 @@ import (
 	auditlog "github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
+	"github.com/ostraka/ostraka/functions/auditlog/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
@@ -106,7 +107,7 @@ func (s *Service) MakeReceipt(ctx context.Context, by functions.Principal, proje
 		if err != nil {
 			return err
 		}
-		_, begun, err := store.Value[uuid.UUID](ctx, tx, store.BeginReceipt, job, current.Run, by.Actor(), ReceiptEvery)
+		_, begun, err := store.Value[uuid.UUID](ctx, tx, sql.BeginReceipt, job, current.Run, by.Actor(), ReceiptEvery)
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (s *Service) GetReceipt(ctx context.Context, project, job uuid.UUID) (r Job
 }
 
 func getReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobReceipt, error) {
-	row, found, err := store.One[receiptRow](ctx, tx, store.GetReceipt, job)
+	row, found, err := store.One[receiptRow](ctx, tx, sql.GetReceipt, job)
 	if err == nil && !found {
 		err = ErrReceiptNotMade
 	}
@@ -185,7 +186,7 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		row, found, err := store.One[receiptRow](ctx, tx, store.GetReceipt, job)
+		row, found, err := store.One[receiptRow](ctx, tx, sql.GetReceipt, job)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 }
 
 func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64) ([]auditlog.ShardLine, error) {
-	return store.Many[auditlog.ShardLine](ctx, tx, store.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)
+	return store.Many[auditlog.ShardLine](ctx, tx, sql.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)
 }
 
 // growingReceipt is a receipt that is being made.
@@ -240,7 +241,7 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.
 	if err != nil || !found || state == functions.JobDeleting {
 		return false, err
 	}
-	r, found, err := store.One[growingReceipt](ctx, tx, store.LockReceipt, args.Job)
+	r, found, err := store.One[growingReceipt](ctx, tx, sql.LockReceipt, args.Job)
 	if err != nil || !found { // another run of the step has made it
 		return false, err
 	}
@@ -267,7 +268,7 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.
 		peaks.Add(auditlog.Leaf(line))
 		r.LastShard = l.Shard
 	}
-	if _, err := store.Exec(ctx, tx, store.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes()); err != nil || len(lines) == receiptBatch {
+	if _, err := store.Exec(ctx, tx, sql.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes()); err != nil || len(lines) == receiptBatch {
 		return true, err
 	}
 	return false, s.endReceipt(ctx, tx, args, job, r.AskedBy, &peaks)
@@ -287,7 +288,7 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.R
 	if err != nil {
 		return fmt.Errorf("encoding the record of a receipt: %w", err)
 	}
-	record, _, err := store.One[unsealedRow](ctx, tx, store.AddReceiptRecord, by, auditlog.ReceiptAction, args.Job.String(), detail)
+	record, _, err := store.One[unsealedRow](ctx, tx, sql.AddReceiptRecord, by, auditlog.ReceiptAction, args.Job.String(), detail)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.R
 	if err != nil {
 		return err
 	}
-	_, err = store.Exec(ctx, tx, store.EndReceipt, args.Job, string(statement), record.Seq, string(sealed))
+	_, err = store.Exec(ctx, tx, sql.EndReceipt, args.Job, string(statement), record.Seq, string(sealed))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	auditlog "github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -64,13 +65,13 @@ func (s *Service) logSigner(ctx context.Context) (auditlog.Key, error) {
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
 		var err error
-		if text, found, err = store.Value[string](ctx, tx, store.LogKey); err != nil || found {
+		if text, found, err = store.Value[string](ctx, tx, sql.LogKey); err != nil || found {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.AddLogKey, auditlog.NewKey().Secret()); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddLogKey, auditlog.NewKey().Secret()); err != nil {
 			return err
 		}
-		text, _, err = store.Value[string](ctx, tx, store.LogKey) // of several servers that begin at once, one makes it
+		text, _, err = store.Value[string](ctx, tx, sql.LogKey) // of several servers that begin at once, one makes it
 		return err
 	})
 	if err != nil {
@@ -102,16 +103,16 @@ type checkpointRow struct {
 func (s *Service) sealProject(ctx context.Context, project uuid.UUID, key auditlog.Key) error {
 	for more := true; more; {
 		err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-			rows, err := store.Many[unsealedRow](ctx, tx, store.UnsealedAudit, 1)
+			rows, err := store.Many[unsealedRow](ctx, tx, sql.UnsealedAudit, 1)
 			if err != nil || len(rows) == 0 {
 				more = false
 				return err
 			}
-			if _, err := store.Exec(ctx, tx, store.GateAudit); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.GateAudit); err != nil {
 				return err
 			}
 			// Again behind the gate: another server may have been faster.
-			if rows, err = store.Many[unsealedRow](ctx, tx, store.UnsealedAudit, sealBatch); err != nil {
+			if rows, err = store.Many[unsealedRow](ctx, tx, sql.UnsealedAudit, sealBatch); err != nil {
 				return err
 			}
 			more = len(rows) == sealBatch
@@ -129,7 +130,7 @@ func seal(ctx context.Context, tx *store.Tx, origin string, key auditlog.Key, ro
 	if len(rows) == 0 {
 		return nil
 	}
-	before, _, err := store.One[checkpointRow](ctx, tx, store.NewestCheckpoint)
+	before, _, err := store.One[checkpointRow](ctx, tx, sql.NewestCheckpoint)
 	if err != nil {
 		return err
 	}
@@ -158,13 +159,13 @@ func seal(ctx context.Context, tx *store.Tx, origin string, key auditlog.Key, ro
 	for i := range fresh {
 		hashes[i] = fresh[i][:]
 	}
-	if sealed, err := store.Exec(ctx, tx, store.SealAudit, seqs, numbers); err != nil || sealed != int64(len(rows)) {
+	if sealed, err := store.Exec(ctx, tx, sql.SealAudit, seqs, numbers); err != nil || sealed != int64(len(rows)) {
 		return errors.Join(err, fmt.Errorf("numbered %d of %d records", sealed, len(rows)))
 	}
-	if _, err := store.Exec(ctx, tx, store.AddAuditNodes, auditlog.NodeCount(before.Size), hashes); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddAuditNodes, auditlog.NodeCount(before.Size), hashes); err != nil {
 		return err
 	}
-	_, err = store.Exec(ctx, tx, store.AddAuditCheckpoint, size, root[:], string(note))
+	_, err = store.Exec(ctx, tx, sql.AddAuditCheckpoint, size, root[:], string(note))
 	return err
 }
 
@@ -211,7 +212,7 @@ func readNodes(ctx context.Context, tx store.DB, numbers []int64) (map[int64][]b
 		Number int64
 		Hash   []byte
 	}
-	rows, err := store.Many[row](ctx, tx, store.GetAuditNodes, numbers)
+	rows, err := store.Many[row](ctx, tx, sql.GetAuditNodes, numbers)
 	known := make(map[int64][]byte, len(rows))
 	for _, r := range rows {
 		known[r.Number] = r.Hash

@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/ostraka/ostraka/functions/base/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
 // Audit writes one record of a project's audit log, in the transaction of what it records.
 func Audit(ctx context.Context, tx *store.Tx, actor, action, subject string, detail map[string]any) error {
-	return writeAudit(ctx, tx, store.AddAudit, actor, action, subject, detail)
+	return writeAudit(ctx, tx, sql.AddAudit, actor, action, subject, detail)
 }
 
 // AuditServer writes one record of the installation's audit log. tx is on the control schema.
 func AuditServer(ctx context.Context, tx store.DB, actor, action, subject string, detail map[string]any) error {
-	return writeAudit(ctx, tx, store.AddServerAudit, actor, action, subject, detail)
+	return writeAudit(ctx, tx, sql.AddServerAudit, actor, action, subject, detail)
 }
 
 func writeAudit(ctx context.Context, tx store.DB, q store.Query, actor, action, subject string, detail map[string]any) error {

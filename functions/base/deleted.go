@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -33,7 +34,7 @@ func (e *Env) sayDeleted(ctx context.Context, project uuid.UUID, err error) erro
 	var row deleted
 	var found bool
 	lookup := e.Store.Project(ctx, project, func(tx *store.Tx) (err error) {
-		row, found, err = store.One[deleted](ctx, tx, store.GetDeletedJob, missing.Job)
+		row, found, err = store.One[deleted](ctx, tx, sql.GetDeletedJob, missing.Job)
 		return err
 	})
 	if lookup != nil || !found {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -45,7 +46,7 @@ func AddEvent(ctx context.Context, tx store.DB, job uuid.UUID, kind string, data
 	if err != nil {
 		return fmt.Errorf("encoding event %s: %w", kind, err)
 	}
-	if _, err := store.Exec(ctx, tx, store.AddEvent, job, kind, text); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddEvent, job, kind, text); err != nil {
 		return err
 	}
 	return Notify(ctx, tx, ChannelJobs, job)

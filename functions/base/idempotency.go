@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -26,7 +27,7 @@ func Remember(ctx context.Context, control store.DB, scope uuid.UUID, operation 
 		ResourceID    uuid.UUID
 		Made          bool
 	}
-	got, _, err := store.One[row](ctx, control, store.RememberIdempotency, scope, operation, idem.Key, idem.RequestDigest[:], resource)
+	got, _, err := store.One[row](ctx, control, sql.RememberIdempotency, scope, operation, idem.Key, idem.RequestDigest[:], resource)
 	if err != nil {
 		return uuid.Nil, false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -62,7 +63,7 @@ func (s *Service) ListArtifacts(ctx context.Context, project, job uuid.UUID, pag
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		list, err = store.Many[ShardArtifacts](ctx, tx, store.ListArtifacts, job, after, base.PageLimit(page))
+		list, err = store.Many[ShardArtifacts](ctx, tx, sql.ListArtifacts, job, after, base.PageLimit(page))
 		return err
 	})
 	for _, shard := range list {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
@@ -37,14 +38,14 @@ type leaseIndexRow struct {
 // Expire takes back leases that are past their deadline.
 func (s *Service) Expire(ctx context.Context, _ functions.ExpireArgs) error {
 	return s.endLeases(ctx, "expired", func(tx pgx.Tx) ([]leaseIndexRow, error) {
-		return store.Many[leaseIndexRow](ctx, tx, store.OverdueLeases, expireBatch)
+		return store.Many[leaseIndexRow](ctx, tx, sql.OverdueLeases, expireBatch)
 	})
 }
 
 // Revoke takes back what an agent has on loan in a project.
 func (s *Service) Revoke(ctx context.Context, args functions.RevokeArgs) error {
 	return s.endLeases(ctx, "revoked", func(tx pgx.Tx) ([]leaseIndexRow, error) {
-		return store.Many[leaseIndexRow](ctx, tx, store.OpenLeasesOfAgent, args.Agent, args.Project)
+		return store.Many[leaseIndexRow](ctx, tx, sql.OpenLeasesOfAgent, args.Agent, args.Project)
 	})
 }
 
@@ -79,7 +80,7 @@ func (s *Service) endLeases(ctx context.Context, state string, list func(tx pgx.
 // endLease ends an open lease and lends its unreported shards again.
 func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) error {
 	err := s.env.Project(ctx, l.ProjectID, func(tx *store.Tx) error {
-		ended, found, err := store.One[endedLease](ctx, tx, store.EndProjectLease, l.ID, state)
+		ended, found, err := store.One[endedLease](ctx, tx, sql.EndProjectLease, l.ID, state)
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, e
 			return err
 		}
 	}
-	back, err := store.Many[backRow](ctx, tx, store.TakeBackShards, l.JobID, shards, l.AgentID, lost)
+	back, err := store.Many[backRow](ctx, tx, sql.TakeBackShards, l.JobID, shards, l.AgentID, lost)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func reviewLost(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow
 		Code: reasonLost,
 		Text: fmt.Sprintf("%d leases died with this shard in them: its input may kill agents; look at it, then retry or fail the shard", MaxLost),
 	}}
-	if _, err := store.Exec(ctx, tx, store.ReviewLostShards, job, numbers, reasons); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ReviewLostShards, job, numbers, reasons); err != nil {
 		return err
 	}
 	counted, err := jobs.CountPages(ctx, tx, uuid.Nil, job, jobs.PageDeltas(changes, false)) // pages with a shard in review are not settled: no steps

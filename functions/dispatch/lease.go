@@ -15,6 +15,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
@@ -122,7 +123,7 @@ func (s *Service) mayWork(c candidate) error {
 func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem functions.Idempotency) (*functions.Lease, error) {
 	tried := map[uuid.UUID]bool{}
 	for most := candidateJobs; ; most = math.MaxInt32 {
-		rows, err := store.Many[candidate](ctx, s.env.Store.Pool, store.OpenJobsForAgent, agent, turns.Tries, most)
+		rows, err := store.Many[candidate](ctx, s.env.Store.Pool, sql.OpenJobsForAgent, agent, turns.Tries, most)
 		if err != nil || len(rows) == 0 {
 			return nil, base.Translate(base.OrNotFound(err, "agent", agent), uuid.Nil)
 		}
@@ -192,7 +193,7 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 	id := base.NewID()
 	err = s.env.Repeatable(ctx, from.ProjectID, func(tx *store.Tx) error {
 		lease = nil
-		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, from.JobID, agent)
+		gate, found, err := store.One[leaseGate](ctx, tx, sql.GateLease, from.JobID, agent)
 		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != functions.JobSplitting && gate.State != functions.JobRunning) {
 			return err
 		}
@@ -251,9 +252,9 @@ func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most 
 	if err != nil || mine.none() {
 		return nil, 0, err
 	}
-	query, values := store.LendShards, []any{by.job, by.agent, from, mine.to, most, MaxLeaseInput, by.kin}
+	query, values := sql.LendShards, []any{by.job, by.agent, from, mine.to, most, MaxLeaseInput, by.kin}
 	if by.among > 0 {
-		query, values = store.DrawShards, append(values, max(by.among, most), mine.only)
+		query, values = sql.DrawShards, append(values, max(by.among, most), mine.only)
 	} else {
 		values = append(values, mine.not)
 	}
@@ -272,7 +273,7 @@ func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most 
 	if len(shared) == 0 {
 		return picked, next, nil
 	}
-	back, err := store.Values[int64](ctx, tx, store.PutBackShards, by.job, by.agent, shared, by.kin)
+	back, err := store.Values[int64](ctx, tx, sql.PutBackShards, by.job, by.agent, shared, by.kin)
 	return slices.DeleteFunc(picked, func(p jobs.PickedShard) bool { return slices.Contains(back, p.Number) }), next, err
 }
 
@@ -294,14 +295,14 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
 	}
-	if _, err := store.Exec(ctx, tx, store.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return err
 	}
-	monitor, made, err := store.Value[*threshold.Rules](ctx, server, store.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL,
+	monitor, made, err := store.Value[*threshold.Rules](ctx, server, sql.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL,
 		lastCall(lease.Manifest.Limits.WallSeconds), lease.Function, lease.Version, lease.Manifest.Script != "")
 	if err != nil {
 		return err
@@ -335,7 +336,7 @@ func (s *Service) leaseAgain(ctx context.Context, agent uuid.UUID, idem function
 	var k known
 	var found bool
 	err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
-		k, found, err = store.One[known](ctx, tx, store.LeaseByIdempotency, agent, idem.Key)
+		k, found, err = store.One[known](ctx, tx, sql.LeaseByIdempotency, agent, idem.Key)
 		return err
 	})
 	if err != nil || !found {
@@ -356,11 +357,11 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 			JobID  uuid.UUID
 			Shards []int64
 		}
-		row, found, err := store.One[owned](ctx, tx, store.GetLease, id, agent)
+		row, found, err := store.One[owned](ctx, tx, sql.GetLease, id, agent)
 		if err != nil || !found {
 			return base.OrLeaseOfDeleted(err)
 		}
-		gate, found, err := store.One[leaseGate](ctx, tx, store.GateLease, row.JobID, agent)
+		gate, found, err := store.One[leaseGate](ctx, tx, sql.GateLease, row.JobID, agent)
 		if err != nil || !found {
 			return base.OrLeaseOfDeleted(err)
 		}

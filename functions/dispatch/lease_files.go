@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/inputfile"
@@ -29,7 +30,7 @@ func (s *Service) LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard i
 	var row leased
 	err = s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		var found bool
-		row, found, err = store.One[leased](ctx, tx, store.LeasedShard, lease, agent, shard)
+		row, found, err = store.One[leased](ctx, tx, sql.LeasedShard, lease, agent, shard)
 		if err == nil && !found {
 			return functions.NotFound("file", digest)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
@@ -61,7 +62,7 @@ func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest 
 		return o, errors.Join(registry.ObjectError(err, digest), s.giveUploadBack(ctx, holder, agent, lease))
 	}
 	return o, s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		kept, err := store.Exec(ctx, tx, store.EndUpload, lease, agent, o.Size, bytes)
+		kept, err := store.Exec(ctx, tx, sql.EndUpload, lease, agent, o.Size, bytes)
 		if err == nil && kept == 0 {
 			err = tooManyUploads(objects, bytes)
 		}
@@ -85,7 +86,7 @@ func (s *Service) HoldsLease(ctx context.Context, agent, lease uuid.UUID) error 
 }
 
 func (s *Service) leaseHolder(ctx context.Context, agent, lease uuid.UUID) (leaseHolder, error) {
-	holder, found, err := store.One[leaseHolder](ctx, s.env.Store.Pool, store.LeaseHolder, lease, agent)
+	holder, found, err := store.One[leaseHolder](ctx, s.env.Store.Pool, sql.LeaseHolder, lease, agent)
 	if err != nil || !found {
 		return holder, base.Translate(base.OrNotFound(err, "lease", lease), uuid.Nil)
 	}

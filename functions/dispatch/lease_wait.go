@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -77,7 +78,7 @@ func (s *Service) awaitLease(ctx context.Context, agent uuid.UUID, projects []uu
 // lendable is how many shards of the project could be lent, counted up to mostLendable.
 func (s *Service) lendable(ctx context.Context, project uuid.UUID) (n int, err error) {
 	err = s.env.Repeatable(ctx, project, func(tx *store.Tx) error {
-		n, _, err = store.Value[int](ctx, tx, store.LendableShards, mostLendable)
+		n, _, err = store.Value[int](ctx, tx, sql.LendableShards, mostLendable)
 		return err
 	})
 	return n, err

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -41,7 +42,7 @@ const (
 // mayHold is how many further shards of a job the agent may be lent: what its owner's agents have brought back decides. It is 0 also where
 // the agent has as many leases as it can work on, or has let too many end without a result.
 func (s *Service) mayHold(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID, policy verify.Policy) (int64, error) {
-	row, _, err := store.One[loanRow](ctx, tx, store.GetLoan, by.JobID, agent, by.lender.owner)
+	row, _, err := store.One[loanRow](ctx, tx, sql.GetLoan, by.JobID, agent, by.lender.owner)
 	if err != nil || row.Paused || verify.Unconfirmed(row.Unconfirmed, row.Given) || row.Leases >= verify.OpenLeases(by.lender.cores) {
 		return 0, err
 	}
@@ -75,7 +76,7 @@ func (s *Service) withinShare(ctx context.Context, tx *store.Tx, by openJob, age
 		return free, nil
 	}
 	if waited < 0 || waited >= s.shareWait {
-		_, err = store.Exec(ctx, tx, store.CapOwner, by.JobID, agent, by.lender.owner)
+		_, err = store.Exec(ctx, tx, sql.CapOwner, by.JobID, agent, by.lender.owner)
 		s.undrawn.changed(by.JobID)
 	}
 	return 0, err
@@ -100,7 +101,7 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 	if own == "" {
 		own = agent.String()
 	}
-	if hands, _, err = store.One[freeHands](ctx, server, store.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught); err != nil {
+	if hands, _, err = store.One[freeHands](ctx, server, sql.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught); err != nil {
 		return hands, err
 	}
 	return hands, tx.AsProject(ctx)
@@ -108,7 +109,7 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 
 // notFree are the owners that have as much of a job as one is lent, or are caught, and the agents that are.
 func (s *Service) notFree(ctx context.Context, tx *store.Tx, job uuid.UUID) (owners []string, agents []uuid.UUID, err error) {
-	if owners, err = store.Values[string](ctx, tx, store.CappedOwners, job, s.shareWait+shareLift); err != nil {
+	if owners, err = store.Values[string](ctx, tx, sql.CappedOwners, job, s.shareWait+shareLift); err != nil {
 		return nil, nil, err
 	}
 	if agents, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
@@ -140,13 +141,13 @@ func (s *Service) loseCredit(ctx context.Context, tx *store.Tx, l leaseIndexRow,
 	if c.Credit = verify.CreditAfter(c.Credit, 0, int64(lost), s.firstLoan); idle {
 		c.Idle++
 	}
-	_, err = store.Exec(ctx, tx, store.SetCredit, l.JobID, l.AgentID, c.Credit, c.Idle, verify.Pause(c.Idle))
+	_, err = store.Exec(ctx, tx, sql.SetCredit, l.JobID, l.AgentID, c.Credit, c.Idle, verify.Pause(c.Idle))
 	return err
 }
 
 // countReturn notes that the agent gave a lease back without a result.
 func countReturn(ctx context.Context, tx *store.Tx, l leaseIndexRow) error {
-	returned, found, err := store.Value[int](ctx, tx, store.CountReturn, l.JobID, l.AgentID)
+	returned, found, err := store.Value[int](ctx, tx, sql.CountReturn, l.JobID, l.AgentID)
 	if err != nil || !found {
 		return err
 	}
@@ -154,7 +155,7 @@ func countReturn(ctx context.Context, tx *store.Tx, l leaseIndexRow) error {
 	if pause == 0 {
 		return nil
 	}
-	_, err = store.Exec(ctx, tx, store.PauseAgent, l.JobID, l.AgentID, pause)
+	_, err = store.Exec(ctx, tx, sql.PauseAgent, l.JobID, l.AgentID, pause)
 	return err
 }
 
@@ -181,7 +182,7 @@ func lostEnough(ctx context.Context, tx *store.Tx, job uuid.UUID, back []backRow
 		Owners  int
 		Working int
 	}
-	rows, err := store.Many[row](ctx, tx, store.LostByOwners, job, often)
+	rows, err := store.Many[row](ctx, tx, sql.LostByOwners, job, often)
 	for _, r := range rows {
 		if verify.LosesAgents(lost[r.Number], MaxLost, r.Owners, r.Working) {
 			numbers = append(numbers, r.Number)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -227,7 +228,7 @@ func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent u
 		if err != nil {
 			return nil, err
 		}
-		if idle, _, err = store.One[idleOwners](ctx, server, store.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught); err != nil {
+		if idle, _, err = store.One[idleOwners](ctx, server, sql.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught); err != nil {
 			return nil, err
 		}
 		if err := tx.AsProject(ctx); err != nil {
@@ -298,9 +299,9 @@ func (by borrower) drawn(ctx context.Context, tx *store.Tx, from, to int64, aske
 	var rows []drawnRow
 	most := by.lots.window(asked)
 	if by.among > 0 {
-		rows, err = store.Many[drawnRow](ctx, tx, store.ReplicasToLend, by.job, by.agent, from, to, most, by.kin, by.lots.owners, by.lots.initial)
+		rows, err = store.Many[drawnRow](ctx, tx, sql.ReplicasToLend, by.job, by.agent, from, to, most, by.kin, by.lots.owners, by.lots.initial)
 	} else {
-		rows, err = store.Many[drawnRow](ctx, tx, store.AuditsToLend, by.job, from, to, most, by.lots.owners)
+		rows, err = store.Many[drawnRow](ctx, tx, sql.AuditsToLend, by.job, from, to, most, by.lots.owners)
 	}
 	if err != nil || len(rows) == 0 {
 		return d, err

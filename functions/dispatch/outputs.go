@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -36,14 +37,14 @@ func (s *Service) keepOutput(ctx context.Context, project uuid.UUID) func(digest
 // beginUpload says how many bytes may still be stored under the lease.
 func (s *Service) beginUpload(ctx context.Context, holder leaseHolder, agent, lease uuid.UUID, objects, bytes int64) (left int64, err error) {
 	err = s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
+		gate, found, err := store.One[recordGate](ctx, tx, sql.GateRecord, lease, agent)
 		if err != nil || !found {
 			return base.OrLeaseOfDeleted(err)
 		}
 		if err := gate.open(); err != nil {
 			return err
 		}
-		left, found, err = store.Value[int64](ctx, tx, store.BeginUpload, lease, agent, objects, bytes)
+		left, found, err = store.Value[int64](ctx, tx, sql.BeginUpload, lease, agent, objects, bytes)
 		if err == nil && !found {
 			err = tooManyUploads(objects, bytes)
 		}
@@ -57,7 +58,7 @@ func (s *Service) giveUploadBack(ctx context.Context, holder leaseHolder, agent,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime) // whoever sent it may be gone
 	defer cancel()
 	return s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		_, err := store.Exec(ctx, tx, store.GiveUploadBack, lease, agent)
+		_, err := store.Exec(ctx, tx, sql.GiveUploadBack, lease, agent)
 		return err
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
@@ -109,7 +110,7 @@ type recordGate struct {
 
 // record returns the results that were new.
 func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []result.Checked, signature []byte) (Recorded, []result.Checked, error) {
-	gate, found, err := store.One[recordGate](ctx, tx, store.GateRecord, lease, agent)
+	gate, found, err := store.One[recordGate](ctx, tx, sql.GateRecord, lease, agent)
 	if err != nil || !found {
 		return Recorded{}, nil, base.OrLeaseOfDeleted(err)
 	}
@@ -189,7 +190,7 @@ func withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, re
 		Shard   int64
 		Outcome []byte
 	}
-	rows, err := store.Many[known](ctx, tx, store.RecordedOutcomes, job, agent, result.Numbers(results))
+	rows, err := store.Many[known](ctx, tx, sql.RecordedOutcomes, job, agent, result.Numbers(results))
 	if err != nil || len(rows) == 0 {
 		return results, err
 	}
@@ -253,7 +254,7 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 // insertAttempts writes all results with one statement.
 func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, signature []byte) error {
 	values := append([]any{submission, lease, job, agent, signature}, result.Columns(results)...)
-	_, err := store.Exec(ctx, tx, store.AddAttempts, append(values, stated)...)
+	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated)...)
 	return err
 }
 
@@ -270,7 +271,7 @@ type post struct {
 
 // finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
 func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error {
-	if _, err := store.Exec(ctx, tx, store.CountReported, p.lease, p.results, p.done, p.job, p.agent, p.answers); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.CountReported, p.lease, p.results, p.done, p.job, p.agent, p.answers); err != nil {
 		return err
 	}
 	if p.claims > 0 {
@@ -288,7 +289,7 @@ func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error 
 	if p.done {
 		_, err = store.Exec(ctx, server, store.EndLease, []uuid.UUID{p.lease})
 	} else {
-		_, err = store.Exec(ctx, server, store.MoveLastCall, p.lease, lastCall(p.wallSeconds))
+		_, err = store.Exec(ctx, server, sql.MoveLastCall, p.lease, lastCall(p.wallSeconds))
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -61,7 +62,7 @@ func (s *Service) keepRefusal(ctx context.Context, agent, lease uuid.UUID, why R
 		return err
 	}
 	return s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
-		_, err := store.Exec(ctx, tx, store.AddRefusal, lease, agent, why.Code, why.Text, firstRefusal, longestRefusal)
+		_, err := store.Exec(ctx, tx, sql.AddRefusal, lease, agent, why.Code, why.Text, firstRefusal, longestRefusal)
 		return err
 	})
 }

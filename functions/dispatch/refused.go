@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -94,7 +95,7 @@ func (s *Service) flagRefused(ctx context.Context, agent, lease uuid.UUID, refus
 
 func (s *Service) writeRefused(ctx context.Context, agent, lease uuid.UUID, rule string, refusal error) error {
 	type owner struct{ ProjectID, JobID uuid.UUID }
-	of, found, err := store.One[owner](ctx, s.env.Store.Pool, store.LeaseOfAny, lease)
+	of, found, err := store.One[owner](ctx, s.env.Store.Pool, sql.LeaseOfAny, lease)
 	if err != nil || !found {
 		return err // a lease that nobody holds, or that was forgotten
 	}

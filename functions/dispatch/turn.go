@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/turns"
 )
@@ -60,7 +61,7 @@ func inTurn(rows []candidate) []candidate {
 
 // take charges the job and its project for a lease.
 func (o openJob) take(ctx context.Context, server pgx.Tx) error {
-	_, err := store.Exec(ctx, server, store.TakeTurn, o.JobID, o.ProjectID, o.cost.job.Floor, o.cost.job.Stride, o.cost.project.Floor, o.cost.project.Stride)
+	_, err := store.Exec(ctx, server, sql.TakeTurn, o.JobID, o.ProjectID, o.cost.job.Floor, o.cost.job.Stride, o.cost.project.Floor, o.cost.project.Stride)
 	return err
 }
 
@@ -68,15 +69,15 @@ func (o openJob) take(ctx context.Context, server pgx.Tx) error {
 // counts once.
 func (s *Service) ChargeTurns(ctx context.Context, _ functions.ChargeTurnsArgs) error {
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
-		first, err := store.Exec(ctx, tx, store.BeginCharge, TurnTime-TurnTime/8) // a step may come a little early
+		first, err := store.Exec(ctx, tx, sql.BeginCharge, TurnTime-TurnTime/8) // a step may come a little early
 		if err != nil || first == 0 {
 			return err
 		}
 		// Jobs before projects, as a lease locks them.
-		if _, err := store.Exec(ctx, tx, store.ChargeJobTurns, TurnTime, turns.MaxDebt, turns.Credit); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ChargeJobTurns, TurnTime, turns.MaxDebt, turns.Credit); err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, tx, store.ChargeProjectTurns, TurnTime, turns.MaxDebt, turns.DefaultWeight, turns.Credit)
+		_, err = store.Exec(ctx, tx, sql.ChargeProjectTurns, TurnTime, turns.MaxDebt, turns.DefaultWeight, turns.Credit)
 		return err
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *Service) SetPriority(ctx context.Context, by functions.Principal, proje
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s, and gets no turns any more", id, state)
 		}
-		if _, err := store.Exec(ctx, tx, store.SetPriority, id, priority); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SetPriority, id, priority); err != nil {
 			return err
 		}
 		if err := base.Audit(ctx, tx, by.Actor(), "job.priority", id.String(), map[string]any{"priority": priority}); err != nil {
@@ -126,7 +127,7 @@ func (s *Service) SetPriority(ctx context.Context, by functions.Principal, proje
 		if err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, server, store.SetStride, id, turns.PriorityStride(priority))
+		_, err = store.Exec(ctx, server, sql.SetStride, id, turns.PriorityStride(priority))
 		return err
 	})
 	if err != nil {
@@ -144,7 +145,7 @@ func ReadTurn(ctx context.Context, server pgx.Tx, job functions.Job) (*functions
 		Strides []float64
 		Weights []int32
 	}
-	r, found, err := store.One[row](ctx, server, store.LineOfJob, job.ID)
+	r, found, err := store.One[row](ctx, server, sql.LineOfJob, job.ID)
 	if err != nil || !found {
 		return nil, err
 	}

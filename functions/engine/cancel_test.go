@@ -9,9 +9,9 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	dispatchsql "github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/review"
-	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -98,7 +98,7 @@ func TestCancelWhileALeaseIsGiven(t *testing.T) {
 	job := w.submit(10)
 	w.settleAll()
 	a := w.agent(honest)
-	picked, release := w.holdUp(store.AddLease)
+	picked, release := w.holdUp(dispatchsql.AddLease)
 	given, cancelled := make(chan *functions.Lease, 1), make(chan error, 1)
 	go func() {
 		lease, err := a.Lease(t.Context(), 5, 0)

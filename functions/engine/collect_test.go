@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
+	registrysql "github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -170,7 +171,7 @@ func TestWhoeverStoresAnObjectWins(t *testing.T) {
 			return err
 		},
 	} {
-		for _, held := range []store.Query{store.LockObject, store.ObjectIsUsed, store.ForgetObject} {
+		for _, held := range []store.Query{registrysql.LockObject, registrysql.ObjectIsUsed, registrysql.ForgetObject} {
 			t.Run(name+" before "+held.Name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
@@ -188,7 +189,7 @@ func TestWhoeverStoresAnObjectWins(t *testing.T) {
 					defer close(ended)
 					err = meanwhile(w, digest)
 				})
-				if held.Name == store.LockObject.Name {
+				if held.Name == registrysql.LockObject.Name {
 					<-ended // nobody has a lock yet
 				} else {
 					testenv.Eventually(t, func() bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	dispatchsql "github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
-	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -310,7 +310,7 @@ func TestARevocationIsSeenByALeaseThatIsBeingGiven(t *testing.T) {
 	job := w.submit(5)
 	w.settleAll()
 	a := w.agent(honest)
-	asked, release := w.holdUp(store.IndexLease)
+	asked, release := w.holdUp(dispatchsql.IndexLease)
 	refused := make(chan error, 1)
 	go func() {
 		_, err := a.Lease(t.Context(), 5, 0)

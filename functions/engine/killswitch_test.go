@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	dispatchsql "github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
-	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -209,7 +209,7 @@ func TestASwitchWaitsForLeasesThatAreBeingMade(t *testing.T) {
 	a := w.agent(honest)
 	job := w.submit(5)
 	w.untilSplit(job.ID)
-	asked, release := w.holdUp(store.IndexLease)
+	asked, release := w.holdUp(dispatchsql.IndexLease)
 	leased := make(chan *functions.Lease)
 	go func() {
 		lease, _ := a.Lease(context.WithoutCancel(t.Context()), 5, 0)

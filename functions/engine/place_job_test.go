@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	jobssql "github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -41,7 +42,7 @@ func TestAJobIsWhereItsShardsPutIt(t *testing.T) {
 			require.NoError(t, err)
 			_, err = tx.Exec(t.Context(), "update jobs set state = $2, finished_at = case when $2 in ('finished', 'failed', 'cancelled') then now() end where id = $1", job.ID, string(state))
 			require.NoError(t, err)
-			_, _, err = store.Value[functions.JobState](t.Context(), tx, store.PlaceJob, job.ID)
+			_, _, err = store.Value[functions.JobState](t.Context(), tx, jobssql.PlaceJob, job.ID)
 			require.NoError(t, err)
 			return tx.QueryRow(t.Context(), "select state from jobs where id = $1", job.ID).Scan(&now)
 		}))

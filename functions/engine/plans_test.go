@@ -8,7 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	aggregationsql "github.com/ostraka/ostraka/functions/aggregation/sql"
+	dispatchsql "github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	trustsql "github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 // TestLookUpsGoByKeyWithoutStatistics: a project's tables have no statistics while its first job runs, and the planner takes a hundred
@@ -21,11 +24,11 @@ func TestLookUpsGoByKeyWithoutStatistics(t *testing.T) {
 		query store.Query
 		args  []any
 	}{
-		{store.CountFinalShards, []any{id, 0, 65536, id}},
-		{store.IncidentShards, []any{id, id, 1000}},
-		{store.TakeBackShards, []any{id, []int64{1, 2}, id, 1}},
-		{store.ListFrontier, []any{id, 1, 100}},
-		{store.FrontierSize, []any{id, 1, 100}},
+		{trustsql.CountFinalShards, []any{id, 0, 65536, id}},
+		{trustsql.IncidentShards, []any{id, id, 1000}},
+		{dispatchsql.TakeBackShards, []any{id, []int64{1, 2}, id, 1}},
+		{aggregationsql.ListFrontier, []any{id, 1, 100}},
+		{aggregationsql.FrontierSize, []any{id, 1, 100}},
 	} {
 		var plan []string
 		require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {

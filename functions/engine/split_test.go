@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
+	jobssql "github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -149,7 +150,7 @@ func TestOneSplitOfAProjectAtATime(t *testing.T) {
 	job := w.submit(10)
 	step := w.steps()[0]
 	require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {
-		_, err := store.Exec(t.Context(), tx, store.TrySplit)
+		_, err := store.Exec(t.Context(), tx, jobssql.TrySplit)
 		require.NoError(t, err)
 		var later *functions.Snooze
 		require.ErrorAs(t, w.turn(step), &later)

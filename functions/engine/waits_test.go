@@ -11,7 +11,9 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
+	dispatchsql "github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/fleet"
+	fleetsql "github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -64,7 +66,7 @@ func TestManyWhoWaitAskForNothing(t *testing.T) {
 	known, err := w.Directives(t.Context(), agents[0].id, "", 0)
 	require.NoError(t, err)
 	var lent atomic.Int64
-	tries, directives := w.faults.count(store.OpenJobsForAgent), w.faults.count(store.AgentDirectives)
+	tries, directives := w.faults.count(dispatchsql.OpenJobsForAgent), w.faults.count(fleetsql.AgentDirectives)
 	for _, a := range agents {
 		waits(func(ctx context.Context) error {
 			lease, err := w.Lease(ctx, a.id, dispatch.Poll{Most: 1, Wait: fleet.MaxLeaseWait}, functions.Idempotency{})
@@ -83,22 +85,22 @@ func TestManyWhoWaitAskForNothing(t *testing.T) {
 		})
 	}
 	testenv.Eventually(t, func() bool {
-		return w.faults.count(store.OpenJobsForAgent) == tries+many && w.faults.count(store.AgentDirectives) == directives+many
+		return w.faults.count(dispatchsql.OpenJobsForAgent) == tries+many && w.faults.count(fleetsql.AgentDirectives) == directives+many
 	}, "each asks once when it comes")
-	w.heard("ostraka_work", w.project, store.LendableShards)
+	w.heard("ostraka_work", w.project, dispatchsql.LendableShards)
 	w.heard("ostraka_jobs", job.ID, store.GetJob)
-	looks, jobs := w.faults.count(store.LendableShards), w.faults.count(store.GetJob)
+	looks, jobs := w.faults.count(dispatchsql.LendableShards), w.faults.count(store.GetJob)
 	for range 10 {
-		w.heard("ostraka_work", w.project, store.LendableShards)
+		w.heard("ostraka_work", w.project, dispatchsql.LendableShards)
 		w.heard("ostraka_jobs", job.ID, store.GetJob)
 	}
-	require.Less(t, w.faults.count(store.LendableShards)-looks, 10*many, "a look for all")
+	require.Less(t, w.faults.count(dispatchsql.LendableShards)-looks, 10*many, "a look for all")
 	require.Less(t, w.faults.count(store.GetJob)-jobs, 10*many, "a look for all")
-	require.Equal(t, tries+many, w.faults.count(store.OpenJobsForAgent), "no agent looks for work that there is not")
-	require.Equal(t, directives+many, w.faults.count(store.AgentDirectives))
+	require.Equal(t, tries+many, w.faults.count(dispatchsql.OpenJobsForAgent), "no agent looks for work that there is not")
+	require.Equal(t, directives+many, w.faults.count(fleetsql.AgentDirectives))
 	w.settleAll() // now there are shards
 	testenv.Eventually(t, func() bool { return lent.Load() == 5 }, "as many agents have work as there is")
-	require.Less(t, w.faults.count(store.OpenJobsForAgent), tries+2*many, "the others were not woken for it")
+	require.Less(t, w.faults.count(dispatchsql.OpenJobsForAgent), tries+2*many, "the others were not woken for it")
 	w.check(job.ID)
 }
 
@@ -110,7 +112,7 @@ func TestAPollHearsOfAnotherProject(t *testing.T) {
 	a := w.agent(honest)
 	other, by := w.newProject("other")
 	got := make(chan *functions.Lease, 1)
-	tries := w.faults.count(store.OpenJobsForAgent)
+	tries := w.faults.count(dispatchsql.OpenJobsForAgent)
 	go func() {
 		lease, err := w.Lease(context.WithoutCancel(t.Context()), a.id, dispatch.Poll{Most: 1, Wait: fleet.MaxLeaseWait}, functions.Idempotency{})
 		if err != nil {
@@ -118,8 +120,8 @@ func TestAPollHearsOfAnotherProject(t *testing.T) {
 		}
 		got <- lease
 	}()
-	testenv.Eventually(t, func() bool { return w.faults.count(store.OpenJobsForAgent) > tries }, "it waits")
-	w.heard("ostraka_agents", a.id, store.SeeAgent)
+	testenv.Eventually(t, func() bool { return w.faults.count(dispatchsql.OpenJobsForAgent) > tries }, "it waits")
+	w.heard("ostraka_agents", a.id, fleetsql.SeeAgent)
 	_, err := w.AdmitAgent(t.Context(), by, other, a.id, "", "welcome")
 	require.NoError(t, err)
 	w.project, w.by = other, by

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/flag/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
@@ -198,7 +199,7 @@ func flagDetail(detail map[string]any) json.RawMessage {
 
 // raise makes or counts the flags of a group, and puts what is beyond the limit together.
 func (g *flagGroup) raise(ctx context.Context, tx *store.Tx) error {
-	open, err := store.Values[string](ctx, tx, store.OpenFlagItems, g.first.scope(), g.first.Kind, g.first.Rule, MaxOpenFlags+1)
+	open, err := store.Values[string](ctx, tx, sql.OpenFlagItems, g.first.scope(), g.first.Kind, g.first.Rule, MaxOpenFlags+1)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (i *flagItem) write(ctx context.Context, tx *store.Tx) error {
 	if i.item == flagMore {
 		shard, agent = nil, nil
 	}
-	fresh, _, err := store.Value[bool](ctx, tx, store.AddFlag, base.NewID(), job, m.Function, version, shard, agent, m.Kind, m.Rule, m.Decision,
+	fresh, _, err := store.Value[bool](ctx, tx, sql.AddFlag, base.NewID(), job, m.Function, version, shard, agent, m.Kind, m.Rule, m.Decision,
 		m.scope(), i.item, i.samples[0].Detail, i.times, further, MaxFlagSamples-1, all)
 	if err != nil || !fresh || m.Event == "" || job == nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -73,7 +74,7 @@ func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uu
 		return a, err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		state, found, err := store.Value[AgentState](ctx, tx, store.LockAgent, id)
+		state, found, err := store.Value[AgentState](ctx, tx, sql.LockAgent, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", id)
 		}
@@ -94,11 +95,11 @@ func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uu
 
 // changeAgent writes the new state, ends what the agent may not go on with, and wakes its poll so that it hears of it at once.
 func (s *Service) changeAgent(ctx context.Context, tx pgx.Tx, by functions.Principal, id uuid.UUID, action AgentAction, next AgentState, reason string) error {
-	if _, err := store.Exec(ctx, tx, store.SetAgentState, id, next, reason); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.SetAgentState, id, next, reason); err != nil {
 		return err
 	}
 	if next == AgentRevoked {
-		if _, err := store.Exec(ctx, tx, store.RevokeAgentKeys, id); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.RevokeAgentKeys, id); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Service) changeAgent(ctx context.Context, tx pgx.Tx, by functions.Princ
 	if !next.endsLeases() {
 		return nil
 	}
-	projects, err := store.Values[uuid.UUID](ctx, tx, store.ProjectsOfLeases, id)
+	projects, err := store.Values[uuid.UUID](ctx, tx, sql.ProjectsOfLeases, id)
 	if err != nil || len(projects) == 0 {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -16,7 +17,7 @@ import (
 
 // ListAgents lists all agents in the order of their IDs, or those in one state.
 func (s *Service) ListAgents(ctx context.Context, state AgentState, page functions.ListPage) ([]Agent, error) {
-	rows, err := base.ListControl[agentRow](ctx, s.env, store.ListAgents, page, state)
+	rows, err := base.ListControl[agentRow](ctx, s.env, sql.ListAgents, page, state)
 	list := make([]Agent, len(rows))
 	for i, r := range rows {
 		list[i] = r.agent()
@@ -34,7 +35,7 @@ func (s *Service) GetAgent(ctx context.Context, id uuid.UUID) (a Agent, err erro
 }
 
 func getAgent(ctx context.Context, tx store.DB, id uuid.UUID) (Agent, error) {
-	row, found, err := store.One[agentRow](ctx, tx, store.GetAgent, id)
+	row, found, err := store.One[agentRow](ctx, tx, sql.GetAgent, id)
 	if err != nil || !found {
 		return Agent{}, base.OrNotFound(err, "agent", id)
 	}
@@ -72,7 +73,7 @@ func (s *Service) GetProjectAgent(ctx context.Context, project, id uuid.UUID) (P
 }
 
 func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uuid.UUID, page functions.ListPage) ([]ProjectAgent, error) {
-	agents, err := base.ListControl[memberRow](ctx, s.env, store.ListProjectAgents, page, project, only)
+	agents, err := base.ListControl[memberRow](ctx, s.env, sql.ListProjectAgents, page, project, only)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 		LastFailedAt                             *time.Time
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[evidence](ctx, tx, store.ListEvidence, ids)
+		rows, err := store.Many[evidence](ctx, tx, sql.ListEvidence, ids)
 		for _, r := range rows {
 			for i := range list {
 				if list[i].ID == r.AgentID {
@@ -145,7 +146,7 @@ type SeenAgent struct {
 
 // SeeAgent notes that the agent was heard of.
 func (s *Service) SeeAgent(ctx context.Context, id uuid.UUID) (SeenAgent, error) {
-	me, found, err := store.One[SeenAgent](ctx, s.env.Store.Pool, store.SeeAgent, id)
+	me, found, err := store.One[SeenAgent](ctx, s.env.Store.Pool, sql.SeeAgent, id)
 	if err != nil || !found {
 		return me, base.Translate(base.OrNotFound(err, "agent", id), uuid.Nil)
 	}

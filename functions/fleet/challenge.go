@@ -17,6 +17,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
@@ -57,7 +58,7 @@ type nonceSecret struct {
 }
 
 func readNonceSecret(ctx context.Context, tx pgx.Tx) (nonceSecret, error) {
-	known, _, err := store.One[nonceSecret](ctx, tx, store.EnrolmentSecret)
+	known, _, err := store.One[nonceSecret](ctx, tx, sql.EnrolmentSecret)
 	return known, err
 }
 
@@ -133,7 +134,7 @@ func verified(e Enrolment, stated, proof []byte) error {
 // mayReplaceKey refuses an agent that is known and says nothing that could not have been said before, and marks one whose key is replaced
 // from elsewhere while it works.
 func (s *Service) mayReplaceKey(ctx context.Context, tx pgx.Tx, e Enrolment, address string) error {
-	k, found, err := store.One[known](ctx, tx, store.LockEnrolling, e.PublicKey)
+	k, found, err := store.One[known](ctx, tx, sql.LockEnrolling, e.PublicKey)
 	switch {
 	case err != nil || !found:
 		return err
@@ -145,7 +146,7 @@ func (s *Service) mayReplaceKey(ctx context.Context, tx pgx.Tx, e Enrolment, add
 		return nil
 	}
 	s.env.Log.Warn("an agent's key was replaced from another address than it works from", "agent", k.ID, "works_from", k.Address, "replaced_from", address)
-	if _, err := store.Exec(ctx, tx, store.FlagDuplicate, k.ID, address); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.FlagDuplicate, k.ID, address); err != nil {
 		return err
 	}
 	return base.AuditServer(ctx, tx, "agent:"+k.ID.String(), "agent.key_replaced", k.ID.String(), map[string]any{"works_from": k.Address, "replaced_from": address})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -30,7 +31,7 @@ type orders struct {
 
 // ordersFor reads what is asked of an agent now. db need not be in any schema.
 func ordersFor(ctx context.Context, db store.DB, agent uuid.UUID) (orders, error) {
-	o, _, err := store.One[orders](ctx, db, store.AgentDirectives, agent)
+	o, _, err := store.One[orders](ctx, db, sql.AgentDirectives, agent)
 	return o, err
 }
 
@@ -96,7 +97,7 @@ func (s *Service) confirm(ctx context.Context, db store.DB, agent uuid.UUID, swi
 	for i, k := range switches {
 		ids[i] = k.ID
 	}
-	fresh, err := store.Exec(ctx, db, store.ConfirmSwitches, agent, ids)
+	fresh, err := store.Exec(ctx, db, sql.ConfirmSwitches, agent, ids)
 	if err != nil {
 		return base.Translate(err, uuid.Nil)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -48,7 +49,7 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		if err := s.mayReplaceKey(ctx, tx, e, address); err != nil {
 			return err
 		}
-		id, found, err := store.Value[uuid.UUID](ctx, tx, store.UpsertAgent, base.NewID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt)
+		id, found, err := store.Value[uuid.UUID](ctx, tx, sql.UpsertAgent, base.NewID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		if err := keepAcceptance(ctx, tx, a.ID, e.EULA, address); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.DropAgentKeys, a.ID); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.DropAgentKeys, a.ID); err != nil {
 			return err
 		}
 		if _, agentKey, err = tenant.AddKey(ctx, tx, tenant.NewKey{Role: functions.RoleAgent, Agent: &a.ID, Name: e.Name}); err != nil {
@@ -110,7 +111,7 @@ type tokenProject struct {
 }
 
 func projectOfToken(ctx context.Context, db store.DB, token string) (tokenProject, error) {
-	of, found, err := store.One[tokenProject](ctx, db, store.TokenProject, base.SecretDigest(token))
+	of, found, err := store.One[tokenProject](ctx, db, sql.TokenProject, base.SecretDigest(token))
 	if err != nil || found {
 		return of, err
 	}
@@ -132,7 +133,7 @@ func (s *Service) mayWait(ctx context.Context, tx pgx.Tx, publicKey []byte, from
 		Pending   int64
 		FromThere int64
 	}
-	now, _, err := store.One[row](ctx, tx, store.CountPending, publicKey, from)
+	now, _, err := store.One[row](ctx, tx, sql.CountPending, publicKey, from)
 	switch {
 	case err != nil || now.Known:
 		return err
@@ -165,16 +166,16 @@ func (by invitation) join(ctx context.Context, tx pgx.Tx, agent uuid.UUID) error
 	if by.project == nil {
 		return nil
 	}
-	joined, err := store.Exec(ctx, tx, store.JoinProject, agent, *by.project, by.owner)
+	joined, err := store.Exec(ctx, tx, sql.JoinProject, agent, *by.project, by.owner)
 	if err != nil {
 		return err
 	}
 	if joined > 0 {
-		if used, err := store.Exec(ctx, tx, store.UseEnrolmentToken, by.token); err != nil || used == 0 {
+		if used, err := store.Exec(ctx, tx, sql.UseEnrolmentToken, by.token); err != nil || used == 0 {
 			return orUsedUp(err)
 		}
 	}
-	_, err = store.Exec(ctx, tx, store.ApproveByToken, agent)
+	_, err = store.Exec(ctx, tx, sql.ApproveByToken, agent)
 	return err
 }
 

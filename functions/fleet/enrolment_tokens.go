@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -68,14 +69,14 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by functions.Princip
 			return err
 		}
 		if replayed {
-			t, _, err = store.One[EnrolmentToken](ctx, tx, store.GetEnrolmentToken, project, id)
+			t, _, err = store.One[EnrolmentToken](ctx, tx, sql.GetEnrolmentToken, project, id)
 			return err
 		}
 		if err := s.tokenWithin(ctx, tx, project, &n); err != nil {
 			return err
 		}
 		secret = base.NewSecret(base.TokenKind)
-		if t, _, err = store.One[EnrolmentToken](ctx, tx, store.AddEnrolmentToken, id, project, n.Name, base.SecretDigest(secret), n.ExpiresAt, n.Owner, n.MaxUses); err != nil {
+		if t, _, err = store.One[EnrolmentToken](ctx, tx, sql.AddEnrolmentToken, id, project, n.Name, base.SecretDigest(secret), n.ExpiresAt, n.Owner, n.MaxUses); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "enrolment-token.create", id.String(), map[string]any{
@@ -87,12 +88,12 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by functions.Princip
 
 // ListEnrolmentTokens lists a project's enrolment tokens.
 func (s *Service) ListEnrolmentTokens(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]EnrolmentToken, error) {
-	return base.ListControl[EnrolmentToken](ctx, s.env, store.ListEnrolmentTokens, page, project)
+	return base.ListControl[EnrolmentToken](ctx, s.env, sql.ListEnrolmentTokens, page, project)
 }
 
 // RevokeEnrolmentToken ends a token at once. Agents that have joined with it stay.
 func (s *Service) RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
-	return s.tenant.RevokeSecret(ctx, by, store.RevokeEnrolmentToken, "enrolment-token", project, id)
+	return s.tenant.RevokeSecret(ctx, by, sql.RevokeEnrolmentToken, "enrolment-token", project, id)
 }
 
 // tokenWithin bounds how many agents may join with a token, and fills that in where it was left out.

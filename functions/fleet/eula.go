@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/statement"
@@ -22,7 +23,7 @@ func (s *Service) EULA() eula.Document { return s.eula }
 // AcceptEULA records that an agent has accepted the agreement in force. Accepting again is harmless.
 func (s *Service) AcceptEULA(ctx context.Context, agent uuid.UUID, a Acceptance, address string) error {
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		key, found, err := store.Value[[]byte](ctx, tx, store.AgentPublicKey, agent)
+		key, found, err := store.Value[[]byte](ctx, tx, sql.AgentPublicKey, agent)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -54,7 +55,7 @@ func keepAcceptance(ctx context.Context, tx pgx.Tx, agent uuid.UUID, a *Acceptan
 	if err != nil {
 		return fmt.Errorf("decoding the agreement's digest: %w", err)
 	}
-	_, err = store.Exec(ctx, tx, store.KeepAcceptance, agent, digest, a.Version, a.AcceptedAt, address, a.Signature)
+	_, err = store.Exec(ctx, tx, sql.KeepAcceptance, agent, digest, a.Version, a.AcceptedAt, address, a.Signature)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -30,7 +31,7 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		DuplicateAddress string
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.One[answer](ctx, tx, store.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation)
+		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -38,7 +39,7 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		if err := s.beatSandboxes(ctx, tx, agent, beat, &d); err != nil || len(beat.Leases) == 0 {
 			return err
 		}
-		alive, err := store.Values[uuid.UUID](ctx, tx, store.RenewLeases, agent, beat.Leases, s.leaseTTL)
+		alive, err := store.Values[uuid.UUID](ctx, tx, sql.RenewLeases, agent, beat.Leases, s.leaseTTL)
 		d.EndedLeases = without(beat.Leases, alive)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -71,7 +72,7 @@ func (r instanceRow) judge(speaks uuid.UUID, now time.Time) instanceVerdict {
 func (s *Service) SpeakFor(ctx context.Context, agent, instance uuid.UUID, address string) error {
 	var refused error // after the commit: the marks must stay
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
-		row, found, err := store.One[instanceRow](ctx, tx, store.LockInstance, agent, instance)
+		row, found, err := store.One[instanceRow](ctx, tx, sql.LockInstance, agent, instance)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -79,14 +80,14 @@ func (s *Service) SpeakFor(ctx context.Context, agent, instance uuid.UUID, addre
 		case instanceSame:
 			return nil
 		case instanceTakesOver:
-			_, err := store.Exec(ctx, tx, store.TakeInstance, agent, instance, address)
+			_, err := store.Exec(ctx, tx, sql.TakeInstance, agent, instance, address)
 			return err
 		case instanceLate:
 			refused = ErrInstanceLate
 			if row.LateAt != nil {
 				return nil
 			}
-			_, err := store.Exec(ctx, tx, store.MarkLateInstance, agent, instance)
+			_, err := store.Exec(ctx, tx, sql.MarkLateInstance, agent, instance)
 			return err
 		case instanceBetrayed, instanceRefused:
 			refused = ErrDuplicateInstance
@@ -113,7 +114,7 @@ func (s *Service) markDuplicate(ctx context.Context, tx pgx.Tx, agent uuid.UUID,
 	if row.DuplicateAt != nil && time.Since(*row.DuplicateAt) < duplicateMarked {
 		return nil
 	}
-	if _, err := store.Exec(ctx, tx, store.FlagDuplicate, agent, address); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.FlagDuplicate, agent, address); err != nil {
 		return err
 	}
 	if row.DuplicateAt != nil && time.Since(*row.DuplicateAt) < duplicateTold {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -65,7 +66,7 @@ func (s *Service) Kill(ctx context.Context, by functions.Principal, scope KillSc
 	}
 	var id uuid.UUID
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
-		row, on, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
+		row, on, err := store.One[switchRow](ctx, tx, sql.FindSwitch, scope.args()...)
 		if err != nil {
 			return err
 		}
@@ -95,12 +96,12 @@ func (s *Service) Release(ctx context.Context, by functions.Principal, scope Kil
 		return false, err
 	}
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
-		row, found, err := store.One[switchRow](ctx, tx, store.FindSwitch, scope.args()...)
+		row, found, err := store.One[switchRow](ctx, tx, sql.FindSwitch, scope.args()...)
 		if err != nil || !found {
 			return err
 		}
 		was = true
-		if _, err := store.Exec(ctx, tx, store.SwitchOff, append(scope.args(), by.Actor())...); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SwitchOff, append(scope.args(), by.Actor())...); err != nil {
 			return err
 		}
 		if scope.Project != nil { // agents may have been waiting for this work
@@ -124,7 +125,7 @@ func (s *Service) switching(ctx context.Context, scope KillScope, change func(tx
 	}
 	if scope.Project == nil {
 		return s.env.Control(ctx, func(tx pgx.Tx) error {
-			if _, err := store.Exec(ctx, tx, store.LockSwitches); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.LockSwitches); err != nil {
 				return err
 			}
 			if err := change(tx, func(action, subject string) error { return finish(tx, action, subject) }); err != nil {
@@ -138,7 +139,7 @@ func (s *Service) switching(ctx context.Context, scope KillScope, change func(tx
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, server, store.LockSwitches); err != nil {
+		if _, err := store.Exec(ctx, server, sql.LockSwitches); err != nil {
 			return err
 		}
 		var record func() error
@@ -165,7 +166,7 @@ func putOn(ctx context.Context, tx pgx.Tx, id uuid.UUID, scope KillScope, reason
 		return err
 	}
 	if scope.narrow() {
-		on, _, err := store.Value[int](ctx, tx, store.CountNarrowSwitches, scope.Project)
+		on, _, err := store.Value[int](ctx, tx, sql.CountNarrowSwitches, scope.Project)
 		if err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func putOn(ctx context.Context, tx pgx.Tx, id uuid.UUID, scope KillScope, reason
 			}
 		}
 	}
-	_, err := store.Exec(ctx, tx, store.SwitchOn, append(append([]any{id}, scope.args()...), reason, by.Actor())...)
+	_, err := store.Exec(ctx, tx, sql.SwitchOn, append(append([]any{id}, scope.args()...), reason, by.Actor())...)
 	return err
 }
 
@@ -189,7 +190,7 @@ func checkAgent(ctx context.Context, tx pgx.Tx, scope KillScope) error {
 		_, err := getAgent(ctx, tx, *scope.Agent)
 		return err
 	}
-	projects, err := store.Values[uuid.UUID](ctx, tx, store.AgentProjects, *scope.Agent)
+	projects, err := store.Values[uuid.UUID](ctx, tx, sql.AgentProjects, *scope.Agent)
 	if err == nil && !slices.Contains(projects, *scope.Project) {
 		err = functions.NotFound("agent", scope.Agent.String())
 	}
@@ -214,7 +215,7 @@ func orNil(id uuid.UUID) *uuid.UUID {
 // ListSwitches lists the switches that are on; with a project: those that hold something of it.
 func (s *Service) ListSwitches(ctx context.Context, project uuid.UUID) (list []KillStatus, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		rows, err := store.Many[switchRow](ctx, tx, store.ListSwitches, orNil(project))
+		rows, err := store.Many[switchRow](ctx, tx, sql.ListSwitches, orNil(project))
 		list = make([]KillStatus, len(rows))
 		for i := 0; i < len(rows) && err == nil; i++ {
 			list[i], err = killStatus(ctx, tx, project, rows[i])
@@ -227,7 +228,7 @@ func (s *Service) ListSwitches(ctx context.Context, project uuid.UUID) (list []K
 // KillStatus says how far a switch has got; with a project: with its agents, leases and sandboxes only.
 func (s *Service) KillStatus(ctx context.Context, project, id uuid.UUID) (status KillStatus, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		row, found, err := store.One[switchRow](ctx, tx, store.GetSwitch, id, orNil(project))
+		row, found, err := store.One[switchRow](ctx, tx, sql.GetSwitch, id, orNil(project))
 		if err != nil || !found {
 			return base.OrNotFound(err, "switch", id)
 		}
@@ -238,11 +239,11 @@ func (s *Service) KillStatus(ctx context.Context, project, id uuid.UUID) (status
 }
 
 func killStatus(ctx context.Context, tx pgx.Tx, project uuid.UUID, row switchRow) (KillStatus, error) {
-	agents, err := store.Many[KilledAgent](ctx, tx, store.SwitchAgents, row.ID, orNil(project))
+	agents, err := store.Many[KilledAgent](ctx, tx, sql.SwitchAgents, row.ID, orNil(project))
 	if err != nil {
 		return KillStatus{}, err
 	}
-	runs, err := store.Many[ServerRun](ctx, tx, store.RunsHeld, row.ID, orNil(project))
+	runs, err := store.Many[ServerRun](ctx, tx, sql.RunsHeld, row.ID, orNil(project))
 	return row.kill().status(agents, runs), err
 }
 
@@ -256,7 +257,7 @@ func (s *Service) WaitSilent(ctx context.Context, project, id uuid.UUID, wait ti
 
 // NotLent says why a lease was not made.
 func NotLent(ctx context.Context, server pgx.Tx, agent uuid.UUID, lease *functions.Lease) error {
-	_, held, err := store.One[switchRow](ctx, server, store.SwitchThatHolds, agent, lease.Project, lease.Function, lease.Version)
+	_, held, err := store.One[switchRow](ctx, server, sql.SwitchThatHolds, agent, lease.Project, lease.Function, lease.Version)
 	if err != nil {
 		return err
 	}
@@ -268,7 +269,7 @@ func NotLent(ctx context.Context, server pgx.Tx, agent uuid.UUID, lease *functio
 
 // SwitchOver is the switch that keeps a job from being lent to anybody; nil where there is none.
 func SwitchOver(ctx context.Context, server pgx.Tx, project uuid.UUID, job functions.Job) (*KillSwitch, error) {
-	row, held, err := store.One[switchRow](ctx, server, store.SwitchThatHolds, nil, project, job.Function, job.Version)
+	row, held, err := store.One[switchRow](ctx, server, sql.SwitchThatHolds, nil, project, job.Function, job.Version)
 	if err != nil || !held {
 		return nil, err
 	}

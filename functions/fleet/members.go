@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -23,10 +24,10 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 		return ProjectAgent{}, err
 	}
 	return s.decideMember(ctx, by, project, id, "project.admit", reason, func(tx pgx.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.AdmitAgent, id, project, owner, reason); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AdmitAgent, id, project, owner, reason); err != nil {
 			return err
 		}
-		_, err := store.Exec(ctx, tx, store.ApproveByToken, id)
+		_, err := store.Exec(ctx, tx, sql.ApproveByToken, id)
 		return err
 	})
 }
@@ -34,7 +35,7 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 // ExcludeAgent ends an agent's work for a project, whose leases of it are taken back. What it has posted stays and counts as before.
 func (s *Service) ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (ProjectAgent, error) {
 	return s.decideMember(ctx, by, project, id, "project.exclude", reason, func(tx pgx.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.ExcludeAgent, id, project, reason); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ExcludeAgent, id, project, reason); err != nil {
 			return err
 		}
 		return s.env.Queue.Enqueue(ctx, tx, functions.RevokeArgs{Project: project, Agent: id})
@@ -51,7 +52,7 @@ func (s *Service) decideMember(ctx context.Context, by functions.Principal, proj
 		}
 		// Nobody may learn from the answer that there is an agent which has nothing to do with the project: its ID is no secret, but
 		// whoever knows it was told it by somebody who may.
-		state, found, err := store.Value[AgentState](ctx, tx, store.LockAgent, id)
+		state, found, err := store.Value[AgentState](ctx, tx, sql.LockAgent, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", id)
 		}
@@ -79,7 +80,7 @@ func (s *Service) AssignOwner(ctx context.Context, by functions.Principal, id uu
 		return a, err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		n, err := store.Exec(ctx, tx, store.SetAgentOwner, id, owner)
+		n, err := store.Exec(ctx, tx, sql.SetAgentOwner, id, owner)
 		if err != nil || n == 0 {
 			return base.OrNotFound(err, "agent", id)
 		}

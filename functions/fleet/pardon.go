@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -43,13 +44,13 @@ func Pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by functions.P
 	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, []uuid.UUID{id}); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.PardonAlike, id); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.PardonAlike, id); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.ForgetClaims, id); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ForgetClaims, id); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.PardonAgent, id); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.PardonAgent, id); err != nil {
 		return err
 	}
 	if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, id, "pardoned: "+reason, by.Actor(), flag); err != nil {
@@ -78,7 +79,7 @@ func (s *Service) refuseCaught(ctx context.Context, project, id uuid.UUID, owner
 		Reason   string
 	}
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		r, found, err := store.One[row](ctx, tx, store.CaughtAt, id)
+		r, found, err := store.One[row](ctx, tx, sql.CaughtAt, id)
 		if err != nil {
 			return err
 		}
@@ -89,7 +90,7 @@ func (s *Service) refuseCaught(ctx context.Context, project, id uuid.UUID, owner
 		if err != nil {
 			return err
 		}
-		of, _, err := store.Value[string](ctx, server, store.OwnerOnceAdmitted, id, project, owner)
+		of, _, err := store.Value[string](ctx, server, sql.OwnerOnceAdmitted, id, project, owner)
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func refuseOwner(ctx context.Context, tx *store.Tx, project uuid.UUID, of string
 	if err != nil || !caught {
 		return err
 	}
-	agents, err := store.Values[uuid.UUID](ctx, tx, store.CaughtOfOwner, of, namedCaught)
+	agents, err := store.Values[uuid.UUID](ctx, tx, sql.CaughtOfOwner, of, namedCaught)
 	if err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (s *Service) refuseNothing(ctx context.Context, id uuid.UUID, action AgentA
 		if state = a.State; err != nil || state == AgentRevoked {
 			return err
 		}
-		projects, err = store.Values[uuid.UUID](ctx, tx, store.AgentProjects, id)
+		projects, err = store.Values[uuid.UUID](ctx, tx, sql.AgentProjects, id)
 		return err
 	})
 	if err != nil {

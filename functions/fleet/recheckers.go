@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/recheck"
@@ -65,7 +66,7 @@ const recheckerEnded = "no server that executes shards is running"
 func (s *Service) endRechecker(ctx context.Context, server string) {
 	ctx, cancel := context.WithTimeout(ctx, recheckerHealth)
 	defer cancel()
-	if _, err := store.Exec(ctx, s.env.Store.Pool, store.EndRechecker, server, recheckerEnded); err != nil {
+	if _, err := store.Exec(ctx, s.env.Store.Pool, sql.EndRechecker, server, recheckerEnded); err != nil {
 		s.env.Log.Warn("the server could not say that it rechecks no more", "error", err)
 	}
 }
@@ -81,7 +82,7 @@ func (s *Service) SeeRechecker(ctx context.Context, server string) (trouble stri
 		trouble = err.Error()
 	}
 	d := s.rechecker.Describe()
-	if _, err := store.Exec(ctx, s.env.Store.Pool, store.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, functions.RecheckerGone); err != nil {
+	if _, err := store.Exec(ctx, s.env.Store.Pool, sql.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, functions.RecheckerGone); err != nil {
 		return "", fmt.Errorf("noting that server %s rechecks: %w", server, err)
 	}
 	return trouble, nil
@@ -109,7 +110,7 @@ func (t RecheckTrouble) Text() string {
 
 // ReadRecheckTrouble reads it as the server's role.
 func ReadRecheckTrouble(ctx context.Context, db store.DB) (t RecheckTrouble, err error) {
-	t, _, err = store.One[RecheckTrouble](ctx, db, store.RecheckTrouble, functions.RecheckerGone)
+	t, _, err = store.One[RecheckTrouble](ctx, db, sql.RecheckTrouble, functions.RecheckerGone)
 	return t, err
 }
 
@@ -125,7 +126,7 @@ func ReadServerMeans(ctx context.Context, tx *store.Tx, project uuid.UUID) (Serv
 	if err != nil {
 		return ServerMeans{}, err
 	}
-	means, found, err := store.One[ServerMeans](ctx, server, store.AuditTerms, project, functions.RecheckerGone)
+	means, found, err := store.One[ServerMeans](ctx, server, sql.AuditTerms, project, functions.RecheckerGone)
 	if err != nil || !found {
 		return means, base.OrNotFound(err, "project", project)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -26,7 +27,7 @@ func (s *Service) beatSandboxes(ctx context.Context, tx pgx.Tx, agent uuid.UUID,
 		if err != nil {
 			return functions.Invalid("bad_heartbeat", fmt.Sprintf("the sandboxes cannot be kept: %v", err), "leave out what cannot be measured")
 		}
-		if _, err := store.Exec(ctx, tx, store.ReportSandboxes, agent, text); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ReportSandboxes, agent, text); err != nil {
 			return err
 		}
 	}
@@ -75,7 +76,7 @@ func (s *Service) ListSandboxes(ctx context.Context, filter SandboxFilter, page 
 	if err := s.knowsAgent(ctx, filter.Project, filter.Agent); err != nil {
 		return nil, err
 	}
-	return base.ListControl[Sandbox](ctx, s.env, store.ListSandboxes, page, orNil(filter.Project), orNil(filter.Agent), orNil(filter.Job), filter.Function, filter.Running)
+	return base.ListControl[Sandbox](ctx, s.env, sql.ListSandboxes, page, orNil(filter.Project), orNil(filter.Agent), orNil(filter.Job), filter.Function, filter.Running)
 }
 
 // knowsAgent refuses an agent that does not exist, or that the project, if there is one, has never had: an empty list would say that
@@ -102,7 +103,7 @@ func (s *Service) GetSandbox(ctx context.Context, project, id uuid.UUID) (b Sand
 }
 
 func getSandbox(ctx context.Context, tx pgx.Tx, project, id uuid.UUID) (Sandbox, error) {
-	b, found, err := store.One[Sandbox](ctx, tx, store.GetSandbox, id, orNil(project))
+	b, found, err := store.One[Sandbox](ctx, tx, sql.GetSandbox, id, orNil(project))
 	if err != nil || !found {
 		return b, base.OrNotFound(err, "sandbox", id)
 	}
@@ -115,7 +116,7 @@ func (s *Service) SandboxSamples(ctx context.Context, project, id uuid.UUID, aft
 		if _, err := getSandbox(ctx, tx, project, id); err != nil {
 			return err
 		}
-		list, err = store.Many[SandboxSample](ctx, tx, store.ListSandboxSamples, id, after, MaxSandboxSamples)
+		list, err = store.Many[SandboxSample](ctx, tx, sql.ListSandboxSamples, id, after, MaxSandboxSamples)
 		return err
 	})
 	return list, err
@@ -132,7 +133,7 @@ func (s *Service) TerminateSandbox(ctx context.Context, by functions.Principal, 
 		if b, err = getSandbox(ctx, tx, project, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.TerminateSandbox, id, how, by.Actor())
+		changed, err := store.Exec(ctx, tx, sql.TerminateSandbox, id, how, by.Actor())
 		if err != nil || changed == 0 {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -90,7 +91,7 @@ func (s *Service) AgentTelemetry(ctx context.Context, id uuid.UUID, q TelemetryQ
 		if _, err := getAgent(ctx, tx, id); err != nil {
 			return err
 		}
-		list, err = store.Many[TelemetryPoint](ctx, tx, store.AgentTelemetry, id, q.From, q.To, int(q.Step/time.Second), q.Step < time.Hour)
+		list, err = store.Many[TelemetryPoint](ctx, tx, sql.AgentTelemetry, id, q.From, q.To, int(q.Step/time.Second), q.Step < time.Hour)
 		return err
 	})
 	return list, q, err
@@ -101,12 +102,12 @@ func (s *Service) RollUp(ctx context.Context) error {
 	for {
 		more := false
 		err := s.env.Control(ctx, func(tx pgx.Tx) error {
-			hour, found, err := store.Value[time.Time](ctx, tx, store.TelemetryHour, SamplesKept)
+			hour, found, err := store.Value[time.Time](ctx, tx, sql.TelemetryHour, SamplesKept)
 			if err != nil || !found {
 				return err
 			}
 			more = true
-			_, err = store.Exec(ctx, tx, store.RollUpHour, hour)
+			_, err = store.Exec(ctx, tx, sql.RollUpHour, hour)
 			return err
 		})
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
@@ -98,7 +99,7 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
 		var err error
-		day, found, err = store.Value[time.Time](ctx, tx, store.SpendModel, project, r.MostTokens(), s.model.Calls, s.model.Tokens)
+		day, found, err = store.Value[time.Time](ctx, tx, sql.SpendModel, project, r.MostTokens(), s.model.Calls, s.model.Tokens)
 		if err == nil && !found {
 			err = &model.Error{Message: fmt.Sprintf("the project has spent what it may in a day: %d calls and %d tokens, of which a call may take %d", s.model.Calls, s.model.Tokens, r.MostTokens()), Final: true}
 		}
@@ -120,7 +121,7 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.
 		Stats: wasm.Stats{InLines: int64(r.Items()), InBytes: usage.RequestBytes, OutLines: int64(len(answers)), OutBytes: usage.ResponseBytes, Fuel: spent, Wall: time.Since(began)},
 	})
 	if err := s.env.Control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.SettleModel, project, day, r.MostTokens(), spent, back)
+		_, err := store.Exec(ctx, tx, sql.SettleModel, project, day, r.MostTokens(), spent, back)
 		return err
 	}); err != nil {
 		return nil, fmt.Errorf("counting what the external model has cost: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -92,7 +93,7 @@ func freshFindings(ctx context.Context, tx *store.Tx, page *pageToScore, p pageS
 	for i, f := range p.found {
 		numbers[i] = f.shard
 	}
-	old, err := store.Many[known](ctx, tx, store.KnownFindings, page.job, p.Key, numbers)
+	old, err := store.Many[known](ctx, tx, sql.KnownFindings, page.job, p.Key, numbers)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -101,7 +102,7 @@ func freshFindings(ctx context.Context, tx *store.Tx, page *pageToScore, p pageS
 			list = append(list, f)
 		}
 	}
-	kept, _, err := store.Value[int](ctx, tx, store.CountFindings, page.job, p.Key)
+	kept, _, err := store.Value[int](ctx, tx, sql.CountFindings, page.job, p.Key)
 	room := max(0, min(MaxJobFindings-kept, len(list)))
 	return list[:room], len(list) - room, err
 }

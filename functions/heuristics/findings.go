@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -60,7 +61,7 @@ func addFinding(ctx context.Context, tx *store.Tx, f finding) error {
 	for i, a := range f.actions {
 		actions[i] = string(a)
 	}
-	_, err = store.Exec(ctx, tx, store.AddFinding, base.NewID(), f.heuristic, f.key, f.function, f.version, f.job, f.shard, f.agent, f.file, *f.score.Score,
+	_, err = store.Exec(ctx, tx, sql.AddFinding, base.NewID(), f.heuristic, f.key, f.function, f.version, f.job, f.shard, f.agent, f.file, *f.score.Score,
 		labels, f.score.Explain, text, actions)
 	return err
 }
@@ -82,7 +83,7 @@ func (s *Service) ListFindings(ctx context.Context, project uuid.UUID, filter Fi
 		return nil, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		list, err = store.Many[HeuristicFinding](ctx, tx, store.ListFindings, after, base.PageLimit(page), filter.Function, filter.Version, filter.Job, filter.Heuristic)
+		list, err = store.Many[HeuristicFinding](ctx, tx, sql.ListFindings, after, base.PageLimit(page), filter.Function, filter.Version, filter.Job, filter.Heuristic)
 		return err
 	})
 	return list, err
@@ -92,7 +93,7 @@ func (s *Service) ListFindings(ctx context.Context, project uuid.UUID, filter Fi
 func (s *Service) GetFinding(ctx context.Context, project, id uuid.UUID) (f HeuristicFinding, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		var found bool
-		if f, found, err = store.One[HeuristicFinding](ctx, tx, store.GetFinding, id); err == nil && !found {
+		if f, found, err = store.One[HeuristicFinding](ctx, tx, sql.GetFinding, id); err == nil && !found {
 			err = functions.NotFound("finding", id.String())
 		}
 		return err

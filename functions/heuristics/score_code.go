@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
@@ -95,7 +96,7 @@ func (s *Service) GateVersion(ctx context.Context, project uuid.UUID, f registry
 	}
 	var refused bool
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		scores, err := store.Many[codeScore](ctx, tx, store.ListCodeScores, f.FunctionID, f.Version)
+		scores, err := store.Many[codeScore](ctx, tx, sql.ListCodeScores, f.FunctionID, f.Version)
 		g, refused = gateCode(uses, scores)
 		return err
 	})
@@ -129,7 +130,7 @@ func (s *Service) scoreCode(ctx context.Context, args functions.ScoreCodeArgs) e
 		if f, err = registry.GetFunction(ctx, tx, args.Function, args.Version); err != nil {
 			return err
 		}
-		scores, err = store.Many[codeScore](ctx, tx, store.ListCodeScores, f.FunctionID, f.Version)
+		scores, err = store.Many[codeScore](ctx, tx, sql.ListCodeScores, f.FunctionID, f.Version)
 		return err
 	})
 	if err != nil {
@@ -225,7 +226,7 @@ func (s *Service) scoreFiles(ctx context.Context, project uuid.UUID, f registry.
 func (s *Service) keepCodeScore(ctx context.Context, project uuid.UUID, f registry.FunctionRow, u jobs.PinnedHeuristic, found []codeFinding, failed error) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if failed != nil {
-			if _, err := store.Exec(ctx, tx, store.KeepCodeScore, f.FunctionID, f.Version, u.Module, u.Key, nil, failed.Error()); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.KeepCodeScore, f.FunctionID, f.Version, u.Module, u.Key, nil, failed.Error()); err != nil {
 				return err
 			}
 			return flag.Raise(ctx, tx, flag.Mark{
@@ -241,7 +242,7 @@ func (s *Service) keepCodeScore(ctx context.Context, project uuid.UUID, f regist
 				worth = append(worth, c)
 			}
 		}
-		n, err := store.Exec(ctx, tx, store.KeepCodeScore, f.FunctionID, f.Version, u.Module, u.Key, &highest, "")
+		n, err := store.Exec(ctx, tx, sql.KeepCodeScore, f.FunctionID, f.Version, u.Module, u.Key, &highest, "")
 		if err != nil || n == 0 || len(worth) == 0 {
 			return err // another run of the step has kept it
 		}
@@ -283,13 +284,13 @@ func decisionOf(actions []functions.HeuristicAction) string {
 // releaseJobs lets the jobs of a version be dispatched, or says what they wait for now.
 func (s *Service) releaseJobs(ctx context.Context, project uuid.UUID, f registry.FunctionRow, uses []jobs.PinnedHeuristic) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		scores, err := store.Many[codeScore](ctx, tx, store.ListCodeScores, f.FunctionID, f.Version)
+		scores, err := store.Many[codeScore](ctx, tx, sql.ListCodeScores, f.FunctionID, f.Version)
 		if err != nil {
 			return err
 		}
 		gate, _ := gateCode(uses, scores)
 		if gate.Raise > 0 {
-			if _, err := store.Exec(ctx, tx, store.RaiseJobsOf, f.FunctionID, f.Version, functions.ServerAgent, gate.Raise); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.RaiseJobsOf, f.FunctionID, f.Version, functions.ServerAgent, gate.Raise); err != nil {
 				return err
 			}
 		}
@@ -297,7 +298,7 @@ func (s *Service) releaseJobs(ctx context.Context, project uuid.UUID, f registry
 		if err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, server, store.HoldJobs, project, f.Name, f.Version, gate.Held)
+		n, err := store.Exec(ctx, server, sql.HoldJobs, project, f.Name, f.Version, gate.Held)
 		if err != nil || n == 0 || gate.Held != nil {
 			return err
 		}
@@ -325,7 +326,7 @@ func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, projec
 		if f, err = registry.GetFunction(ctx, tx, name, version); err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.DecideCode, f.FunctionID, f.Version, decided, by.Actor(), reason)
+		n, err := store.Exec(ctx, tx, sql.DecideCode, f.FunctionID, f.Version, decided, by.Actor(), reason)
 		if err != nil {
 			return err
 		}
@@ -375,7 +376,7 @@ func (s *Service) GetCodeReview(ctx context.Context, project uuid.UUID, name str
 		if err != nil {
 			return err
 		}
-		scores, err := store.Many[codeScore](ctx, tx, store.ListCodeScores, f.FunctionID, f.Version)
+		scores, err := store.Many[codeScore](ctx, tx, sql.ListCodeScores, f.FunctionID, f.Version)
 		if err != nil {
 			return err
 		}
@@ -398,7 +399,7 @@ func (s *Service) GetCodeReview(ctx context.Context, project uuid.UUID, name str
 
 // ExplainHold says why a job is not dispatched though it is open.
 func ExplainHold(ctx context.Context, server pgx.Tx, job functions.Job) (*functions.Reason, error) {
-	held, found, err := store.Value[*string](ctx, server, store.GetHold, job.ID)
+	held, found, err := store.Value[*string](ctx, server, sql.GetHold, job.ID)
 	if err != nil || !found || held == nil {
 		return nil, err
 	}

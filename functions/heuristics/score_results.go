@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
@@ -136,7 +137,7 @@ func (s *Service) readToScore(ctx context.Context, args functions.ScoreResultsAr
 	}
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		page = nil
-		job, found, err := store.One[jobRow](ctx, tx, store.ScoringJob, args.Job)
+		job, found, err := store.One[jobRow](ctx, tx, sql.ScoringJob, args.Job)
 		if err != nil || !found || job.State.Ended() {
 			return err
 		}
@@ -144,7 +145,7 @@ func (s *Service) readToScore(ctx context.Context, args functions.ScoreResultsAr
 		if err != nil || !settled.Settled {
 			return err // it was opened again, and comes here once more when it is settled
 		}
-		done, err := store.Many[known](ctx, tx, store.PageScores, args.Job, args.Page)
+		done, err := store.Many[known](ctx, tx, sql.PageScores, args.Job, args.Page)
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (s *Service) readToScore(ctx context.Context, args functions.ScoreResultsAr
 			return nil
 		}
 		page = p
-		page.rows, err = store.Many[evidenceRow](ctx, tx, store.PageEvidence, args.Job, args.Page*partition.PageSize, (args.Page+1)*partition.PageSize)
+		page.rows, err = store.Many[evidenceRow](ctx, tx, sql.PageEvidence, args.Job, args.Page*partition.PageSize, (args.Page+1)*partition.PageSize)
 		return err
 	})
 	if err != nil {
@@ -254,7 +255,7 @@ func (p pageScores) keep(ctx context.Context, tx *store.Tx, page *pageToScore) (
 			state = scoreGivenUp
 		}
 	}
-	now, found, err := store.Value[string](ctx, tx, store.KeepPageScore, page.job, page.number, p.Key, p.Module, page.reopened, state, text, p.score, len(p.found), MaxScoreFailures)
+	now, found, err := store.Value[string](ctx, tx, sql.KeepPageScore, page.job, page.number, p.Key, p.Module, page.reopened, state, text, p.score, len(p.found), MaxScoreFailures)
 	if err == nil && !found { // another run of the step was quicker
 		now = scoreScored
 	}

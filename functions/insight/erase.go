@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -52,7 +53,7 @@ func (s *Service) DeleteJob(ctx context.Context, by functions.Principal, project
 
 // beginErase marks an ended job, whose row is locked, as one that is being deleted. It is the last thing that a transaction does.
 func (s *Service) beginErase(ctx context.Context, tx *store.Tx, by string, project, id uuid.UUID) error {
-	if _, err := store.Exec(ctx, tx, store.BeginErase, id, by); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.BeginErase, id, by); err != nil {
 		return err
 	}
 	if err := base.Audit(ctx, tx, by, "job.delete", id.String(), nil); err != nil {
@@ -85,7 +86,7 @@ func (s *Service) Erase(ctx context.Context, args functions.EraseArgs) error {
 
 // erasePart does one transaction's share, in the order in which all steps lock rows, and says whether anything is left.
 func (s *Service) erasePart(ctx context.Context, tx *store.Tx, args functions.EraseArgs) (more bool, err error) {
-	page, found, err := store.Value[int64](ctx, tx, store.NextErasedPage, args.Job)
+	page, found, err := store.Value[int64](ctx, tx, sql.NextErasedPage, args.Job)
 	if err != nil {
 		return false, err
 	}
@@ -95,10 +96,10 @@ func (s *Service) erasePart(ctx context.Context, tx *store.Tx, args functions.Er
 	if more, err := eraseLeases(ctx, tx, args.Job); err != nil || more {
 		return more, err
 	}
-	if _, found, err := store.Value[int64](ctx, tx, store.EraseIncidents, args.Job, eraseBatch); err != nil || found {
+	if _, found, err := store.Value[int64](ctx, tx, sql.EraseIncidents, args.Job, eraseBatch); err != nil || found {
 		return true, err
 	}
-	if n, _, err := store.Value[int64](ctx, tx, store.EraseRest, args.Job, eraseBatch); err != nil || n > 0 {
+	if n, _, err := store.Value[int64](ctx, tx, sql.EraseRest, args.Job, eraseBatch); err != nil || n > 0 {
 		return true, err
 	}
 	return s.eraseJob(ctx, tx, args)
@@ -106,10 +107,10 @@ func (s *Service) erasePart(ctx context.Context, tx *store.Tx, args functions.Er
 
 func erasePage(ctx context.Context, tx *store.Tx, job uuid.UUID, page int64) error {
 	from := page * int64(partition.PageSize)
-	if _, err := store.Exec(ctx, tx, store.EraseShards, job, from, from+int64(partition.PageSize)); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.EraseShards, job, from, from+int64(partition.PageSize)); err != nil {
 		return err
 	}
-	_, err := store.Exec(ctx, tx, store.ErasePage, job, from, from+int64(partition.PageSize), page)
+	_, err := store.Exec(ctx, tx, sql.ErasePage, job, from, from+int64(partition.PageSize), page)
 	return err
 }
 
@@ -119,7 +120,7 @@ func eraseLeases(ctx context.Context, tx *store.Tx, job uuid.UUID) (more bool, e
 		ID   uuid.UUID
 		Open bool
 	}
-	gone, err := store.Many[lease](ctx, tx, store.EraseLeases, job, eraseLeaseBatch)
+	gone, err := store.Many[lease](ctx, tx, sql.EraseLeases, job, eraseLeaseBatch)
 	if err != nil || len(gone) == 0 {
 		return false, err
 	}
@@ -142,14 +143,14 @@ func eraseLeases(ctx context.Context, tx *store.Tx, job uuid.UUID) (more bool, e
 
 // eraseJob removes the job's row, unless something came to it until the row was locked.
 func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args functions.EraseArgs) (more bool, err error) {
-	if _, found, err := store.Value[functions.JobState](ctx, tx, store.LockJobToErase, args.Job); err != nil || !found {
+	if _, found, err := store.Value[functions.JobState](ctx, tx, sql.LockJobToErase, args.Job); err != nil || !found {
 		return false, err
 	}
-	if n, _, err := store.Value[int64](ctx, tx, store.EraseRest, args.Job, eraseBatch); err != nil || n > 0 {
+	if n, _, err := store.Value[int64](ctx, tx, sql.EraseRest, args.Job, eraseBatch); err != nil || n > 0 {
 		return true, err
 	}
 	type kept struct{ Results, Events int64 }
-	had, _, err := store.One[kept](ctx, tx, store.EraseJob, args.Job)
+	had, _, err := store.One[kept](ctx, tx, sql.EraseJob, args.Job)
 	if err != nil {
 		return false, err
 	}
@@ -157,7 +158,7 @@ func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args functions.Era
 	if err != nil {
 		return false, err
 	}
-	if _, err := store.Exec(ctx, server, store.UncountKept, args.Project, had.Results, had.Events); err != nil {
+	if _, err := store.Exec(ctx, server, sql.UncountKept, args.Project, had.Results, had.Events); err != nil {
 		return false, err
 	}
 	return false, s.env.Queue.Enqueue(ctx, server, functions.EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(EraseOnceMore)})

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/heuristics"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
@@ -75,7 +76,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 	var hold *functions.Reason
 	var turn *functions.JobTurn
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if leases, _, err = store.One[leasesForJob](ctx, tx, store.LeasesForJob, id); err != nil {
+		if leases, _, err = store.One[leasesForJob](ctx, tx, sql.LeasesForJob, id); err != nil {
 			return err
 		}
 		if caught, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
@@ -93,13 +94,13 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 		for _, r := range refusals {
 			refusing = append(refusing, r.AgentID)
 		}
-		if failing, _, err = store.One[trust.FailingComparisons](ctx, tx, store.FailingComparisons, id); err != nil {
+		if failing, _, err = store.One[trust.FailingComparisons](ctx, tx, sql.FailingComparisons, id); err != nil {
 			return err
 		}
-		if trouble, _, err = store.One[aggregation.Trouble](ctx, tx, store.TroubleOfJob, id); err != nil {
+		if trouble, _, err = store.One[aggregation.Trouble](ctx, tx, sql.TroubleOfJob, id); err != nil {
 			return err
 		}
-		if scoring, _, err = store.One[jobScoring](ctx, tx, store.ScoringOfJob, id, functions.ServerAgent); err != nil {
+		if scoring, _, err = store.One[jobScoring](ctx, tx, sql.ScoringOfJob, id, functions.ServerAgent); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)
@@ -115,7 +116,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 		if held, err = fleet.SwitchOver(ctx, server, project, job); err != nil {
 			return err
 		}
-		agents, _, err = store.One[agentsForJob](ctx, server, store.AgentsForJob, project, id, caught, refusing, excluded, owner.Hands(owners))
+		agents, _, err = store.One[agentsForJob](ctx, server, sql.AgentsForJob, project, id, caught, refusing, excluded, owner.Hands(owners))
 		return err
 	})
 	if err != nil {

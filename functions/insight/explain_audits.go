@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -24,7 +25,7 @@ type outstanding struct {
 
 func (s *Service) outstandingAudits(ctx context.Context, project, job uuid.UUID) (o outstanding, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if o, _, err = store.One[outstanding](ctx, tx, store.OutstandingAudits, job); err != nil {
+		if o, _, err = store.One[outstanding](ctx, tx, sql.OutstandingAudits, job); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -27,7 +28,7 @@ type openFlags struct {
 // flagsOfJob counts the open flags of a job.
 func (s *Service) flagsOfJob(ctx context.Context, project, job uuid.UUID) (rows []openFlags, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err = store.Many[openFlags](ctx, tx, store.FlagsOfJob, job, maxFlagsExplained+1)
+		rows, err = store.Many[openFlags](ctx, tx, sql.FlagsOfJob, job, maxFlagsExplained+1)
 		return err
 	})
 	return rows, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 )
@@ -89,7 +90,7 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 		Seen  int64
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		queues, err := store.Many[queueRow](ctx, tx, store.QueueStats)
+		queues, err := store.Many[queueRow](ctx, tx, sql.QueueStats)
 		if err != nil {
 			return err
 		}
@@ -99,7 +100,7 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 				OldestAge: time.Duration(q.Oldest * float64(time.Second)),
 			})
 		}
-		agents, err := store.Many[agentRow](ctx, tx, store.AgentStats)
+		agents, err := store.Many[agentRow](ctx, tx, sql.AgentStats)
 		if err != nil {
 			return err
 		}
@@ -110,13 +111,13 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 				stats.AgentsSeen = a.Seen
 			}
 		}
-		if stats.OpenJobs, _, err = store.Value[int64](ctx, tx, store.CountOpenJobs); err != nil {
+		if stats.OpenJobs, _, err = store.Value[int64](ctx, tx, sql.CountOpenJobs); err != nil {
 			return err
 		}
 		if stats.Quotas, err = s.tenant.QuotaShares(ctx, tx); err != nil {
 			return err
 		}
-		stats.Sandboxes, _, err = store.One[SandboxStats](ctx, tx, store.SandboxStats)
+		stats.Sandboxes, _, err = store.One[SandboxStats](ctx, tx, sql.SandboxStats)
 		return err
 	})
 	return stats, err

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -32,17 +33,17 @@ func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 			query store.Query
 			after time.Duration
 		}{
-			{store.ForgetIdempotency, base.IdempotencyTTL},
-			{store.ForgetLeases, endedLeaseTTL},
-			{store.ForgetPending, pendingTTL},
-			{store.ForgetSilentPending, silentTTL},
-			{store.ForgetInstances, fleet.InstanceTTL},
-			{store.CoarsenSamples, fleet.FineSamples},
-			{store.ForgetSandboxes, fleet.SandboxTTL},
-			{store.ForgetSwitches, fleet.SwitchTTL},
-			{store.ForgetSessions, tenant.SessionLife},
-			{store.ForgetSignInLinks, tenant.SignInLinkTTL},
-			{store.ForgetRecheckSpent, tenant.RecheckSpentFor},
+			{sql.ForgetIdempotency, base.IdempotencyTTL},
+			{sql.ForgetLeases, endedLeaseTTL},
+			{sql.ForgetPending, pendingTTL},
+			{sql.ForgetSilentPending, silentTTL},
+			{sql.ForgetInstances, fleet.InstanceTTL},
+			{sql.CoarsenSamples, fleet.FineSamples},
+			{sql.ForgetSandboxes, fleet.SandboxTTL},
+			{sql.ForgetSwitches, fleet.SwitchTTL},
+			{sql.ForgetSessions, tenant.SessionLife},
+			{sql.ForgetSignInLinks, tenant.SignInLinkTTL},
+			{sql.ForgetRecheckSpent, tenant.RecheckSpentFor},
 		} {
 			if _, err := store.Exec(ctx, tx, forget.query, forget.after); err != nil {
 				return err

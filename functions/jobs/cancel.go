@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -40,7 +41,7 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 // endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction
 // does. leases are those that the transaction has ended in the project.
 func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state functions.JobState, why string, leases []uuid.UUID, next functions.Step) error {
-	if _, err := store.Exec(ctx, tx, store.EndJob, id, state, why); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.EndJob, id, state, why); err != nil {
 		return err
 	}
 	if err := base.AddEvent(ctx, tx, id, base.EventEnded, map[string]any{"state": state, "error": why}); err != nil {
@@ -53,7 +54,7 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state 
 	if _, err := store.Exec(ctx, server, store.EndLease, leases); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, server, store.CloseJob, id); err != nil {
+	if _, err := store.Exec(ctx, server, sql.CloseJob, id); err != nil {
 		return err
 	}
 	return s.env.Queue.Enqueue(ctx, server, next)
@@ -69,7 +70,7 @@ func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
 	mine := base.NewSlice()
 	for more {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			next, found, err := store.Value[int64](ctx, tx, store.CancelPage, args.Job, int64(partition.PageSize), page)
+			next, found, err := store.Value[int64](ctx, tx, sql.CancelPage, args.Job, int64(partition.PageSize), page)
 			if found {
 				page = next
 			}
@@ -88,7 +89,7 @@ func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
 
 func (s *Service) cancelLeases(ctx context.Context, args functions.CancelArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
+		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
 		if err != nil || len(leases) == 0 {
 			return err
 		}

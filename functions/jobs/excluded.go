@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -18,7 +19,7 @@ func ExcludedHands(ctx context.Context, tx *store.Tx, job uuid.UUID) ([]string, 
 		AgentID uuid.UUID
 		Owner   string
 	}
-	rows, err := store.Many[suspect](ctx, tx, store.ExcludedFromRerun, job)
+	rows, err := store.Many[suspect](ctx, tx, sql.ExcludedFromRerun, job)
 	hands := []string{}
 	for _, r := range rows {
 		hands = append(hands, owner.Hand("", r.AgentID))

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -23,7 +24,7 @@ func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 			return err
 		}
 		// Remaining leases are obsolete. No shard is open, so ending them cannot contend for the job's lock.
-		leases, err := store.Values[uuid.UUID](ctx, tx, store.EndJobLeases, args.Job)
+		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
 		if err != nil {
 			return err
 		}

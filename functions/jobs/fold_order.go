@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -30,7 +31,7 @@ func ScoreFirst(ctx context.Context, tx *store.Tx, job uuid.UUID, folds []functi
 	if len(folds) == 0 {
 		return nil, nil
 	}
-	heuristics, _, err := store.Value[[]functions.HeuristicRef](ctx, tx, store.JobHeuristics, job)
+	heuristics, _, err := store.Value[[]functions.HeuristicRef](ctx, tx, sql.JobHeuristics, job)
 	if err != nil || len(heuristics) == 0 {
 		return folds, err
 	}

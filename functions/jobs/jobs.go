@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
@@ -133,7 +134,7 @@ func (s *Service) ListJobs(ctx context.Context, project uuid.UUID, filter JobFil
 		root = &filter.Root
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[Row](ctx, tx, store.ListJobs, before, base.PageLimit(page), string(filter.State), filter.Function, root)
+		rows, err := store.Many[Row](ctx, tx, sql.ListJobs, before, base.PageLimit(page), string(filter.State), filter.Function, root)
 		list = make([]functions.Job, len(rows))
 		for i, r := range rows {
 			list[i] = r.Job()
@@ -171,7 +172,7 @@ func (s *Service) ListShards(ctx context.Context, project, job uuid.UUID, state 
 		if err != nil || !found {
 			return base.OrNotFound(err, "job", job)
 		}
-		rows, err := store.Many[shardListRow](ctx, tx, store.ListShards, job, after, base.PageLimit(page), string(state))
+		rows, err := store.Many[shardListRow](ctx, tx, sql.ListShards, job, after, base.PageLimit(page), string(state))
 		list = make([]functions.Shard, len(rows))
 		for i, r := range rows {
 			list[i] = r.shard(spec)
@@ -225,7 +226,7 @@ func GetShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d
 	if err != nil || !found {
 		return d, base.OrNotFound(err, "job", job)
 	}
-	row, found, err := store.One[shardListRow](ctx, tx, store.GetShard, job, number)
+	row, found, err := store.One[shardListRow](ctx, tx, sql.GetShard, job, number)
 	if err != nil {
 		return d, err
 	}
@@ -280,7 +281,7 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, afte
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		rows, err := store.Many[row](ctx, tx, store.ListResults, job, after, resultsBatch, final)
+		rows, err := store.Many[row](ctx, tx, sql.ListResults, job, after, resultsBatch, final)
 		lines = make([]ResultLine, len(rows))
 		for i, r := range rows {
 			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID}
@@ -334,7 +335,7 @@ func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since 
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		events, err = store.Many[functions.Event](ctx, tx, store.ListEvents, job, since, min(limit, base.MaxEvents))
+		events, err = store.Many[functions.Event](ctx, tx, sql.ListEvents, job, since, min(limit, base.MaxEvents))
 		return err
 	})
 	return events, err
@@ -367,7 +368,7 @@ func Place(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job); err != nil {
 		return err
 	}
-	state, changed, err := store.Value[functions.JobState](ctx, tx, store.PlaceJob, job)
+	state, changed, err := store.Value[functions.JobState](ctx, tx, sql.PlaceJob, job)
 	if err != nil || !changed {
 		return err
 	}

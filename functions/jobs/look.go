@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -57,7 +58,7 @@ func (s *Service) Look(ctx context.Context, project uuid.UUID, jobs []uuid.UUID)
 		Count, Online int64
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[lookRow](ctx, tx, store.LookJobs, LookJobs, jobs)
+		rows, err := store.Many[lookRow](ctx, tx, sql.LookJobs, LookJobs, jobs)
 		if err != nil {
 			return err
 		}
@@ -65,14 +66,14 @@ func (s *Service) Look(ctx context.Context, project uuid.UUID, jobs []uuid.UUID)
 		for i, r := range rows {
 			look.Jobs[i] = r.look()
 		}
-		if look.Flags.Open, _, err = store.Value[int64](ctx, tx, store.LookFlags, MaxCount+1); err != nil {
+		if look.Flags.Open, _, err = store.Value[int64](ctx, tx, sql.LookFlags, MaxCount+1); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
 			return err
 		}
-		return store.Each(ctx, server, store.LookAgents, func(a agents) error {
+		return store.Each(ctx, server, sql.LookAgents, func(a agents) error {
 			look.Agents.States[a.State] = a.Count
 			look.Agents.Online += a.Online
 			return nil
@@ -112,7 +113,7 @@ func (s *Service) AgentVersions(ctx context.Context, project uuid.UUID) (list []
 		of = &project
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		list, err = store.Many[AgentVersion](ctx, tx, store.AgentVersions, of, versionsSeen)
+		list, err = store.Many[AgentVersion](ctx, tx, sql.AgentVersions, of, versionsSeen)
 		return err
 	})
 	return list, err

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -69,7 +70,7 @@ func (w MapWindow) cut(pages int64) MapWindow {
 func (s *Service) Map(ctx context.Context, project, job uuid.UUID, window MapWindow) (m JobMap, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		type size struct{ ShardsTotal, PagesTotal int64 }
-		has, found, err := store.One[size](ctx, tx, store.GetJobSize, job)
+		has, found, err := store.One[size](ctx, tx, sql.GetJobSize, job)
 		if err != nil || !found {
 			return base.OrNotFound(err, "job", job)
 		}
@@ -83,11 +84,11 @@ func (s *Service) Map(ctx context.Context, project, job uuid.UUID, window MapWin
 		args := []any{job, first, end, int64(partition.PageSize)}
 		switch m.Mode {
 		case MapDuration:
-			return fillMap(ctx, tx, &m, store.MapDurations, args, durationCode)
+			return fillMap(ctx, tx, &m, sql.MapDurations, args, durationCode)
 		case MapAgent:
-			return fillMap(ctx, tx, &m, store.MapAgents, args, m.agentCode)
+			return fillMap(ctx, tx, &m, sql.MapAgents, args, m.agentCode)
 		default:
-			return fillMap(ctx, tx, &m, store.MapShards, args, func(code int16) byte { return byte(code) })
+			return fillMap(ctx, tx, &m, sql.MapShards, args, func(code int16) byte { return byte(code) })
 		}
 	})
 	return m, err
@@ -99,7 +100,7 @@ func mapPages(ctx context.Context, tx store.DB, job uuid.UUID, w MapWindow) ([]b
 		Open, Provisional, Final, Review, Failed, Cancelled, Out int
 		Reopened                                                 bool
 	}
-	rows, err := store.Many[row](ctx, tx, store.MapPages, job, w.From, w.To, int64(partition.PageSize))
+	rows, err := store.Many[row](ctx, tx, sql.MapPages, job, w.From, w.To, int64(partition.PageSize))
 	data := make([]byte, (w.To-w.From)*MapPageBytes)
 	for _, r := range rows {
 		record := data[(r.Number-w.From)*MapPageBytes:]

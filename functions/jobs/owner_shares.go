@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -27,7 +28,7 @@ func readOwnerShares(ctx context.Context, tx *store.Tx, j functions.Job, id uuid
 	if j.Policy.None {
 		return nil, nil //nolint:nilnil // there is none, as said
 	}
-	rows, err := store.Many[row](ctx, tx, store.OwnerShares, id, MaxShownOwners)
+	rows, err := store.Many[row](ctx, tx, sql.OwnerShares, id, MaxShownOwners)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

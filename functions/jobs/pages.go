@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -68,7 +69,7 @@ func CountPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, delta
 	c.Rows = make(map[int64]pageRow, len(deltas))
 	for _, page := range slices.Sorted(maps.Keys(deltas)) {
 		d := deltas[page]
-		row, found, err := store.One[pageRow](ctx, tx, store.CountPage, job, page, d.counts[functions.ShardOpen], d.counts[functions.ShardAccepted],
+		row, found, err := store.One[pageRow](ctx, tx, sql.CountPage, job, page, d.counts[functions.ShardOpen], d.counts[functions.ShardAccepted],
 			d.counts[functions.ShardReview], d.counts[functions.ShardFailed], d.counts[functions.ShardCancelled], d.attempts, d.provisional)
 		if err != nil {
 			return c, err

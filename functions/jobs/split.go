@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -87,7 +88,7 @@ var errSplitBusy = errors.New("another step makes shards for this project")
 // splitApart gives a job whose inputs cannot be read a step of its own, which stays where operators see it.
 func (s *Service) splitApart(ctx context.Context, step functions.SplitArgs, why error) error {
 	err := s.env.Project(ctx, step.Project, func(tx *store.Tx) error {
-		n, err := store.Exec(ctx, tx, store.SplitApart, step.Job)
+		n, err := store.Exec(ctx, tx, sql.SplitApart, step.Job)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -102,17 +103,17 @@ func (s *Service) splitApart(ctx context.Context, step functions.SplitArgs, why 
 
 // TakeSplitTurn says whether the project needs a step that splits: it has none. It is among the last things that a transaction does.
 func TakeSplitTurn(ctx context.Context, tx *store.Tx) (bool, error) {
-	if _, err := store.Exec(ctx, tx, store.GateSplits); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.GateSplits); err != nil {
 		return false, err
 	}
-	n, err := store.Exec(ctx, tx, store.TakeSplitTurn, splitLost)
+	n, err := store.Exec(ctx, tx, sql.TakeSplitTurn, splitLost)
 	return n > 0, err
 }
 
 // MendSplit makes the step anew where it was lost.
 func (s *Service) MendSplit(ctx context.Context, project uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		waits, _, err := store.Value[bool](ctx, tx, store.SplitsWait)
+		waits, _, err := store.Value[bool](ctx, tx, sql.SplitsWait)
 		if err != nil || !waits {
 			return err
 		}
@@ -159,7 +160,7 @@ func (s *splitSource) close() {
 func (s *Service) splitChunk(ctx context.Context, args functions.SplitArgs, source *splitSource) (turn splitTurn, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		turn = splitTurn{job: splitJob{ID: args.Job}}
-		free, _, err := store.Value[bool](ctx, tx, store.TrySplit)
+		free, _, err := store.Value[bool](ctx, tx, sql.TrySplit)
 		if turn.busy = !free; err != nil || turn.busy {
 			return err
 		}
@@ -177,10 +178,10 @@ func (s *Service) splitChunk(ctx context.Context, args functions.SplitArgs, sour
 			turn.done = last
 			return s.splitMade(ctx, tx, args)
 		}
-		if _, err := store.Exec(ctx, tx, store.GateSplits); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.GateSplits); err != nil {
 			return err
 		}
-		more, _, err := store.Value[bool](ctx, tx, store.EndSplitTurn)
+		more, _, err := store.Value[bool](ctx, tx, sql.EndSplitTurn)
 		if turn.done = !more; err != nil {
 			return err
 		}
@@ -194,9 +195,9 @@ func (s *Service) splitChunk(ctx context.Context, args functions.SplitArgs, sour
 func (t *splitTurn) choose(ctx context.Context, tx *store.Tx, job uuid.UUID) (found bool, err error) {
 	var row splitJob
 	if job == uuid.Nil {
-		row, found, err = store.One[splitJob](ctx, tx, store.NextSplit)
+		row, found, err = store.One[splitJob](ctx, tx, sql.NextSplit)
 	} else {
-		row, found, err = store.One[splitJob](ctx, tx, store.LockJobForSplit, job)
+		row, found, err = store.One[splitJob](ctx, tx, sql.LockJobForSplit, job)
 	}
 	if found {
 		t.job = row
@@ -207,7 +208,7 @@ func (t *splitTurn) choose(ctx context.Context, tx *store.Tx, job uuid.UUID) (fo
 // splitMade notes that the project's step is alive, and that there are shards.
 func (s *Service) splitMade(ctx context.Context, tx *store.Tx, args functions.SplitArgs) error {
 	if args.Job == uuid.Nil {
-		if _, err := store.Exec(ctx, tx, store.SeeSplitTurn); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SeeSplitTurn); err != nil {
 			return err
 		}
 	}
@@ -221,7 +222,7 @@ func (s *Service) makeShards(ctx context.Context, tx *store.Tx, job splitJob, so
 	if err := insertShards(ctx, tx, job, source, next); err != nil {
 		return false, err
 	}
-	if _, err := store.Exec(ctx, tx, store.AddPages, job.ID, partition.PageOf(first), partition.Pages(next), int64(partition.PageSize), job.ShardsTotal); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddPages, job.ID, partition.PageOf(first), partition.Pages(next), int64(partition.PageSize), job.ShardsTotal); err != nil {
 		return false, err
 	}
 	if last = next == job.ShardsTotal; last {
@@ -233,7 +234,7 @@ func (s *Service) makeShards(ctx context.Context, tx *store.Tx, job splitJob, so
 func insertShards(ctx context.Context, tx *store.Tx, job splitJob, source *splitSource, next int64) error {
 	offset := job.SplitOffset
 	if job.Partition.Computed() {
-		if _, err := store.Exec(ctx, tx, store.AddShards, job.ID, job.SplitNext, next-1, job.Policy.Initial()); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddShards, job.ID, job.SplitNext, next-1, job.Policy.Initial()); err != nil {
 			return err
 		}
 	} else {
@@ -249,7 +250,7 @@ func insertShards(ctx context.Context, tx *store.Tx, job splitJob, source *split
 			return err
 		}
 	}
-	_, err := store.Exec(ctx, tx, store.MoveSplit, job.ID, next, offset)
+	_, err := store.Exec(ctx, tx, sql.MoveSplit, job.ID, next, offset)
 	return err
 }
 
@@ -258,13 +259,13 @@ func keepFiles(ctx context.Context, tx *store.Tx, job splitJob, next int64) erro
 	if job.Partition.Kind != partition.KindObjects {
 		return nil
 	}
-	if _, err := store.Exec(ctx, tx, store.KeepFiles, job.ID, job.SplitNext, next); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.KeepFiles, job.ID, job.SplitNext, next); err != nil {
 		return err
 	}
 	if next < job.ShardsTotal {
 		return nil
 	}
-	_, err := store.Exec(ctx, tx, store.InputsKept, job.ID)
+	_, err := store.Exec(ctx, tx, sql.InputsKept, job.ID)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -30,7 +31,7 @@ func ReadVerification(ctx context.Context, tx *store.Tx, j functions.Job, id uui
 	if j.Policy.TargetError == 0 && j.Policy.Recheck == "" {
 		return nil, nil //nolint:nilnil // there is none, as said
 	}
-	r, _, err := store.One[verificationRow](ctx, tx, store.JobVerification, id)
+	r, _, err := store.One[verificationRow](ctx, tx, sql.JobVerification, id)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func ReadVerification(ctx context.Context, tx *store.Tx, j functions.Job, id uui
 	if j.Policy.Confirm == "" {
 		return v, nil
 	}
-	c, _, err := store.One[functions.JobConfirmation](ctx, tx, store.JobConfirmation, id)
+	c, _, err := store.One[functions.JobConfirmation](ctx, tx, sql.JobConfirmation, id)
 	v.Confirm = &c
 	return v, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/functions/owner/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -69,7 +70,7 @@ func ReadKin(ctx context.Context, tx *store.Tx, names ...string) (map[string]Kin
 		return nil, nil //nolint:nilnil // nothing is known about nobody
 	}
 	slices.Sort(names)
-	rows, err := store.Many[Kin](ctx, tx, store.TrustOfOwners, slices.Compact(names))
+	rows, err := store.Many[Kin](ctx, tx, sql.TrustOfOwners, slices.Compact(names))
 	known := make(map[string]Kin, len(rows))
 	for _, r := range rows {
 		known[r.Owner] = r
@@ -80,7 +81,7 @@ func ReadKin(ctx context.Context, tx *store.Tx, names ...string) (map[string]Kin
 // ListCaught names the owners that are caught: none of their agents is lent anything.
 func ListCaught(ctx context.Context, tx *store.Tx) ([]string, error) {
 	caught := []string{}
-	suspects, err := store.Values[string](ctx, tx, store.SuspectOwners, verify.CatchKin)
+	suspects, err := store.Values[string](ctx, tx, sql.SuspectOwners, verify.CatchKin)
 	if err != nil {
 		return caught, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -41,7 +42,7 @@ func (s *Service) Collect(ctx context.Context, _ functions.CollectArgs) error {
 func (s *Service) collectProject(ctx context.Context, project uuid.UUID) error {
 	var digests []string
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		unkept, _, err := store.Value[bool](ctx, tx, store.FilesUnkept)
+		unkept, _, err := store.Value[bool](ctx, tx, sql.FilesUnkept)
 		if err != nil || unkept {
 			return err
 		}
@@ -49,7 +50,7 @@ func (s *Service) collectProject(ctx context.Context, project uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		digests, err = store.Values[string](ctx, server, store.ObjectsToLookAt, project, CollectBatch)
+		digests, err = store.Values[string](ctx, server, sql.ObjectsToLookAt, project, CollectBatch)
 		return err
 	})
 	var gone collected
@@ -81,18 +82,18 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 			return err
 		}
 		var due bool
-		if size, due, err = store.Value[int64](ctx, server, store.LockObject, project, digest); err != nil || !due {
+		if size, due, err = store.Value[int64](ctx, server, sql.LockObject, project, digest); err != nil || !due {
 			return err
 		}
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
-		used, _, err := store.Value[bool](ctx, tx, store.ObjectIsUsed, digest)
+		used, _, err := store.Value[bool](ctx, tx, sql.ObjectIsUsed, digest)
 		if err != nil {
 			return err
 		}
 		if !used { // a job over files that was submitted since has not noted yet what it reads
-			if used, _, err = store.Value[bool](ctx, tx, store.FilesUnkept); err != nil {
+			if used, _, err = store.Value[bool](ctx, tx, sql.FilesUnkept); err != nil {
 				return err
 			}
 		}
@@ -100,7 +101,7 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 			return err
 		}
 		if used {
-			_, err := store.Exec(ctx, server, store.LookLater, project, digest, usedAgain)
+			_, err := store.Exec(ctx, server, sql.LookLater, project, digest, usedAgain)
 			return err
 		}
 		// A crash from here on leaves the row: the object is looked at again, and is stored as new where it is stored.
@@ -108,7 +109,7 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 			return fmt.Errorf("removing object %s: %w", digest, err)
 		}
 		removed = true
-		_, err = store.Exec(ctx, server, store.ForgetObject, project, digest)
+		_, err = store.Exec(ctx, server, sql.ForgetObject, project, digest)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
@@ -81,11 +82,11 @@ func (s *Service) NameObject(ctx context.Context, by functions.Principal, projec
 
 func (s *Service) nameObject(ctx context.Context, by functions.Principal, project uuid.UUID, name string, o functions.Object, when FileCondition) (f NamedFile, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		before, _, err := store.One[NamedFile](ctx, tx, store.GetFile, name)
+		before, _, err := store.One[NamedFile](ctx, tx, sql.GetFile, name)
 		if err != nil {
 			return err
 		}
-		row, done, err := store.One[NamedFile](ctx, tx, store.PutFile, name, o.Digest, o.Size, by.Actor(), when.New, when.Digest)
+		row, done, err := store.One[NamedFile](ctx, tx, sql.PutFile, name, o.Digest, o.Size, by.Actor(), when.New, when.Digest)
 		if err == nil && !done {
 			return ErrFileChanged.With("the file %q is not the one that the request expects", name)
 		}
@@ -103,7 +104,7 @@ func leaveObject(ctx context.Context, tx *store.Tx, project uuid.UUID, digest st
 	if err != nil {
 		return err
 	}
-	_, err = store.Exec(ctx, server, store.LookLater, project, digest, objectStays)
+	_, err = store.Exec(ctx, server, sql.LookLater, project, digest, objectStays)
 	return err
 }
 
@@ -113,7 +114,7 @@ func (s *Service) GetFile(ctx context.Context, project uuid.UUID, name string) (
 		return f, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		row, found, err := store.One[NamedFile](ctx, tx, store.GetFile, name)
+		row, found, err := store.One[NamedFile](ctx, tx, sql.GetFile, name)
 		if err != nil || !found {
 			return noFile(err, name)
 		}
@@ -136,7 +137,7 @@ func (s *Service) ListFiles(ctx context.Context, project uuid.UUID, prefix strin
 		return nil, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		list, err = store.Many[NamedFile](ctx, tx, store.ListFiles, prefix, page.After, base.PageLimit(page))
+		list, err = store.Many[NamedFile](ctx, tx, sql.ListFiles, prefix, page.After, base.PageLimit(page))
 		return err
 	})
 	return list, err
@@ -148,11 +149,11 @@ func (s *Service) DeleteFile(ctx context.Context, by functions.Principal, projec
 		return err
 	}
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		f, found, err := store.One[NamedFile](ctx, tx, store.GetFile, name)
+		f, found, err := store.One[NamedFile](ctx, tx, sql.GetFile, name)
 		if err != nil || !found {
 			return noFile(err, name)
 		}
-		n, err := store.Exec(ctx, tx, store.DeleteFile, name, when.Digest)
+		n, err := store.Exec(ctx, tx, sql.DeleteFile, name, when.Digest)
 		if err == nil && n == 0 {
 			return ErrFileChanged.With("the file %q is not the one that the request expects", name)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -93,7 +94,7 @@ func (s *Service) filesUnder(ctx context.Context, project uuid.UUID, prefix stri
 		if count > 0 {
 			return errors.New("the list of files broke off") // what was put cannot be taken back
 		}
-		return store.Each(ctx, tx, store.StreamFiles, func(row objectRow) error {
+		return store.Each(ctx, tx, sql.StreamFiles, func(row objectRow) error {
 			count++
 			return put(row)
 		}, prefix)
@@ -159,7 +160,7 @@ func (s *Service) resolve(ctx context.Context, project uuid.UUID, batch []partit
 	}
 	byName, sizes := map[string]objectRow{}, map[string]int64{}
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[objectRow](ctx, tx, store.FilesByName, names)
+		rows, err := store.Many[objectRow](ctx, tx, sql.FilesByName, names)
 		for _, row := range rows {
 			byName[row.Name] = row
 		}
@@ -170,7 +171,7 @@ func (s *Service) resolve(ctx context.Context, project uuid.UUID, batch []partit
 			Digest string
 			Size   int64
 		}
-		known, err := store.Many[sized](ctx, tx, store.FilesByDigest, digests)
+		known, err := store.Many[sized](ctx, tx, sql.FilesByDigest, digests)
 		for _, row := range known {
 			sizes[row.Digest] = row.Size
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/builtin"
@@ -92,7 +93,7 @@ func (s *Service) ListModuleRuns(ctx context.Context, project uuid.UUID, module 
 		if err := moduleExists(ctx, tx, module); err != nil {
 			return err
 		}
-		list, err = store.Many[ModuleRun](ctx, tx, store.ListModuleRuns, module, before, base.PageLimit(page), filter.Version, filter.Failed, filter.Job)
+		list, err = store.Many[ModuleRun](ctx, tx, sql.ListModuleRuns, module, before, base.PageLimit(page), filter.Version, filter.Failed, filter.Job)
 		return err
 	})
 	return list, err
@@ -102,7 +103,7 @@ func (s *Service) ListModuleRuns(ctx context.Context, project uuid.UUID, module 
 func (s *Service) GetModuleRun(ctx context.Context, project uuid.UUID, module string, id uuid.UUID) (run ModuleRun, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		var found bool
-		if run, found, err = store.One[ModuleRun](ctx, tx, store.GetModuleRun, module, id); err == nil && !found {
+		if run, found, err = store.One[ModuleRun](ctx, tx, sql.GetModuleRun, module, id); err == nil && !found {
 			err = functions.NotFound("run", id.String())
 		}
 		return err
@@ -114,7 +115,7 @@ func moduleExists(ctx context.Context, tx *store.Tx, name string) error {
 	if builtin.Taken(name) || name == functions.ExternalModel {
 		return nil
 	}
-	_, found, err := store.One[functions.Module](ctx, tx, store.GetModule, name, 0)
+	_, found, err := store.One[functions.Module](ctx, tx, sql.GetModule, name, 0)
 	if err == nil && !found {
 		return functions.NotFound("module", name)
 	}
@@ -202,7 +203,7 @@ func RunOf(err error) *uuid.UUID {
 // Keep counts the batches that ended well.
 func (r *ModuleRuns) Keep(ctx context.Context, tx *store.Tx) error {
 	for _, ran := range r.well {
-		times, _, err := store.Value[int64](ctx, tx, store.CountModuleRun, append([]any{base.NewID()}, r.common(ran)...)...)
+		times, _, err := store.Value[int64](ctx, tx, sql.CountModuleRun, append([]any{base.NewID()}, r.common(ran)...)...)
 		if err != nil {
 			return fmt.Errorf("counting a run of the module %s: %w", r.use.Module, err)
 		}
@@ -247,7 +248,7 @@ func (r *ModuleRuns) keepFailed(ctx context.Context, id uuid.UUID, ran wasm.Ran)
 	args = append(args, ShortText(r.use.Step, maxRunStep), string(failure.Class), int64(failure.ExitCode), ShortText(failure.Message, maxRunText), ShortText(failure.Hint, maxRunText),
 		ShortText(failure.Trap, maxRunText), frames, failure.Stderr, input, size, ShortText(missing, maxRunText))
 	return r.s.env.Project(ctx, r.use.Project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.AddFailedModuleRun, args...); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddFailedModuleRun, args...); err != nil {
 			return err
 		}
 		return r.forget(ctx, tx)
@@ -274,7 +275,7 @@ func (r *ModuleRuns) keepInput(ctx context.Context, failure *wasm.Error, input i
 
 // forget keeps the number of rows within its bound.
 func (r *ModuleRuns) forget(ctx context.Context, tx *store.Tx) error {
-	if _, err := store.Exec(ctx, tx, store.ForgetModuleRuns, r.use.Module, MaxModuleRuns); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ForgetModuleRuns, r.use.Module, MaxModuleRuns); err != nil {
 		return fmt.Errorf("forgetting old runs of the module %s: %w", r.use.Module, err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/precheck"
@@ -74,14 +75,14 @@ func (s *Service) DeprecateModule(ctx context.Context, by functions.Principal, p
 		reason = ""
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		n, err := store.Exec(ctx, tx, store.DeprecateModule, name, deprecated, reason)
+		n, err := store.Exec(ctx, tx, sql.DeprecateModule, name, deprecated, reason)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return functions.NotFound("module", name)
 		}
-		if m, _, err = store.One[functions.Module](ctx, tx, store.GetModule, name, 0); err != nil {
+		if m, _, err = store.One[functions.Module](ctx, tx, sql.GetModule, name, 0); err != nil {
 			return err
 		}
 		return base.Audit(ctx, tx, by.Actor(), "module.deprecate", name, map[string]any{"deprecated": deprecated, "reason": reason})

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm"
@@ -56,15 +57,15 @@ func (s *Service) PushModule(ctx context.Context, by functions.Principal, projec
 		return m, false, fmt.Errorf("storing the module: %w", err)
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.LockModules); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.LockModules); err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.AddModule, base.NewID(), name, kind, digest, size, info.Description)
+		n, err := store.Exec(ctx, tx, sql.AddModule, base.NewID(), name, kind, digest, size, info.Description)
 		if err != nil {
 			return err
 		}
 		created = n == 1
-		if m, _, err = store.One[functions.Module](ctx, tx, store.ModuleByDigest, name, digest); err != nil || !created {
+		if m, _, err = store.One[functions.Module](ctx, tx, sql.ModuleByDigest, name, digest); err != nil || !created {
 			return err
 		}
 		return base.Audit(ctx, tx, by.Actor(), "module.push", name, map[string]any{"version": m.Version, "digest": digest})
@@ -92,7 +93,7 @@ func moduleRefused(err error) error {
 func (s *Service) GetModule(ctx context.Context, project uuid.UUID, name string, version int) (m functions.Module, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		var found bool
-		if m, found, err = store.One[functions.Module](ctx, tx, store.GetModule, name, version); err == nil && !found {
+		if m, found, err = store.One[functions.Module](ctx, tx, sql.GetModule, name, version); err == nil && !found {
 			err = functions.NotFound("module", name)
 		}
 		return err
@@ -103,7 +104,7 @@ func (s *Service) GetModule(ctx context.Context, project uuid.UUID, name string,
 // ListModules lists the newest version of each module, by name.
 func (s *Service) ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) (list []functions.Module, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		list, err = store.Many[functions.Module](ctx, tx, store.ListModules, page.After, base.PageLimit(page))
+		list, err = store.Many[functions.Module](ctx, tx, sql.ListModules, page.After, base.PageLimit(page))
 		return err
 	})
 	return list, err
@@ -194,7 +195,7 @@ func IsBuiltin(name string) bool { return slices.Contains(builtin.Names(), name)
 // program, which ships other bytes, goes on with the job.
 func (s *Service) keepBuiltin(ctx context.Context, project uuid.UUID, m wasm.Module) error {
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		_, err := store.Exec(ctx, tx, store.KeepObjects, []string{m.Digest})
+		_, err := store.Exec(ctx, tx, sql.KeepObjects, []string{m.Digest})
 		return err
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -63,20 +64,20 @@ func (s *Service) PushFunction(ctx context.Context, by functions.Principal, proj
 		if err != nil {
 			return err
 		}
-		function, _, err := store.Value[uuid.UUID](ctx, tx, store.LockFunction, base.NewID(), b.Manifest.Name)
+		function, _, err := store.Value[uuid.UUID](ctx, tx, sql.LockFunction, base.NewID(), b.Manifest.Name)
 		if err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.AddFunctionVersion, function, b.Digest, b.Size, manifest)
+		n, err := store.Exec(ctx, tx, sql.AddFunctionVersion, function, b.Digest, b.Size, manifest)
 		if err != nil {
 			return err
 		}
 		if signer > 0 {
-			if _, err := store.Exec(ctx, tx, store.SignFunctionVersion, b.Manifest.Name, b.Digest, signature, signer); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.SignFunctionVersion, b.Manifest.Name, b.Digest, signature, signer); err != nil {
 				return err
 			}
 		}
-		row, _, err := store.One[FunctionRow](ctx, tx, store.FunctionByDigest, function, b.Digest)
+		row, _, err := store.One[FunctionRow](ctx, tx, sql.FunctionByDigest, function, b.Digest)
 		if err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func badBundle(err error) error {
 
 // GetFunction returns one version of a function; version 0 is the newest.
 func GetFunction(ctx context.Context, tx *store.Tx, name string, version int) (FunctionRow, error) {
-	row, found, err := store.One[FunctionRow](ctx, tx, store.GetFunction, name, version)
+	row, found, err := store.One[FunctionRow](ctx, tx, sql.GetFunction, name, version)
 	if err != nil {
 		return row, err
 	}
@@ -133,7 +134,7 @@ func (s *Service) GetFunction(ctx context.Context, project uuid.UUID, name strin
 
 // ListFunctions lists the newest version of each function, by name.
 func (s *Service) ListFunctions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.FunctionVersion, error) {
-	return s.listVersions(ctx, project, store.ListFunctions, page.After, base.PageLimit(page))
+	return s.listVersions(ctx, project, sql.ListFunctions, page.After, base.PageLimit(page))
 }
 
 // ListFunctionVersions lists the versions of a function, oldest first. The cursor is a version.
@@ -142,7 +143,7 @@ func (s *Service) ListFunctionVersions(ctx context.Context, project uuid.UUID, n
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.listVersions(ctx, project, store.ListFunctionVersions, name, max(after, 0), base.PageLimit(page))
+	list, err := s.listVersions(ctx, project, sql.ListFunctionVersions, name, max(after, 0), base.PageLimit(page))
 	if err == nil && len(list) == 0 && page.After == "" {
 		return nil, functions.NotFound("function", name)
 	}

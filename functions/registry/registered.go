@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -63,7 +64,7 @@ func (r *registered) Get(ctx context.Context, project uuid.UUID, digest string, 
 
 func (r *registered) touch(ctx context.Context, project uuid.UUID, digests ...string) error {
 	return r.service.env.Control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.TouchObject, project, digests)
+		_, err := store.Exec(ctx, tx, sql.TouchObject, project, digests)
 		return err
 	})
 }
@@ -74,7 +75,7 @@ func (r *registered) keep(ctx context.Context, project uuid.UUID, digest string,
 
 // KeepObject writes the row of an object that is about to be stored, where the project may have it; size is what of it counts.
 func (s *Service) KeepObject(ctx context.Context, tx pgx.Tx, project uuid.UUID, digest string, size int64) error {
-	grown, _, err := store.Value[int64](ctx, tx, store.KeepObject, project, digest, size)
+	grown, _, err := store.Value[int64](ctx, tx, sql.KeepObject, project, digest, size)
 	if err != nil {
 		return fmt.Errorf("noting an object: %w", err)
 	}

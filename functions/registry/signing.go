@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/signing"
@@ -28,7 +29,7 @@ type signingKeyRow struct {
 }
 
 func listSigningKeys(ctx context.Context, tx *store.Tx) ([]functions.SigningKey, error) {
-	rows, err := store.Many[signingKeyRow](ctx, tx, store.ListSigningKeys)
+	rows, err := store.Many[signingKeyRow](ctx, tx, sql.ListSigningKeys)
 	keys := make([]functions.SigningKey, len(rows))
 	for i, r := range rows {
 		keys[i] = functions.SigningKey(r)
@@ -52,7 +53,7 @@ func (s *Service) RegisterSigningKey(ctx context.Context, by functions.Principal
 		return key, false, functions.Invalid("bad_signing_key", fmt.Sprintf("%d bundles are signed at once, at most %d can be", len(k.Bundles), MaxBundleSignatures), "send the rest in a further request")
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, store.LockSigningKeys); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.LockSigningKeys); err != nil {
 			return err
 		}
 		keys, err := listSigningKeys(ctx, tx)
@@ -80,7 +81,7 @@ func addSigningKey(ctx context.Context, tx *store.Tx, by functions.Principal, pr
 	if err := checkSigningKey(project, keys, k); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.AddSigningKey, k.Generation, k.PublicKey, k.Signature); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddSigningKey, k.Generation, k.PublicKey, k.Signature); err != nil {
 		return err
 	}
 	return base.Audit(ctx, tx, by.Actor(), "signing-key.register", signing.Fingerprint(k.PublicKey), map[string]any{
@@ -125,7 +126,7 @@ func signAgain(ctx context.Context, tx *store.Tx, project uuid.UUID, k functions
 		if !signing.VerifyBundle(k.PublicKey, project, b.Function, b.Digest, b.Signature) {
 			return badBundleSignature(b.Function, b.Digest)
 		}
-		n, err := store.Exec(ctx, tx, store.SignFunctionVersion, b.Function, b.Digest, b.Signature, generation)
+		n, err := store.Exec(ctx, tx, sql.SignFunctionVersion, b.Function, b.Digest, b.Signature, generation)
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func (s *Service) ListAgentProjects(ctx context.Context, agent uuid.UUID, page f
 	}
 	var ids []uuid.UUID
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		ids, err = store.Values[uuid.UUID](ctx, tx, store.ListAgentProjects, after, base.PageLimit(page), agent)
+		ids, err = store.Values[uuid.UUID](ctx, tx, sql.ListAgentProjects, after, base.PageLimit(page), agent)
 		return err
 	})
 	projects := make([]functions.AgentProject, len(ids))

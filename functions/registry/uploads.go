@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -83,7 +84,7 @@ func (s *Service) keepUpload(ctx context.Context, by functions.Principal, projec
 			if err := s.KeepObject(ctx, tx, project, digest, size); err != nil {
 				return err
 			}
-			if _, err := store.Exec(ctx, tx, store.AddUpload, id, project, digest, size, by.Actor(), UploadTTL); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.AddUpload, id, project, digest, size, by.Actor(), UploadTTL); err != nil {
 				return err
 			}
 			if err := s.tenant.Within(ctx, tx, project, map[functions.QuotaName]int64{functions.QuotaOpenUploads: 1}); err != nil {
@@ -92,7 +93,7 @@ func (s *Service) keepUpload(ctx context.Context, by functions.Principal, projec
 
 		}
 		var found bool
-		if row, found, err = store.One[uploadRow](ctx, tx, store.RenewUpload, id, project, UploadTTL); err != nil || !found {
+		if row, found, err = store.One[uploadRow](ctx, tx, sql.RenewUpload, id, project, UploadTTL); err != nil || !found {
 			return base.OrNotFound(err, "upload", id)
 		}
 		return nil
@@ -118,7 +119,7 @@ func (s *Service) grant(ctx context.Context, row uploadRow) (Upload, error) {
 func (s *Service) getUpload(ctx context.Context, project, id uuid.UUID) (row uploadRow, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
-		row, found, err = store.One[uploadRow](ctx, tx, store.GetUpload, id, project)
+		row, found, err = store.One[uploadRow](ctx, tx, sql.GetUpload, id, project)
 		if err == nil && !found {
 			return base.OrNotFound(nil, "upload", id)
 		}
@@ -153,7 +154,7 @@ func (s *Service) CompleteUpload(ctx context.Context, project, id uuid.UUID) (fu
 		return o, nil
 	}
 	return o, s.env.Control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.CompleteUpload, id)
+		_, err := store.Exec(ctx, tx, sql.CompleteUpload, id)
 		return err
 	})
 }
@@ -179,7 +180,7 @@ func (s *Service) DropUploads(ctx context.Context) error {
 	for {
 		var old []uploadRow
 		err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
-			old, err = store.Many[uploadRow](ctx, tx, store.OldUploads, uploadGrace, uploadBatch)
+			old, err = store.Many[uploadRow](ctx, tx, sql.OldUploads, uploadGrace, uploadBatch)
 			return err
 		})
 		if err != nil {
@@ -203,7 +204,7 @@ func (s *Service) dropUpload(ctx context.Context, row uploadRow) error {
 		}
 	}
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.ForgetUpload, row.ID)
+		_, err := store.Exec(ctx, tx, sql.ForgetUpload, row.ID)
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/review/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -104,7 +105,7 @@ func (s *Service) ListFlags(ctx context.Context, project uuid.UUID, filter FlagF
 		return nil, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[flagRow](ctx, tx, store.ListFlags, after, base.PageLimit(page), filter.Job, filter.State, filter.Kind, filter.Rule, filter.Agent, filter.Function)
+		rows, err := store.Many[flagRow](ctx, tx, sql.ListFlags, after, base.PageLimit(page), filter.Job, filter.State, filter.Kind, filter.Rule, filter.Agent, filter.Function)
 		list = make([]Flag, len(rows))
 		for i, r := range rows {
 			list[i] = r.flag()

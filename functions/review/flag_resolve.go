@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/review/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -77,7 +78,7 @@ func (s *Service) resolveFlag(ctx context.Context, tx *store.Tx, project uuid.UU
 		return err
 	}
 	if !done.left {
-		n, err := store.Exec(ctx, tx, store.ResolveFlag, row.ID, row.Revision, by.Actor(), r.Decision, r.Digest, r.Reason)
+		n, err := store.Exec(ctx, tx, sql.ResolveFlag, row.ID, row.Revision, by.Actor(), r.Decision, r.Digest, r.Reason)
 		if err != nil {
 			return err
 		}
@@ -170,7 +171,7 @@ func shardsOf(ctx context.Context, tx *store.Tx, f Flag) (numbers []int64, left 
 	if f.Shard != nil {
 		return []int64{*f.Shard}, false, nil
 	}
-	numbers, err = store.Values[int64](ctx, tx, store.ShardsInReview, *f.Job, MaxResolveAll+1)
+	numbers, err = store.Values[int64](ctx, tx, sql.ShardsInReview, *f.Job, MaxResolveAll+1)
 	return numbers[:min(len(numbers), MaxResolveAll)], len(numbers) > MaxResolveAll, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/review/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -90,7 +91,7 @@ type flagDetailRow struct {
 }
 
 func getFlag(ctx context.Context, tx *store.Tx, id uuid.UUID) (flagDetailRow, error) {
-	row, found, err := store.One[flagDetailRow](ctx, tx, store.GetFlag, id)
+	row, found, err := store.One[flagDetailRow](ctx, tx, sql.GetFlag, id)
 	if err != nil || !found {
 		return row, base.OrNotFound(err, "flag", id)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/review/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -101,7 +102,7 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := store.Exec(ctx, tx, store.ResolveShards, job, numbers, c.State, c.Wanted, c.Agent, c.Reasons); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ResolveShards, job, numbers, c.State, c.Wanted, c.Agent, c.Reasons); err != nil {
 		return nil, err
 	}
 	counted, err := jobs.CountPages(ctx, tx, project, job, jobs.PageDeltas(changes, false))
@@ -122,7 +123,7 @@ func writeResolution(ctx context.Context, tx *store.Tx, project, job uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := store.Exec(ctx, tx, store.ResolveFlags, job, numbers, by.Actor(), r.Decision, r.Digest, r.Reason, flag); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ResolveFlags, job, numbers, by.Actor(), r.Decision, r.Digest, r.Reason, flag); err != nil {
 		return nil, err
 	}
 	if err := base.Notify(ctx, tx, base.ChannelWork, project); err != nil {

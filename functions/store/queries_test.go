@@ -24,46 +24,88 @@ import (
 
 func TestMain(m *testing.M) { testenv.Main(m) }
 
-// declared reads queries.go: the queries by name, and the variables they are in.
-func declared(t *testing.T) map[string]string {
+// queries are those of one queries.go.
+type queries struct {
+	folder string // of the .sql files
+	room   string // the folder of those who use them; empty: any
+	prefix string // under which Go code knows them
+	names  map[string]string
+}
+
+// declared reads all queries.go: the queries by name, and the variables they are in.
+func declared(t *testing.T) []queries {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "queries.go", nil, 0)
+	all := []queries{{folder: "sql", prefix: "store.", names: variables(t, "queries.go")}}
+	rooms, err := filepath.Glob("../*/sql/queries.go")
+	require.NoError(t, err)
+	require.Greater(t, len(rooms), 10)
+	for _, file := range rooms {
+		folder := filepath.Dir(file)
+		all = append(all, queries{folder: folder, room: filepath.Dir(folder), prefix: "sql.", names: variables(t, file)})
+	}
+	return all
+}
+
+func variables(t *testing.T, path string) map[string]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)
 	names := map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
+	for _, d := range file.Decls {
+		group, is := d.(*ast.GenDecl)
+		if !is || group.Tok != token.VAR {
+			continue
 		}
-		call, ok := spec.Values[0].(*ast.CallExpr)
-		require.True(t, ok)
-		name, err := strconv.Unquote(call.Args[0].(*ast.BasicLit).Value)
-		require.NoError(t, err)
-		names[name] = spec.Names[0].Name
-		return false
-	})
+		for _, s := range group.Specs {
+			spec := s.(*ast.ValueSpec)
+			if len(spec.Values) == 0 {
+				continue // the files
+			}
+			call, is := spec.Values[0].(*ast.CallExpr)
+			require.True(t, is)
+			name, err := strconv.Unquote(call.Args[len(call.Args)-1].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			names[name] = spec.Names[0].Name
+		}
+	}
 	return names
 }
 
-func TestEveryQueryHasAFileAndAUser(t *testing.T) {
-	var source strings.Builder
-	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+// source is the code of a folder and those below it, without tests and lists of queries.
+func source(t *testing.T, folder string) string {
+	t.Helper()
+	var text strings.Builder
+	require.NoError(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || d.Name() == "queries.go" {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		source.Write(text)
+		code, err := os.ReadFile(path)
+		text.Write(code)
 		return err
 	}))
-	files, err := filepath.Glob("sql/*.sql")
-	require.NoError(t, err)
-	names := declared(t)
-	require.Len(t, files, len(names), "each file is one query")
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".sql")
-		require.Contains(t, names, name, "no query is made of %s", f)
-		require.Equal(t, strings.ReplaceAll(name, "_", ""), strings.ToLower(names[name]), "the variable has the name of its file")
-		require.Contains(t, source.String(), "store."+names[name], "nothing uses the query %s", name)
+	return text.String()
+}
+
+func TestEveryQueryHasAFileAndAUser(t *testing.T) {
+	everywhere, inOneRoom := source(t, ".."), map[string]int{}
+	for _, q := range declared(t) {
+		code := everywhere
+		if q.room != "" {
+			code = source(t, q.room)
+		}
+		files, err := filepath.Glob(q.folder + "/*.sql")
+		require.NoError(t, err)
+		require.Len(t, files, len(q.names), "each file of %s is one query", q.folder)
+		for _, f := range files {
+			name := strings.TrimSuffix(filepath.Base(f), ".sql")
+			require.Contains(t, q.names, name, "no query is made of %s", f)
+			require.Equal(t, strings.ReplaceAll(name, "_", ""), strings.ToLower(q.names[name]), "the variable has the name of its file")
+			require.Contains(t, code, q.prefix+q.names[name], "nothing uses the query %s", f)
+			inOneRoom[name]++
+		}
+	}
+	for name, rooms := range inOneRoom {
+		require.Equal(t, 1, rooms, "%s is the name of more than one query: faults and errors name them by it", name)
 	}
 }
 
@@ -77,16 +119,19 @@ func TestEveryQueryIsOfOneSchema(t *testing.T) {
 	require.NoError(t, migrations.Up(ctx, s.Pool, slog.New(slog.DiscardHandler)))
 	project := uuid.New()
 	require.NoError(t, migrations.CreateProject(ctx, s.Pool, project))
-	for name := range declared(t) {
-		sql, err := os.ReadFile("sql/" + name + ".sql")
-		require.NoError(t, err)
-		control := s.Control(ctx, func(tx pgx.Tx) error { return prepare(ctx, tx, string(sql)) })
-		ours := s.Project(ctx, project, func(tx *store.Tx) error { return prepare(ctx, tx, string(sql)) })
-		// What names its schema works anywhere, and of a lock Postgres parses nothing beforehand.
-		if !strings.Contains(string(sql), "ostraka.") && !strings.Contains(string(sql), "river.") && !strings.Contains(string(sql), "lock table") {
-			require.False(t, control == nil && ours == nil, "%s works in both schemas", name)
+	for _, q := range declared(t) {
+		for name := range q.names {
+			text, err := os.ReadFile(filepath.Join(q.folder, name+".sql"))
+			require.NoError(t, err)
+			sql := string(text)
+			control := s.Control(ctx, func(tx pgx.Tx) error { return prepare(ctx, tx, sql) })
+			ours := s.Project(ctx, project, func(tx *store.Tx) error { return prepare(ctx, tx, sql) })
+			// What names its schema works anywhere, and of a lock Postgres parses nothing beforehand.
+			if !strings.Contains(sql, "ostraka.") && !strings.Contains(sql, "river.") && !strings.Contains(sql, "lock table") {
+				require.False(t, control == nil && ours == nil, "%s works in both schemas", name)
+			}
+			require.False(t, control != nil && ours != nil, "%s\ncontrol: %v\nproject: %v", name, control, ours)
 		}
-		require.False(t, control != nil && ours != nil, "%s\ncontrol: %v\nproject: %v", name, control, ours)
 	}
 }
 

@@ -2,19 +2,17 @@ package store
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"path"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
-
-//go:embed sql/*.sql
-var files embed.FS
 
 // Query is one .sql file.
 type Query struct {
@@ -22,13 +20,13 @@ type Query struct {
 	SQL  string
 }
 
-// load reads a query when the program starts; a missing file is a programming error.
-func load(name string) Query {
-	text, err := files.ReadFile("sql/" + name + ".sql")
+// Load reads a query when the program starts; a missing file is a programming error.
+func Load(files fs.FS, name string) Query {
+	text, err := fs.ReadFile(files, name+".sql")
 	if err != nil {
 		panic(err)
 	}
-	return Query{Name: name, SQL: strings.TrimSpace(string(text))}
+	return Query{Name: path.Base(name), SQL: strings.TrimSpace(string(text))}
 }
 
 // DB is what queries run on: a transaction or a pool.

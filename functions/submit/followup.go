@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit/sql"
 )
 
 // planTime bounds the evaluation of all rules on one job.
@@ -91,10 +92,10 @@ func (s *Service) loadRules(ctx context.Context, project, root uuid.UUID) (compi
 	var rows []ruleRow
 	var keys []followUpKey
 	err = s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		if rows, err = store.Many[ruleRow](ctx, tx, store.ListRules, uuid.Nil, MaxRules); err != nil {
+		if rows, err = store.Many[ruleRow](ctx, tx, sql.ListRules, uuid.Nil, MaxRules); err != nil {
 			return err
 		}
-		keys, err = store.Many[followUpKey](ctx, tx, store.FollowUpKeys, root)
+		keys, err = store.Many[followUpKey](ctx, tx, sql.FollowUpKeys, root)
 		return err
 	})
 	if err != nil {
@@ -163,7 +164,7 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, parent.Root); err != nil {
 			return err
 		}
-		existing, err := store.Many[followUpKey](ctx, tx, store.FollowUpKeys, parent.Root)
+		existing, err := store.Many[followUpKey](ctx, tx, sql.FollowUpKeys, parent.Root)
 		if err != nil {
 			return err
 		}
@@ -195,7 +196,7 @@ func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips
 		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job); err != nil {
 			return err
 		}
-		told, err := store.Values[string](ctx, tx, store.SkippedRules, job, base.EventSkipped)
+		told, err := store.Values[string](ctx, tx, sql.SkippedRules, job, base.EventSkipped)
 		if err != nil {
 			return err
 		}

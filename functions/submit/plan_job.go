@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -103,7 +104,7 @@ func (s *Service) hands(ctx context.Context, project uuid.UUID) (hands []verify.
 // planRechecks says what a job's rechecks would take, where it is known, and what the project has left.
 func (s *Service) planRechecks(ctx context.Context, project uuid.UUID, plan plannedJob, p *JobPlan) error {
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		mean, _, err := store.Value[*float64](ctx, tx, store.MeanShard, plan.function, plan.version)
+		mean, _, err := store.Value[*float64](ctx, tx, sql.MeanShard, plan.function, plan.version)
 		if err == nil && mean != nil {
 			p.RecheckSeconds = new(*mean * p.Forecast.Rechecks)
 		}

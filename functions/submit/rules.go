@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
@@ -69,17 +70,17 @@ func (s *Service) CreateRule(ctx context.Context, by functions.Principal, projec
 }
 
 func insertRule(ctx context.Context, tx *store.Tx, by functions.Principal, id uuid.UUID, name string, text []byte) error {
-	if _, err := store.Exec(ctx, tx, store.LockRules); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.LockRules); err != nil {
 		return err
 	}
-	n, _, err := store.Value[int64](ctx, tx, store.CountRules)
+	n, _, err := store.Value[int64](ctx, tx, sql.CountRules)
 	if err != nil {
 		return err
 	}
 	if n >= MaxRules {
 		return &functions.Error{Kind: functions.KindConflict, Code: "too_many_rules", Message: fmt.Sprintf("a project has at most %d rules", MaxRules), Hint: "delete one that is not used"}
 	}
-	if _, err := store.Exec(ctx, tx, store.AddRule, id, name, text); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddRule, id, name, text); err != nil {
 		return tenant.NameTaken(err, "rule", name)
 	}
 	return base.Audit(ctx, tx, by.Actor(), "rule.create", id.String(), map[string]any{"name": name})
@@ -102,7 +103,7 @@ func checkRule(spec planner.Rule) ([]byte, error) {
 // GetRule returns one rule.
 func (s *Service) GetRule(ctx context.Context, project, id uuid.UUID) (r Rule, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		row, found, err := store.One[ruleRow](ctx, tx, store.GetRule, id)
+		row, found, err := store.One[ruleRow](ctx, tx, sql.GetRule, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "rule", id)
 		}
@@ -119,7 +120,7 @@ func (s *Service) ListRules(ctx context.Context, project uuid.UUID, page functio
 		return nil, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[ruleRow](ctx, tx, store.ListRules, after, base.PageLimit(page))
+		rows, err := store.Many[ruleRow](ctx, tx, sql.ListRules, after, base.PageLimit(page))
 		list = make([]Rule, len(rows))
 		for i, row := range rows {
 			list[i] = row.rule()
@@ -136,7 +137,7 @@ func (s *Service) UpdateRule(ctx context.Context, by functions.Principal, projec
 		return Rule{}, err
 	}
 	err = s.changeRule(ctx, by, project, id, "rule.update", func(tx *store.Tx) (int64, error) {
-		n, err := store.Exec(ctx, tx, store.UpdateRule, id, spec.Name, text, revision)
+		n, err := store.Exec(ctx, tx, sql.UpdateRule, id, spec.Name, text, revision)
 		return n, tenant.NameTaken(err, "rule", spec.Name)
 	})
 	if err != nil {
@@ -148,13 +149,13 @@ func (s *Service) UpdateRule(ctx context.Context, by functions.Principal, projec
 // DeleteRule deletes a rule when its revision is still the one that the caller has read. Jobs that it made stay.
 func (s *Service) DeleteRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64) error {
 	return s.changeRule(ctx, by, project, id, "rule.delete", func(tx *store.Tx) (int64, error) {
-		return store.Exec(ctx, tx, store.DeleteRule, id, revision)
+		return store.Exec(ctx, tx, sql.DeleteRule, id, revision)
 	})
 }
 
 func (s *Service) changeRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, action string, change func(tx *store.Tx) (int64, error)) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.One[ruleRow](ctx, tx, store.GetRule, id); err != nil || !found {
+		if _, found, err := store.One[ruleRow](ctx, tx, sql.GetRule, id); err != nil || !found {
 			return base.OrNotFound(err, "rule", id)
 		}
 		n, err := change(tx)

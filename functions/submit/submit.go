@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -274,7 +275,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the heuristics: %w", err)
 		}
 	}
-	_, err = store.Exec(ctx, tx, store.AddJob, p.id, p.function, p.version, spec, policy,
+	_, err = store.Exec(ctx, tx, sql.AddJob, p.id, p.function, p.version, spec, policy,
 		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority)
 	if err != nil {
 		return err
@@ -294,7 +295,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 		return err
 	}
 	if p.rerunOf != nil {
-		if _, err := store.Exec(ctx, tx, store.DismissShareFlag, *p.rerunOf, "job "+p.id.String()+" runs it again"); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.DismissShareFlag, *p.rerunOf, "job "+p.id.String()+" runs it again"); err != nil {
 			return err
 		}
 	}
@@ -303,7 +304,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, store.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority)); err != nil {
+	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority)); err != nil {
 		return err
 	}
 	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant/sql"
 )
 
 const (
@@ -36,7 +37,7 @@ func AddKey(ctx context.Context, control store.DB, k NewKey) (functions.Key, str
 		k.id = base.NewID()
 	}
 	secret := base.NewSecret(string(k.Role))
-	key, _, err := store.One[functions.Key](ctx, control, store.AddKey, k.id, k.Role, k.project, k.Agent, k.Name, base.SecretDigest(secret), k.expires)
+	key, _, err := store.One[functions.Key](ctx, control, sql.AddKey, k.id, k.Role, k.project, k.Agent, k.Name, base.SecretDigest(secret), k.expires)
 	return key, secret, err
 }
 
@@ -60,7 +61,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (functions.Pr
 		Quotas       map[functions.QuotaName]int64
 		Stale        bool
 	}
-	key, found, err := store.One[row](ctx, s.env.Store.Pool, store.Authenticate, base.SecretDigest(secret), keyTouch)
+	key, found, err := store.One[row](ctx, s.env.Store.Pool, sql.Authenticate, base.SecretDigest(secret), keyTouch)
 	if err != nil {
 		return functions.Principal{}, base.Translate(err, uuid.Nil)
 	}
@@ -73,7 +74,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (functions.Pr
 		return functions.Principal{}, unauthorized
 	}
 	if key.Stale {
-		if _, err := store.Exec(ctx, s.env.Store.Pool, store.TouchKey, key.ID); err != nil {
+		if _, err := store.Exec(ctx, s.env.Store.Pool, sql.TouchKey, key.ID); err != nil {
 			return functions.Principal{}, base.Translate(err, uuid.Nil)
 		}
 	}
@@ -106,14 +107,14 @@ func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *t
 
 // ListOperatorKeys lists the keys of those who run the installation, without their secrets. It is for the server's own machine.
 func (s *Service) ListOperatorKeys(ctx context.Context, page functions.ListPage) ([]functions.Key, error) {
-	return base.ListControl[functions.Key](ctx, s.env, store.ListOperatorKeys, page)
+	return base.ListControl[functions.Key](ctx, s.env, sql.ListOperatorKeys, page)
 }
 
 // RevokeOperatorKey ends an operator's key, and the sessions that were opened with it, at once. Revoking twice is harmless; the last one
 // may go too, since another is made with access to the database. It is for the server's own machine.
 func (s *Service) RevokeOperatorKey(ctx context.Context, id uuid.UUID) error {
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		n, err := store.Exec(ctx, tx, store.RevokeOperatorKey, id)
+		n, err := store.Exec(ctx, tx, sql.RevokeOperatorKey, id)
 		if err != nil || n == 0 {
 			return base.OrNotFound(err, "key", id)
 		}
@@ -138,7 +139,7 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 			return err
 		}
 		if replayed {
-			k, _, err = store.One[functions.Key](ctx, tx, store.GetKey, project, id)
+			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, id)
 			return err
 		}
 		if k, secret, err = AddKey(ctx, tx, NewKey{id: id, Role: role, project: &project, Name: name, expires: expires}); err != nil {
@@ -160,7 +161,7 @@ func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project
 		return functions.Key{}, "", false, errPastExpiry()
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		old, found, err := store.One[functions.Key](ctx, tx, store.GetKey, project, id)
+		old, found, err := store.One[functions.Key](ctx, tx, sql.GetKey, project, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "key", id)
 		}
@@ -169,10 +170,10 @@ func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project
 			return err
 		}
 		if replayed {
-			k, _, err = store.One[functions.Key](ctx, tx, store.GetKey, project, made)
+			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, made)
 			return err
 		}
-		if n, err := store.Exec(ctx, tx, store.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
+		if n, err := store.Exec(ctx, tx, sql.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
 			return orEnded(err, id)
 		}
 		if k, secret, err = AddKey(ctx, tx, NewKey{id: made, Role: old.Role, project: &project, Name: old.Name, expires: expires}); err != nil {
@@ -212,7 +213,7 @@ func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, proj
 			return err
 		}
 		if replayed {
-			k, _, err = store.One[functions.Key](ctx, control, store.GetKey, project, id)
+			k, _, err = store.One[functions.Key](ctx, control, sql.GetKey, project, id)
 			return err
 		}
 		if k, secret, err = AddKey(ctx, control, NewKey{id: id, Role: functions.RoleOwner, project: &project, Name: name, expires: expires}); err != nil {
@@ -247,12 +248,12 @@ func errPastExpiry() error {
 
 // ListKeys lists a project's keys.
 func (s *Service) ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error) {
-	return base.ListControl[functions.Key](ctx, s.env, store.ListKeys, page, project)
+	return base.ListControl[functions.Key](ctx, s.env, sql.ListKeys, page, project)
 }
 
 // RevokeKey ends a key at once. Revoking twice is harmless.
 func (s *Service) RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
-	return s.RevokeSecret(ctx, by, store.RevokeKey, "key", project, id)
+	return s.RevokeSecret(ctx, by, sql.RevokeKey, "key", project, id)
 }
 
 // RevokeSecret ends a key or token by the query for its kind, and says who did.

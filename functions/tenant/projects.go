@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant/sql"
 	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -43,7 +44,7 @@ func (s *Service) CreateProject(ctx context.Context, by functions.Principal, nam
 			p, err = GetProject(ctx, tx, existing)
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.AddProject, id, name); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddProject, id, name); err != nil {
 			return NameTaken(err, "project", name)
 		}
 		if _, ownerKey, err = AddKey(ctx, tx, NewKey{Role: functions.RoleOwner, project: &id, Name: "first owner"}); err != nil {
@@ -82,7 +83,7 @@ func NameTaken(err error, what, name string) error {
 
 // GetProject reads a project within a transaction.
 func GetProject(ctx context.Context, tx pgx.Tx, id uuid.UUID) (functions.Project, error) {
-	p, found, err := store.One[functions.Project](ctx, tx, store.GetProject, id)
+	p, found, err := store.One[functions.Project](ctx, tx, sql.GetProject, id)
 	if err != nil || !found {
 		return p, base.OrNotFound(err, "project", id)
 	}
@@ -100,7 +101,7 @@ func (s *Service) GetProject(ctx context.Context, id uuid.UUID) (p functions.Pro
 
 // ListProjects lists projects in the order of their IDs.
 func (s *Service) ListProjects(ctx context.Context, page functions.ListPage) ([]functions.Project, error) {
-	return base.ListControl[functions.Project](ctx, s.env, store.ListProjects, page)
+	return base.ListControl[functions.Project](ctx, s.env, sql.ListProjects, page)
 }
 
 // ProjectChange is what is to change about a project. Fields that are nil stay as they are.
@@ -144,7 +145,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, store.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds)
+		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds)
 		if err != nil {
 			return err
 		}

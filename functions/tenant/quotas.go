@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant/sql"
 )
 
 // The limits of projects where neither the operator nor the project's own values say otherwise. 0 is no limit.
@@ -176,7 +177,7 @@ func QuotaOf(name functions.QuotaName) QuotaKind {
 
 // LimitOf is the limit in force for a project.
 func (s *Service) LimitOf(ctx context.Context, tx pgx.Tx, project uuid.UUID, name functions.QuotaName) (int64, error) {
-	u, found, err := store.One[usageRow](ctx, tx, store.GetUsage, project)
+	u, found, err := store.One[usageRow](ctx, tx, sql.GetUsage, project)
 	if err != nil || !found {
 		return 0, base.OrNotFound(err, "project", project)
 	}
@@ -186,7 +187,7 @@ func (s *Service) LimitOf(ctx context.Context, tx pgx.Tx, project uuid.UUID, nam
 
 // Within refuses what passes a limit of the project. tx, the server's, has added it: it holds the project's row from then on.
 func (s *Service) Within(ctx context.Context, server pgx.Tx, project uuid.UUID, added map[functions.QuotaName]int64) error {
-	u, found, err := store.One[usageRow](ctx, server, store.GetUsage, project)
+	u, found, err := store.One[usageRow](ctx, server, sql.GetUsage, project)
 	if err != nil || !found {
 		return base.OrNotFound(err, "project", project)
 	}
@@ -198,7 +199,7 @@ func (s *Service) ProjectQuotas(ctx context.Context, project uuid.UUID) (list []
 	var u usageRow
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
-		if u, found, err = store.One[usageRow](ctx, tx, store.GetUsage, project); err != nil || !found {
+		if u, found, err = store.One[usageRow](ctx, tx, sql.GetUsage, project); err != nil || !found {
 			return base.OrNotFound(err, "project", project)
 		}
 		return nil
@@ -237,7 +238,7 @@ func (s *Service) SetQuotas(ctx context.Context, by functions.Principal, project
 		return nil, fmt.Errorf("encoding limits: %w", err)
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		if n, err := store.Exec(ctx, tx, store.SetQuotas, project, change); err != nil || n == 0 {
+		if n, err := store.Exec(ctx, tx, sql.SetQuotas, project, change); err != nil || n == 0 {
 			return base.OrNotFound(err, "project", project)
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "project.quota", project.String(), map[string]any{"limits": values})
@@ -289,28 +290,28 @@ func (s *Service) countProject(ctx context.Context, project uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, server, store.LockUsage, project); err != nil {
+		if _, err := store.Exec(ctx, server, sql.LockUsage, project); err != nil {
 			return err
 		}
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
 		type kept struct{ Results, Events int64 }
-		n, _, err := store.One[kept](ctx, tx, store.CountKept)
+		n, _, err := store.One[kept](ctx, tx, sql.CountKept)
 		if err != nil {
 			return err
 		}
 		if server, err = tx.AsServer(ctx); err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, server, store.KeepCount, project, n.Results, n.Events)
+		_, err = store.Exec(ctx, server, sql.KeepCount, project, n.Results, n.Events)
 		return err
 	})
 }
 
 // QuotaShares is how much of each limit the project uses that is nearest to its own.
 func (s *Service) QuotaShares(ctx context.Context, tx pgx.Tx) (map[functions.QuotaName]float64, error) {
-	rows, err := store.Many[usageRow](ctx, tx, store.QuotasUsed)
+	rows, err := store.Many[usageRow](ctx, tx, sql.QuotasUsed)
 	if err != nil {
 		return nil, err
 	}

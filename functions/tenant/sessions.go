@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/tenant/sql"
 )
 
 const (
@@ -69,10 +70,10 @@ func (s *Service) OpenSession(ctx context.Context, as functions.Principal, userA
 		} else {
 			subject, role, project = &as.Subject, &as.Role, projectOf(as)
 		}
-		if _, err := store.Exec(ctx, tx, store.AddSession, id, key, role, project, subject, base.SecretDigest(secret), cutText(userAgent, maxUserAgent)); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddSession, id, key, role, project, subject, base.SecretDigest(secret), cutText(userAgent, maxUserAgent)); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.TrimSessions, key, subject, SessionIdle, SessionLife, MaxSessions); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.TrimSessions, key, subject, SessionIdle, SessionLife, MaxSessions); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, as.Actor(), "session.open", id.String(), map[string]any{"role": as.Role, "project": projectOf(as)})
@@ -108,7 +109,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string) (funct
 		Subject   string
 		Quotas    map[functions.QuotaName]int64
 	}
-	found, ok, err := store.One[row](ctx, s.env.Store.Pool, store.AuthenticateSession, base.SecretDigest(secret), SessionIdle, SessionLife, sessionTouch, PersonLife)
+	found, ok, err := store.One[row](ctx, s.env.Store.Pool, sql.AuthenticateSession, base.SecretDigest(secret), SessionIdle, SessionLife, sessionTouch, PersonLife)
 	if err != nil {
 		return functions.Principal{}, base.Translate(err, uuid.Nil)
 	}
@@ -116,7 +117,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string) (funct
 		return functions.Principal{}, ErrNoSession
 	}
 	if found.Stale {
-		if _, err := store.Exec(ctx, s.env.Store.Pool, store.TouchSession, found.Session); err != nil {
+		if _, err := store.Exec(ctx, s.env.Store.Pool, sql.TouchSession, found.Session); err != nil {
 			return functions.Principal{}, base.Translate(err, uuid.Nil)
 		}
 	}
@@ -137,7 +138,7 @@ func (s *Service) CreateSignInLink(ctx context.Context, by functions.Principal) 
 	}
 	secret = base.NewSecret(linkKind)
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		_, err := store.Exec(ctx, tx, store.AddSignInLink, base.SecretDigest(secret), by.KeyID)
+		_, err := store.Exec(ctx, tx, sql.AddSignInLink, base.SecretDigest(secret), by.KeyID)
 		return err
 	})
 	return secret, time.Now().Add(SignInLinkTTL).UTC(), err
@@ -151,7 +152,7 @@ func (s *Service) UseSignInLink(ctx context.Context, secret string) (p functions
 		ProjectID *uuid.UUID
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		link, found, err := store.One[row](ctx, tx, store.UseSignInLink, base.SecretDigest(secret), SignInLinkTTL)
+		link, found, err := store.One[row](ctx, tx, sql.UseSignInLink, base.SecretDigest(secret), SignInLinkTTL)
 		if err != nil {
 			return err
 		}
@@ -173,14 +174,14 @@ func (s *Service) UseSignInLink(ctx context.Context, secret string) (p functions
 // ListSessions lists the open sessions that somebody may end: operators all, owners those of their project, others their own.
 func (s *Service) ListSessions(ctx context.Context, by functions.Principal, page functions.ListPage) ([]Session, error) {
 	key, subject, project := sessionScope(by)
-	return base.ListControl[Session](ctx, s.env, store.ListSessions, page, key, subject, project, SessionIdle, SessionLife, PersonLife)
+	return base.ListControl[Session](ctx, s.env, sql.ListSessions, page, key, subject, project, SessionIdle, SessionLife, PersonLife)
 }
 
 // RevokeSession ends a session at once. Ending one twice is harmless.
 func (s *Service) RevokeSession(ctx context.Context, by functions.Principal, id uuid.UUID) error {
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
 		key, subject, project := sessionScope(by)
-		n, err := store.Exec(ctx, tx, store.RevokeSession, id, key, subject, project)
+		n, err := store.Exec(ctx, tx, sql.RevokeSession, id, key, subject, project)
 		if err != nil || n == 0 {
 			return base.OrNotFound(err, "session", id)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -76,7 +77,7 @@ func (s *Service) LoseClaims(ctx context.Context, tx *store.Tx, job, agent uuid.
 	if err != nil || !found {
 		return err
 	}
-	_, err = store.Exec(ctx, tx, store.LoseCredit, job, agent, verify.CreditAfter(c.Credit, 0, claims, s.firstLoan))
+	_, err = store.Exec(ctx, tx, sql.LoseCredit, job, agent, verify.CreditAfter(c.Credit, 0, claims, s.firstLoan))
 	return err
 }
 
@@ -94,18 +95,18 @@ func (d Settlement) noteClaims(ctx context.Context, tx *store.Tx) (steps []funct
 		AgentID uuid.UUID
 		Change  int64
 	}
-	rows, err := store.Many[changed](ctx, tx, store.MarkUnconfirmed, d.Job, shards, agents, unconfirmed)
+	rows, err := store.Many[changed](ctx, tx, sql.MarkUnconfirmed, d.Job, shards, agents, unconfirmed)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
-		if _, err := store.Exec(ctx, tx, store.AddUnconfirmed, d.Job, r.AgentID, r.Change); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddUnconfirmed, d.Job, r.AgentID, r.Change); err != nil {
 			return nil, err
 		}
 		if r.Change <= 0 {
 			continue
 		}
-		claims, _, err := store.One[verify.Claims](ctx, tx, store.ClaimsOfOwner, d.Job, r.AgentID, verify.ClaimsKept)
+		claims, _, err := store.One[verify.Claims](ctx, tx, sql.ClaimsOfOwner, d.Job, r.AgentID, verify.ClaimsKept)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +120,7 @@ func (d Settlement) noteClaims(ctx context.Context, tx *store.Tx) (steps []funct
 // WeighClaims quarantines all agents of an owner that claims too often. It is a step of its own, since trust is locked in the order of agents.
 func (s *Service) WeighClaims(ctx context.Context, args functions.ClaimsArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		claims, _, err := store.One[verify.Claims](ctx, tx, store.ClaimsOfOwner, args.Job, args.Agent, verify.ClaimsKept)
+		claims, _, err := store.One[verify.Claims](ctx, tx, sql.ClaimsOfOwner, args.Job, args.Agent, verify.ClaimsKept)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (s *Service) WeighClaims(ctx context.Context, args functions.ClaimsArgs) er
 		if !too { // a pardon was quicker
 			return nil
 		}
-		agents, err := store.Values[uuid.UUID](ctx, tx, store.AgentsOfOwner, args.Job, args.Agent)
+		agents, err := store.Values[uuid.UUID](ctx, tx, sql.AgentsOfOwner, args.Job, args.Agent)
 		if err != nil {
 			return err
 		}
@@ -151,17 +152,17 @@ func (s *Service) WeighClaims(ctx context.Context, args functions.ClaimsArgs) er
 // catchClaimers marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
 func catchClaimers(ctx context.Context, tx *store.Tx, args functions.ClaimsArgs, agents []uuid.UUID, reason string) (steps []functions.Step, caught []caughtAgent, err error) {
 	for _, agent := range agents {
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
+		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {
 			return nil, nil, err
 		}
 		if row.Caught {
 			continue
 		}
-		if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.CatchAgent, agent, reason); err != nil {
 			return nil, nil, err
 		}
-		if _, err := store.Exec(ctx, tx, store.FailWindows, agent); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.FailWindows, agent); err != nil {
 			return nil, nil, err
 		}
 		caught = append(caught, caughtAgent{trustRow: row, reason: reason})

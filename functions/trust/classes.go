@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -47,7 +48,7 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 		return nil, nil
 	}
 	c := &classes{certificate: sub.Validator.Certificate, known: map[answerKey]classRow{}, givenUp: map[int64]string{}, founders: map[int64][]*comparedAnswer{}, count: map[int64]int{}}
-	rows, err := store.Many[classRow](ctx, tx, store.ListAnswerClasses, sub.JobID, sub.Shards)
+	rows, err := store.Many[classRow](ctx, tx, sql.ListAnswerClasses, sub.JobID, sub.Shards)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 		Shard int64
 		Error string
 	}
-	failures, err := store.Many[failure](ctx, tx, store.ListGivenUp, sub.JobID, sub.Shards)
+	failures, err := store.Many[failure](ctx, tx, sql.ListGivenUp, sub.JobID, sub.Shards)
 	for _, f := range failures {
 		c.givenUp[f.Shard] = f.Error
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -70,10 +71,10 @@ func (s *Service) compareFirst(ctx context.Context, args functions.VerifyArgs) e
 func (s *Service) readAnswers(ctx context.Context, args functions.CompareArgs) (sub toCompare, shards []*classing, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
-		if sub, found, err = store.One[toCompare](ctx, tx, store.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {
+		if sub, found, err = store.One[toCompare](ctx, tx, sql.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {
 			return err
 		}
-		attempts, err := store.Many[attemptRow](ctx, tx, store.WeighableAttempts, sub.JobID, sub.Shards, args.Submission)
+		attempts, err := store.Many[attemptRow](ctx, tx, sql.WeighableAttempts, sub.JobID, sub.Shards, args.Submission)
 		if err != nil {
 			return err
 		}
@@ -127,7 +128,7 @@ func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCom
 	}
 	var rows []comparedRow
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		rows, err = store.Many[comparedRow](ctx, tx, store.AnswersToCompare, sub.JobID, numbers, outcomes)
+		rows, err = store.Many[comparedRow](ctx, tx, sql.AnswersToCompare, sub.JobID, numbers, outcomes)
 		return err
 	})
 	if err != nil {
@@ -170,7 +171,7 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.DropCompareFailures, sub.JobID, comparedWell(shards)); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.DropCompareFailures, sub.JobID, comparedWell(shards)); err != nil {
 			return err
 		}
 		for _, c := range shards {
@@ -178,7 +179,7 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 				continue
 			}
 			for _, d := range c.decided {
-				if _, err := store.Exec(ctx, tx, store.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), d.representative, d.matches, d.reason); err != nil {
+				if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), d.representative, d.matches, d.reason); err != nil {
 					return err
 				}
 			}
@@ -189,7 +190,7 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 			if c.failure.ours {
 				count = 0 // it is not held against the module
 			}
-			givenUp, _, err := store.Value[bool](ctx, tx, store.AddComparisonFailure, sub.JobID, c.shard, count, c.failure.text, c.failure.final, MaxCompareFailures)
+			givenUp, _, err := store.Value[bool](ctx, tx, sql.AddComparisonFailure, sub.JobID, c.shard, count, c.failure.text, c.failure.final, MaxCompareFailures)
 			if err != nil {
 				return err
 			}
@@ -248,7 +249,7 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 	var r row
 	var found bool
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		r, found, err = store.One[row](ctx, tx, store.ShardToCompare, job, shard)
+		r, found, err = store.One[row](ctx, tx, sql.ShardToCompare, job, shard)
 		return err
 	})
 	if err != nil || !found || r.Validator == nil {
@@ -292,7 +293,7 @@ func (s *Service) keepEquivalent(ctx context.Context, project uuid.UUID, sub toC
 			}
 		}
 		for _, d := range c.decided { // one that is known already stays what it is
-			if _, err := store.Exec(ctx, tx, store.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), representative, d.matches, d.reason); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), representative, d.matches, d.reason); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -54,7 +55,7 @@ func (s *Service) judgeOutputs(ctx context.Context, args functions.VerifyArgs) (
 	var sub toCompare
 	var found bool
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		sub, found, err = store.One[toCompare](ctx, tx, store.SubmissionToCompare, args.Submission)
+		sub, found, err = store.One[toCompare](ctx, tx, sql.SubmissionToCompare, args.Submission)
 		return err
 	})
 	if err != nil || !found {
@@ -68,7 +69,7 @@ func (s *Service) judgeOutputs(ctx context.Context, args functions.VerifyArgs) (
 	for numbers := range slices.Chunk(sub.Shards, confirmBatch) {
 		var outputs []givenOutput
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-			outputs, err = store.Many[givenOutput](ctx, tx, store.OutputsOfSubmission, sub.JobID, sub.AgentID, numbers)
+			outputs, err = store.Many[givenOutput](ctx, tx, sql.OutputsOfSubmission, sub.JobID, sub.AgentID, numbers)
 			return err
 		})
 		if err != nil {
@@ -139,7 +140,7 @@ func (m matters) note(ctx context.Context, tx *store.Tx, sub submissionRow, b be
 			}
 		}
 	}
-	_, err := store.Exec(ctx, tx, store.NoteMatters, sub.JobID, sub.AgentID, numbers, why)
+	_, err := store.Exec(ctx, tx, sql.NoteMatters, sub.JobID, sub.AgentID, numbers, why)
 	return err
 }
 

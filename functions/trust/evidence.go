@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -59,7 +60,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 	agents := InOrder(d.Counts)
 	for _, agent := range agents {
 		c := d.Counts[agent]
-		row, _, err := store.One[trustRow](ctx, tx, store.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.Job, c.vouched)
+		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.Job, c.vouched)
 		if err != nil {
 			return j, err
 		}
@@ -68,7 +69,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 		}
 		standing, reason := verify.StandingOf(row.evidence(false))
 		if standing == verify.Caught && !row.Caught {
-			if _, err := store.Exec(ctx, tx, store.CatchAgent, agent, reason); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.CatchAgent, agent, reason); err != nil {
 				return j, err
 			}
 			j.caught = append(j.caught, caughtAgent{trustRow: row, reason: reason})
@@ -126,7 +127,7 @@ func (d Settlement) enterWindow(ctx context.Context, tx *store.Tx, agent uuid.UU
 	var w window
 	for found := false; !found; {
 		var err error
-		if w, found, err = store.One[window](ctx, tx, store.EnterWindow, d.Job, agent, n, d.Terms.Bound.Window); err != nil {
+		if w, found, err = store.One[window](ctx, tx, sql.EnterWindow, d.Job, agent, n, d.Terms.Bound.Window); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +172,7 @@ func (d Settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
 	for i, a := range d.draws {
 		agents[i], shards[i], numbers[i] = a.AgentID, a.Shard, a.Number
 	}
-	_, err := store.Exec(ctx, tx, store.DrawAudits, d.Job, agents, shards, numbers)
+	_, err := store.Exec(ctx, tx, sql.DrawAudits, d.Job, agents, shards, numbers)
 	return err
 }
 
@@ -185,7 +186,7 @@ func (d Settlement) lockAudits(ctx context.Context, tx *store.Tx) error {
 	for i, v := range d.Verdicts {
 		agents[i] = v.AgentID
 	}
-	_, err := store.Values[bool](ctx, tx, store.LockOwnerAudits, d.Job, agents)
+	_, err := store.Values[bool](ctx, tx, sql.LockOwnerAudits, d.Job, agents)
 	return err
 }
 
@@ -207,7 +208,7 @@ func (d Settlement) endAudits(ctx context.Context, tx *store.Tx) (steps []functi
 			windows[id].add(v.State)
 		}
 	}
-	if _, err := store.Exec(ctx, tx, store.DecideAudits, d.Job, agents, shards, states, reasons); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.DecideAudits, d.Job, agents, shards, states, reasons); err != nil {
 		return nil, err
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(windows), windowID.compare) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -32,7 +33,7 @@ func (w *Weighed) tellExceptions(ctx context.Context, tx *store.Tx, job uuid.UUI
 	if len(shards) == 0 {
 		return nil
 	}
-	raised, err := store.Many[exceptionRow](ctx, tx, store.ShardExceptions, job, shards)
+	raised, err := store.Many[exceptionRow](ctx, tx, sql.ShardExceptions, job, shards)
 	if err != nil {
 		return err
 	}

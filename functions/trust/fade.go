@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -53,7 +54,7 @@ func (s *Service) FadeTrust(ctx context.Context) error {
 func (s *Service) fadeProject(ctx context.Context, project uuid.UUID) error {
 	for more := true; more; {
 		err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-			rows, err := store.Many[fadingRow](ctx, tx, store.FadingTrust, verify.HalfLife, fadeAgents)
+			rows, err := store.Many[fadingRow](ctx, tx, sql.FadingTrust, verify.HalfLife, fadeAgents)
 			more = len(rows) == fadeAgents
 			for _, r := range rows {
 				if err := r.fade(ctx, tx); err != nil {
@@ -74,7 +75,7 @@ func (s *Service) fadeProject(ctx context.Context, project uuid.UUID) error {
 func (r fadingRow) fade(ctx context.Context, tx *store.Tx) error {
 	halvings := verify.Halvings(time.Duration(r.AgeSeconds) * time.Second)
 	e, audited := r.evidence(false).Fade(halvings), r.evidence(true).Fade(halvings)
-	_, err := store.Exec(ctx, tx, store.FadeTrust, r.AgentID, e.Passed, e.Failed, e.SinceFailure,
+	_, err := store.Exec(ctx, tx, sql.FadeTrust, r.AgentID, e.Passed, e.Failed, e.SinceFailure,
 		e.Passed-e.Record, r.AuditsPassed-audited.Record, time.Duration(halvings)*verify.HalfLife, min(halvings, 62))
 	return err
 }

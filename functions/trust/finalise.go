@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 // finalPage is a page with results that have become final.
@@ -22,7 +23,7 @@ func (s *Service) Finalise(ctx context.Context, args functions.FinaliseArgs) err
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			page, found, err := store.One[finalPage](ctx, tx, store.FinalisePage, args.Job, args.Agent, args.Window, int64(partition.PageSize))
+			page, found, err := store.One[finalPage](ctx, tx, sql.FinalisePage, args.Job, args.Agent, args.Window, int64(partition.PageSize))
 			more = found
 			if err != nil || page.Provisional > 0 { // where nothing was found, another run may have been cut off before the next step
 				return err

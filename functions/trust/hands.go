@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -17,11 +18,11 @@ func (b bench) hand(agent uuid.UUID) string { return owner.Hand(b.lenders[agent]
 
 // readLenders reads what the agents are, the evidence about them, and who of them lie together.
 func (b *bench) readLenders(ctx context.Context, tx *store.Tx, agents map[uuid.UUID]bool) error {
-	lenders, err := store.Many[lenderRow](ctx, tx, store.LendersOfJob, b.job, InOrder(agents))
+	lenders, err := store.Many[lenderRow](ctx, tx, sql.LendersOfJob, b.job, InOrder(agents))
 	if err != nil {
 		return err
 	}
-	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt, uuid.Nil)
+	pairs, err := store.Many[verify.Alike](ctx, tx, sql.WrongAlike, verify.ClusterAt, uuid.Nil)
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,6 @@ func (d Settlement) addWrongAlike(ctx context.Context, tx *store.Tx) error {
 	for i, r := range d.alike {
 		ones[i], others[i], shards[i] = r.one, r.other, r.shard
 	}
-	_, err := store.Exec(ctx, tx, store.AddWrongAlike, d.Job, ones, others, shards)
+	_, err := store.Exec(ctx, tx, sql.AddWrongAlike, d.Job, ones, others, shards)
 	return err
 }

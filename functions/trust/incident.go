@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 const (
@@ -35,7 +36,7 @@ func (s *Service) reportFinal(ctx context.Context, args functions.TaintArgs) err
 	for {
 		var jobs []tracedJob
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-			jobs, err = store.Many[tracedJob](ctx, tx, store.JobsOfAgent, args.Agent, last, incidentJobs)
+			jobs, err = store.Many[tracedJob](ctx, tx, sql.JobsOfAgent, args.Agent, last, incidentJobs)
 			return err
 		})
 		if err != nil {
@@ -63,7 +64,7 @@ func (s *Service) reportFinalIn(ctx context.Context, args functions.TaintArgs, j
 	var total int64
 	for from := int64(0); from < job.ShardsTotal; from += step {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			n, _, err := store.Value[int64](ctx, tx, store.CountFinalShards, job.ID, from, from+step, args.Agent)
+			n, _, err := store.Value[int64](ctx, tx, sql.CountFinalShards, job.ID, from, from+step, args.Agent)
 			total += n
 			return err
 		})
@@ -75,7 +76,7 @@ func (s *Service) reportFinalIn(ctx context.Context, args functions.TaintArgs, j
 		return nil
 	}
 	return s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		n, err := store.Exec(ctx, tx, store.AddIncident, base.NewID(), args.Agent, job.ID, total, job.State, args.Reason)
+		n, err := store.Exec(ctx, tx, sql.AddIncident, base.NewID(), args.Agent, job.ID, total, job.State, args.Reason)
 		if err != nil || n == 0 {
 			return err
 		}
@@ -128,7 +129,7 @@ func (s *Service) ListIncidents(ctx context.Context, project uuid.UUID, job *uui
 		return nil, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		rows, err := store.Many[incidentRow](ctx, tx, store.ListIncidents, after, base.PageLimit(page), job)
+		rows, err := store.Many[incidentRow](ctx, tx, sql.ListIncidents, after, base.PageLimit(page), job)
 		list = make([]Incident, len(rows))
 		for i, r := range rows {
 			list[i] = r.incident()
@@ -141,12 +142,12 @@ func (s *Service) ListIncidents(ctx context.Context, project uuid.UUID, job *uui
 // GetIncident returns an incident with the shards that it is about.
 func (s *Service) GetIncident(ctx context.Context, project, id uuid.UUID) (d IncidentDetail, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		row, found, err := store.One[incidentRow](ctx, tx, store.GetIncident, id)
+		row, found, err := store.One[incidentRow](ctx, tx, sql.GetIncident, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "incident", id)
 		}
 		d.Incident = row.incident()
-		d.Numbers, err = store.Values[int64](ctx, tx, store.IncidentShards, row.JobID, row.AgentID, MaxIncidentShards)
+		d.Numbers, err = store.Values[int64](ctx, tx, sql.IncidentShards, row.JobID, row.AgentID, MaxIncidentShards)
 		return err
 	})
 	return d, err

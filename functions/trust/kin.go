@@ -9,21 +9,22 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 // taint drops the agent's windows at once, so that none of them passes while its results are taken back, and has them taken back. What was
 // proven against one agent is held against all of its owner: their results are taken back as well, and looked at more closely.
 func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c *Count) ([]functions.Step, error) {
 	charged := c.auditsFailed > 0 || c.Failed > 0
-	if _, err := store.Exec(ctx, tx, store.FailWindows, agent); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.FailWindows, agent); err != nil {
 		return nil, err
 	}
 	steps := []functions.Step{functions.TaintArgs{Project: d.Project, Agent: agent, Reason: c.taint, Proven: charged}}
-	of, _, err := store.Value[string](ctx, tx, store.OwnerOfCursor, d.Job, agent)
+	of, _, err := store.Value[string](ctx, tx, sql.OwnerOfCursor, d.Job, agent)
 	if err != nil || of == "" || !charged {
 		return steps, err
 	}
-	siblings, err := store.Values[uuid.UUID](ctx, tx, store.FailSiblings, d.Job, agent, of)
+	siblings, err := store.Values[uuid.UUID](ctx, tx, sql.FailSiblings, d.Job, agent, of)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
@@ -96,16 +97,16 @@ func (s *Service) ComparePlatforms(ctx context.Context, args functions.ComparePl
 
 func readCrew(ctx context.Context, tx *store.Tx, job uuid.UUID) (c crew, err error) {
 	c = crew{evidence: map[string]verify.Evidence{}, charged: map[string]bool{}}
-	policy, found, err := store.Value[verify.Policy](ctx, tx, store.GetPolicy, job)
+	policy, found, err := store.Value[verify.Policy](ctx, tx, sql.GetPolicy, job)
 	if err != nil || !found {
 		return c, base.OrNotFound(err, "job", job)
 	}
-	rows, err := store.Many[memberRecord](ctx, tx, store.MembersOfJob, job)
+	rows, err := store.Many[memberRecord](ctx, tx, sql.MembersOfJob, job)
 	if err != nil {
 		return c, err
 	}
 	// That they were wrong alike in this job is what machines of one platform are: it is judged here, and is no reason.
-	pairs, err := store.Many[verify.Alike](ctx, tx, store.WrongAlike, verify.ClusterAt, job)
+	pairs, err := store.Many[verify.Alike](ctx, tx, sql.WrongAlike, verify.ClusterAt, job)
 	if err != nil {
 		return c, err
 	}
@@ -168,7 +169,7 @@ func (e excused) judge(ctx context.Context, tx *store.Tx, job uuid.UUID, c crew,
 	if len(class.Excused) == 0 {
 		detail["why"] = fmt.Sprintf("of the platform's agents that were contradicted fewer than %d independent ones have passed %d checks before, so that they stay charged", verify.MinDivergent, verify.ProbationAudits)
 	}
-	number, found, err := store.Value[int64](ctx, tx, store.DivergentShard, job, agents)
+	number, found, err := store.Value[int64](ctx, tx, sql.DivergentShard, job, agents)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (e excused) write(ctx context.Context, tx *store.Tx, args functions.Compare
 	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, agents); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.ForgetWrongAlike, args.Job, e.hands); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ForgetWrongAlike, args.Job, e.hands); err != nil {
 		return err
 	}
 	var released []uuid.UUID
@@ -252,11 +253,11 @@ func (e excused) write(ctx context.Context, tx *store.Tx, args functions.Compare
 
 // excuseAgent says whether the agent was let go by it.
 func excuseAgent(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, why string) (released bool, err error) {
-	row, found, err := store.One[trustRow](ctx, tx, store.ExcuseAgent, job, agent)
+	row, found, err := store.One[trustRow](ctx, tx, sql.ExcuseAgent, job, agent)
 	if err != nil || !found {
 		return false, err // it was never charged
 	}
-	if _, err := store.Exec(ctx, tx, store.BarAgent, job, agent, refusalPlatform, why); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.BarAgent, job, agent, refusalPlatform, why); err != nil {
 		return false, err
 	}
 	if released, err = release(ctx, tx, row); err != nil {

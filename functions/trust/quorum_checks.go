@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -70,7 +71,7 @@ func (s *Service) letQuorumStand(ctx context.Context, tx *store.Tx, project, job
 			accepted = append(accepted, shard.Number)
 		}
 	}
-	dropped, err := store.Values[int64](ctx, tx, store.DropRechecks, job, accepted)
+	dropped, err := store.Values[int64](ctx, tx, sql.DropRechecks, job, accepted)
 	if err != nil || len(dropped) == 0 {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -42,7 +43,7 @@ func readRaises(ctx context.Context, tx *store.Tx, job uuid.UUID, agents []uuid.
 		AgentID uuid.UUID
 		Factor  float64
 	}
-	rows, err := store.Many[row](ctx, tx, store.RaisesOfJob, job, agents)
+	rows, err := store.Many[row](ctx, tx, sql.RaisesOfJob, job, agents)
 	r := raises{}
 	for _, of := range rows {
 		r[of.AgentID] = of.Factor

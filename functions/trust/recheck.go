@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -112,11 +113,11 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 		if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 			return err
 		}
-		n, err := store.Exec(ctx, tx, store.StartRecheckBatch, args.Batch)
+		n, err := store.Exec(ctx, tx, sql.StartRecheckBatch, args.Batch)
 		if err != nil || n == 0 {
 			return err // another run has ended it
 		}
-		rows, err := store.Many[claimed](ctx, tx, store.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
+		rows, err := store.Many[claimed](ctx, tx, sql.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
 			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions)
 		if err != nil {
 			return err
@@ -164,7 +165,7 @@ type recheckJob struct {
 
 // read reads the inputs as agents get them.
 func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
-	job, _, err := store.One[recheckJob](ctx, tx, store.RecheckJob, w.job)
+	job, _, err := store.One[recheckJob](ctx, tx, sql.RecheckJob, w.job)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFu
 	}
 	for _, long := range []bool{false, true} {
 		id := base.NewID()
-		n, err := store.Exec(ctx, tx, store.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
+		n, err := store.Exec(ctx, tx, sql.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
 		if err != nil {
 			return nil, err
 		}
@@ -237,12 +238,12 @@ func askRechecks(ctx context.Context, tx *store.Tx, d Settlement) ([]functions.S
 func (s *Service) endBatch(ctx context.Context, args functions.RecheckArgs, left recheckWork) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		if len(left.numbers) > 0 {
-			if _, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
+			if _, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
 				return err
 			}
 		}
 		return s.letNextBegin(ctx, tx, args.Project, func() error {
-			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
+			_, err := store.Exec(ctx, tx, sql.EndRecheckBatch, args.Batch)
 			return err
 		})
 	})
@@ -262,7 +263,7 @@ func (s *Service) delayBatch(ctx context.Context, args functions.RecheckArgs, wh
 	}
 	var since time.Time
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		since, _, err = store.Value[time.Time](ctx, tx, store.DelayRecheckBatch, args.Batch, why.Error())
+		since, _, err = store.Value[time.Time](ctx, tx, sql.DelayRecheckBatch, args.Batch, why.Error())
 		return err
 	})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 // errBudgetSpent ends a run as the end of its slice does: what was begun is finished, and the rest waits.
@@ -110,7 +111,7 @@ func (s *Service) heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (
 	if err != nil {
 		return h, err
 	}
-	rows, err := store.Many[row](ctx, server, store.HeldFunctions, project)
+	rows, err := store.Many[row](ctx, server, sql.HeldFunctions, project)
 	for _, r := range rows {
 		h.functions, h.versions = append(h.functions, r.Function), append(h.versions, r.Version)
 	}
@@ -135,7 +136,7 @@ func (h HeldFunctions) cover(f registry.FunctionRow) bool {
 
 // beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of heldOf.
 func beginRun(ctx context.Context, tx pgx.Tx, args functions.RecheckArgs, work recheckWork) error {
-	_, err := store.Exec(ctx, tx, store.BeginRecheckRun, args.Batch, args.Project, work.job, work.function.Name, work.function.Version, len(work.numbers))
+	_, err := store.Exec(ctx, tx, sql.BeginRecheckRun, args.Batch, args.Project, work.job, work.function.Name, work.function.Version, len(work.numbers))
 	return err
 }
 
@@ -145,9 +146,9 @@ func (s *Service) endRun(ctx context.Context, args functions.RecheckArgs, used t
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endRunTime)
 	defer cancel()
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
-		switches, err := store.Values[uuid.UUID](ctx, tx, store.EndRecheckRun, args.Batch)
+		switches, err := store.Values[uuid.UUID](ctx, tx, sql.EndRecheckRun, args.Batch)
 		if err == nil {
-			_, err = store.Exec(ctx, tx, store.SpendRecheck, args.Project, used.Seconds())
+			_, err = store.Exec(ctx, tx, sql.SpendRecheck, args.Project, used.Seconds())
 		}
 		for i := 0; i < len(switches) && err == nil; i++ {
 			err = base.Notify(ctx, tx, base.ChannelAgents, switches[i])
@@ -220,7 +221,7 @@ func (s *Service) watchRun(r run, batch uuid.UUID, nudges <-chan struct{}) {
 // mayGoOn says that the run goes on, and ends it where it is not to.
 func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 	type seen struct{ Held, Ended bool }
-	row, found, err := store.One[seen](r.ctx, s.env.Store.Pool, store.SeeRecheckRun, batch)
+	row, found, err := store.One[seen](r.ctx, s.env.Store.Pool, sql.SeeRecheckRun, batch)
 	switch {
 	case found && row.Ended:
 		r.stop(errRunEnded)
@@ -234,10 +235,10 @@ func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 func (s *Service) freeBatch(ctx context.Context, args functions.RecheckArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		return s.letNextBegin(ctx, tx, args.Project, func() error {
-			if _, err := store.Exec(ctx, tx, store.FreeRechecks, args.Batch); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.FreeRechecks, args.Batch); err != nil {
 				return err
 			}
-			_, err := store.Exec(ctx, tx, store.EndRecheckBatch, args.Batch)
+			_, err := store.Exec(ctx, tx, sql.EndRecheckBatch, args.Batch)
 			return err
 		})
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -83,7 +84,7 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.SeeServerClass, work.job, serverClass(s.rechecker.Describe())); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SeeServerClass, work.job, serverClass(s.rechecker.Describe())); err != nil {
 			return err
 		}
 		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
@@ -93,11 +94,11 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.policy); err != nil {
 			return err
 		}
-		taken, err := store.Values[int64](ctx, tx, store.TakeRechecks, args.Batch, work.job, shardsRun(runs))
+		taken, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, work.job, shardsRun(runs))
 		if err != nil || len(taken) == 0 { // another run of the step was quicker
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, store.NoteRecheckProgress, args.Batch); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.NoteRecheckProgress, args.Batch); err != nil {
 			return err
 		}
 		if err := readOutputs(ctx, tx, b, runs); err != nil {
@@ -237,7 +238,7 @@ func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs
 		results[i] = r.Checked
 	}
 	columns := result.Columns(results)
-	_, err := store.Exec(ctx, tx, store.AddServerAttempts, append([]any{job}, columns...)...)
+	_, err := store.Exec(ctx, tx, sql.AddServerAttempts, append([]any{job}, columns...)...)
 	if err != nil {
 		return fmt.Errorf("recording the server's attempts: %w", err)
 	}

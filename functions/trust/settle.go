@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
 // Settlement is how Verify, Recheck and Taint write what they have decided.
@@ -119,7 +120,7 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []job
 	if reported {
 		back = 1
 	}
-	_, err := store.Exec(ctx, tx, store.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support)
+	_, err := store.Exec(ctx, tx, sql.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support)
 	return err
 }
 

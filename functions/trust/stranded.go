@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -41,7 +42,7 @@ func (s *Service) Stranded(ctx context.Context, _ functions.StrandedArgs) error 
 		}
 		var rows []openJobRow
 		err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
-			rows, err = store.Many[openJobRow](ctx, tx, store.AllOpenJobs, last, strandedJobs)
+			rows, err = store.Many[openJobRow](ctx, tx, sql.AllOpenJobs, last, strandedJobs)
 			return err
 		})
 		if err != nil {
@@ -70,7 +71,7 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 		Validator *functions.ValidatorRef
 	}
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		j, found, err := store.One[waitingJob](ctx, tx, store.WaitingJob, job)
+		j, found, err := store.One[waitingJob](ctx, tx, sql.WaitingJob, job)
 		if err != nil || !found {
 			return err
 		}
@@ -129,7 +130,7 @@ func Usable(ctx context.Context, server store.DB, project, job uuid.UUID, p veri
 		ID    uuid.UUID
 		Owner string
 	}
-	rows, err := store.Many[row](ctx, server, store.UsableAgents, project, job, useless.IDs, silent)
+	rows, err := store.Many[row](ctx, server, sql.UsableAgents, project, job, useless.IDs, silent)
 	for _, r := range rows {
 		if jobs.Excludes(useless.Hands, r.Owner, r.ID) {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -33,7 +34,7 @@ type taintedShard struct {
 func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
 	if args.Kin {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			_, err := store.Exec(ctx, tx, store.ResetProbation, args.Agent)
+			_, err := store.Exec(ctx, tx, sql.ResetProbation, args.Agent)
 			return err
 		})
 		if err != nil {
@@ -43,11 +44,11 @@ func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			rows, err := store.Many[taintedShard](ctx, tx, store.TaintPage, args.Agent, int64(partition.PageSize))
+			rows, err := store.Many[taintedShard](ctx, tx, sql.TaintPage, args.Agent, int64(partition.PageSize))
 			if more = len(rows) > 0; err != nil || !more {
 				return err
 			}
-			if _, err := store.Exec(ctx, tx, store.VoidAttempts, rows[0].JobID, numbersOf(rows), args.Agent); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.VoidAttempts, rows[0].JobID, numbersOf(rows), args.Agent); err != nil {
 				return err
 			}
 			return s.settle(ctx, tx, Settlement{
@@ -70,12 +71,12 @@ func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job
 	from := int64(0)
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			rows, err := store.Many[taintedShard](ctx, tx, store.FinalPage, job, args.Agent, from, int64(partition.PageSize))
+			rows, err := store.Many[taintedShard](ctx, tx, sql.FinalPage, job, args.Agent, from, int64(partition.PageSize))
 			if more = len(rows) > 0 && !rows[0].JobState.Ended(); err != nil || !more {
 				return err
 			}
 			from = (rows[0].Number/partition.PageSize + 1) * partition.PageSize
-			if _, err := store.Exec(ctx, tx, store.VoidAttempts, job, numbersOf(rows), args.Agent); err != nil {
+			if _, err := store.Exec(ctx, tx, sql.VoidAttempts, job, numbersOf(rows), args.Agent); err != nil {
 				return err
 			}
 			w := reopenTainted(args, rows)

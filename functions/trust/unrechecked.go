@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -23,7 +24,7 @@ const reasonNoRechecker verify.ReasonCode = "no_rechecker"
 // the server keeps waiting, which job explain says.
 func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		j, found, err := store.One[recheckJob](ctx, tx, store.RecheckJob, job)
+		j, found, err := store.One[recheckJob](ctx, tx, sql.RecheckJob, job)
 		if err != nil || !found || j.State.Ended() || j.Policy.TargetError == 0 && j.Policy.Quorum == 0 {
 			return err
 		}
@@ -38,13 +39,13 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		}
 		why := noRechecker()
 		if terms.Rechecks {
-			stuck, _, err := store.Value[bool](ctx, tx, store.RechecksStuck, job, functions.RecheckerGone)
+			stuck, _, err := store.Value[bool](ctx, tx, sql.RechecksStuck, job, functions.RecheckerGone)
 			if err != nil || !stuck {
 				return err
 			}
 			why = noTurnFor()
 		}
-		numbers, err := store.Values[int64](ctx, tx, store.StaleRechecks, job, functions.RecheckerGone, staleRechecks, !terms.Rechecks)
+		numbers, err := store.Values[int64](ctx, tx, sql.StaleRechecks, job, functions.RecheckerGone, staleRechecks, !terms.Rechecks)
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
@@ -55,7 +56,7 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		if err != nil {
 			return err
 		}
-		dropped, err := store.Values[int64](ctx, tx, store.DropRechecks, job, numbers)
+		dropped, err := store.Values[int64](ctx, tx, sql.DropRechecks, job, numbers)
 		if err != nil || len(dropped) == 0 { // a server has come back, and was quicker
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -28,7 +29,7 @@ type steadiness struct {
 }
 
 func readSteadiness(ctx context.Context, tx *store.Tx, job uuid.UUID) (steadiness, error) {
-	s, _, err := store.One[steadiness](ctx, tx, store.Steadiness, job)
+	s, _, err := store.One[steadiness](ctx, tx, sql.Steadiness, job)
 	return s, err
 }
 
@@ -115,7 +116,7 @@ func (d Settlement) noteUnsteady(ctx context.Context, tx *store.Tx) ([]functions
 	if len(d.unsteady) == 0 {
 		return nil, nil
 	}
-	if _, err := store.Exec(ctx, tx, store.AddUnsteady, d.Job, d.unsteady); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddUnsteady, d.Job, d.unsteady); err != nil {
 		return nil, err
 	}
 	return []functions.Step{functions.ExcuseUnsteadyArgs{Project: d.Project, Job: d.Job}}, nil
@@ -136,7 +137,7 @@ func (s *Service) ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnste
 			if err != nil || !verify.Chance(known.Unsteady, known.InVersion) {
 				return err
 			}
-			rows, err := store.Many[chargedRow](ctx, tx, store.ChargedByVersion, args.Job, excusePage)
+			rows, err := store.Many[chargedRow](ctx, tx, sql.ChargedByVersion, args.Job, excusePage)
 			if err != nil || len(rows) == 0 {
 				return err
 			}
@@ -161,13 +162,13 @@ func excuseUnsteady(ctx context.Context, tx *store.Tx, args functions.ExcuseUnst
 		return err
 	}
 	for _, job := range InOrder(hands) {
-		if _, err := store.Exec(ctx, tx, store.ForgetWrongAlike, job, hands[job]); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ForgetWrongAlike, job, hands[job]); err != nil {
 			return err
 		}
 	}
 	released := map[uuid.UUID]bool{}
 	for _, r := range rows {
-		row, found, err := store.One[trustRow](ctx, tx, store.VoidCharges, r.JobID, r.AgentID)
+		row, found, err := store.One[trustRow](ctx, tx, sql.VoidCharges, r.JobID, r.AgentID)
 		if err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func release(ctx context.Context, tx *store.Tx, row trustRow) (bool, error) {
 	if standing, _ := verify.StandingOf(known); standing != verify.Active {
 		return false, nil
 	}
-	_, err := store.Exec(ctx, tx, store.ReleaseAgent, row.AgentID)
+	_, err := store.Exec(ctx, tx, sql.ReleaseAgent, row.AgentID)
 	return true, err
 }
 

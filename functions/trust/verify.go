@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -90,7 +91,7 @@ func (s *Service) Verify(ctx context.Context, args functions.VerifyArgs) error {
 	}
 	weigh := func(tx *store.Tx) error {
 		w = Weighed{}
-		sub, found, err := store.One[submissionRow](ctx, tx, store.TakeSubmission, args.Submission)
+		sub, found, err := store.One[submissionRow](ctx, tx, sql.TakeSubmission, args.Submission)
 		if err != nil || !found {
 			return err
 		}
@@ -209,7 +210,7 @@ func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission 
 	if b.shards, err = store.Many[ShardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
 		return b, err
 	}
-	attempts, err := store.Many[attemptRow](ctx, tx, store.WeighableAttempts, sub.JobID, sub.Shards, submission)
+	attempts, err := store.Many[attemptRow](ctx, tx, sql.WeighableAttempts, sub.JobID, sub.Shards, submission)
 	if err != nil {
 		return b, err
 	}

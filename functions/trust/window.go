@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -55,7 +56,7 @@ func (c *windowCount) write(ctx context.Context, tx *store.Tx, d Settlement, id 
 		State   string
 		Missing int64
 	}
-	w, found, err := store.One[row](ctx, tx, store.CountWindow, d.Job, id.agent, id.number, c.passed, c.ended, c.failed)
+	w, found, err := store.One[row](ctx, tx, sql.CountWindow, d.Job, id.agent, id.number, c.passed, c.ended, c.failed)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (d Settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid
 		AgentID uuid.UUID
 		Number  int64
 	}
-	rows, err := store.Many[row](ctx, tx, store.PassWindows, d.Job, agents)
+	rows, err := store.Many[row](ctx, tx, sql.PassWindows, d.Job, agents)
 	steps := make([]functions.Step, len(rows))
 	for i, r := range rows {
 		steps[i] = functions.FinaliseArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID, Window: r.Number}
@@ -98,7 +99,7 @@ func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArg
 			return err
 		}
 		w.State = windowClosing
-		_, err = store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0)
+		_, err = store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0)
 		return err
 	})
 	if err == nil && w.State == windowClosing {
@@ -117,7 +118,7 @@ func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArg
 var errWindowChanged = errors.New("the window has changed meanwhile")
 
 func lockWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (windowRow, error) {
-	w, found, err := store.One[windowRow](ctx, tx, store.LockWindow, args.Job, args.Agent, args.Window)
+	w, found, err := store.One[windowRow](ctx, tx, sql.LockWindow, args.Job, args.Agent, args.Window)
 	if err == nil && !found {
 		if err = base.NotDeleted(ctx, tx, args.Job); err == nil {
 			err = fmt.Errorf("there is no window %d", args.Window)
@@ -132,7 +133,7 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 	if state, _, err := store.Value[functions.JobState](ctx, tx, store.GetJobState, args.Job); err != nil || state.Ended() {
 		return err // it was cancelled: nothing of it becomes final any more
 	}
-	policy, found, err := store.Value[verify.Policy](ctx, tx, store.GetPolicy, args.Job)
+	policy, found, err := store.Value[verify.Policy](ctx, tx, sql.GetPolicy, args.Job)
 	if err != nil || !found {
 		return base.OrNotFound(err, "job", args.Job)
 	}
@@ -144,7 +145,7 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 	if err != nil {
 		return err
 	}
-	pool, err := store.Values[int64](ctx, tx, store.WindowShards, args.Job, args.Agent, args.Window)
+	pool, err := store.Values[int64](ctx, tx, sql.WindowShards, args.Job, args.Agent, args.Window)
 	if err != nil {
 		return err
 	}
@@ -175,10 +176,10 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 // ownerWindows is what the agent's owner has given of the job and what its other windows have spent. Until the transaction ends no other
 // window of the owner is closed in the job. It is asked before anything is locked that others wait for.
 func ownerWindows(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (verify.Owner, error) {
-	if _, _, err := store.Value[bool](ctx, tx, store.LockOwnerWindows, args.Job, args.Agent); err != nil {
+	if _, _, err := store.Value[bool](ctx, tx, sql.LockOwnerWindows, args.Job, args.Agent); err != nil {
 		return verify.Owner{}, err
 	}
-	owner, _, err := store.One[verify.Owner](ctx, tx, store.OwnerWindows, args.Job, args.Agent, args.Window)
+	owner, _, err := store.One[verify.Owner](ctx, tx, sql.OwnerWindows, args.Job, args.Agent, args.Window)
 	return owner, err
 }
 
@@ -198,7 +199,7 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.
 		state = windowPassed
 		d.next = append(d.next, functions.FinaliseArgs(args))
 	}
-	if _, err := store.Exec(ctx, tx, store.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn, risk); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn, risk); err != nil {
 		return err
 	}
 	return s.settle(ctx, tx, d)
@@ -225,7 +226,7 @@ func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
 			AgentID uuid.UUID
 			Number  int64
 		}
-		rows, err := store.Many[row](ctx, tx, store.OpenWindows, args.Job)
+		rows, err := store.Many[row](ctx, tx, sql.OpenWindows, args.Job)
 		if err != nil {
 			return err
 		}

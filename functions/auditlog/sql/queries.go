@@ -1,0 +1,38 @@
+// Package sql holds the queries that only auditlog makes, each named after its file.
+package sql
+
+import (
+	"embed"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// The queries.
+var (
+	AddAuditCheckpoint   = store.Load(files, "add_audit_checkpoint")
+	AddAuditNodes        = store.Load(files, "add_audit_nodes")
+	AddLogKey            = store.Load(files, "add_log_key")
+	AddReceiptRecord     = store.Load(files, "add_receipt_record")
+	AuditStats           = store.Load(files, "audit_stats")
+	BeginReceipt         = store.Load(files, "begin_receipt")
+	EndReceipt           = store.Load(files, "end_receipt")
+	ExportAudit          = store.Load(files, "export_audit")
+	GateAudit            = store.Load(files, "gate_audit")
+	GetAudit             = store.Load(files, "get_audit")
+	GetAuditNodes        = store.Load(files, "get_audit_nodes")
+	GetReceipt           = store.Load(files, "get_receipt")
+	GrowReceipt          = store.Load(files, "grow_receipt")
+	LastCheckpointWithin = store.Load(files, "last_checkpoint_within")
+	ListAudit            = store.Load(files, "list_audit")
+	ListAuditNewest      = store.Load(files, "list_audit_newest")
+	LockReceipt          = store.Load(files, "lock_receipt")
+	LogKey               = store.Load(files, "log_key")
+	NewestCheckpoint     = store.Load(files, "newest_checkpoint")
+	PruneAudit           = store.Load(files, "prune_audit")
+	ReceiptShards        = store.Load(files, "receipt_shards")
+	SealAudit            = store.Load(files, "seal_audit")
+	UnsealedAudit        = store.Load(files, "unsealed_audit")
+)

@@ -1,0 +1,20 @@
+// Package sql holds the queries that only base makes, each named after its file.
+package sql
+
+import (
+	"embed"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// The queries.
+var (
+	AddAudit            = store.Load(files, "add_audit")
+	AddEvent            = store.Load(files, "add_event")
+	AddServerAudit      = store.Load(files, "add_server_audit")
+	GetDeletedJob       = store.Load(files, "get_deleted_job")
+	RememberIdempotency = store.Load(files, "remember_idempotency")
+)
