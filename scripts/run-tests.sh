@@ -3,9 +3,9 @@
 #
 #   gotestsum --raw-command -- scripts/run-tests.sh [FLAG OF GO TEST]... -- PACKAGE...
 #
-# The longest packages begin first, so that at the end no core is idle while one works on them. One package more is tested at a time than
-# there are cores: each waits now and then. With -race, packages of pure functions are tested without it: it makes them several times as
-# long, and can find nothing in a package that starts no goroutine. Vet is among the linters.
+# The longest packages begin first, so that at the end no core is idle while one works on them. As many are tested at a time as there are
+# cores: beside more, servers and agents are late for what tests wait for. With -race, packages of pure functions are tested without it: it
+# makes them several times as long, and can find nothing in a package that starts no goroutine. Vet is among the linters.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -59,7 +59,7 @@ in_order() {
 # as long as the limit. Not from the cache: tests run programs, bin/ostraka among them, that it does not see change.
 test_them() {
     (($#)) || return 0
-    go test -json -count=1 -vet=off -p $(($(nproc) + 1)) -timeout "${TEST_TIMEOUT:-40m}" "${flags[@]}" "${@/#/./}" || status=1
+    go test -json -count=1 -vet=off -p "$(nproc)" -timeout "${TEST_TIMEOUT:-40m}" "${flags[@]}" "${@/#/./}" || status=1
 }
 
 status=0

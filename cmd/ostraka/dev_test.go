@@ -41,7 +41,7 @@ func TestDevContract(t *testing.T) {
 	agents := ostraka(t, d, "agent", "list")
 	require.Contains(t, agents, "agent-1 ", "what is ready has its agents")
 	require.Contains(t, agents, "agent-2-liar")
-	require.Contains(t, p.said(), filepath.Join(folder, "dev.env"), "it says what to type next")
+	testenv.Eventually(t, func() bool { return strings.Contains(p.said(), filepath.Join(folder, "dev.env")) }, "it says what to type next")
 	require.NotContains(t, p.said(), d.OwnerKey, "but no key")
 
 	// A second one on the same folder is refused, and does not harm the first.
