@@ -21,6 +21,8 @@ func TestBallastLeavesIdleThreads(t *testing.T) {
 		n, err := ownThreads()
 		letGo()
 		require.NoError(t, err)
-		require.Equal(t, want, n, "Go started threads although there were idle ones")
+		// Where none were idle, Go would have to start one for each that is held. Single ones come and go by themselves: the runtime's own, and
+		// those of tests before this one that were counted and have ended since.
+		require.Less(t, n, want+idleThreads/4, "Go started threads although there were idle ones")
 	}
 }
