@@ -65,7 +65,12 @@ class Zygote:
         self.floor, self.since = self.template, time.monotonic()
         send(self.control, {"op": "ready", "template": self.template})
         self.socket.send(b"import")  # not earlier: an import may kill this process
-        self.serve()
+        try:
+            self.serve()
+        except BrokenPipeError:  # Go has closed the connection while this process had something to say
+            if self.template:
+                self.end()
+            os._exit(0)  # it was the last word, after a sweep
 
     def serve(self):
         control, socket, woken = self.control.fileno(), self.socket.fileno(), self.woken
