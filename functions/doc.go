@@ -15,7 +15,8 @@
 // # The rooms, from the bottom to the top
 //
 // A room is a package with a Service of its own that holds only what it uses. It knows the rooms below it that it needs, and no others;
-// depguard holds that, and scripts/check-arrows.sh proves that depguard does. Each says in its service.go what may be written there.
+// depguard holds that, and scripts/check-arrows.sh proves that depguard does. Each says in its service.go what it writes, and
+// store/testdata/writers.golden lists which rooms write which table: a query that makes another room write one fails a test.
 //
 //	base         transactions, enqueueing, events and audit records, waiting, cursors
 //	flag         marks for people

@@ -1,7 +1,7 @@
 // Package auditlog is the room of what can be proven afterwards: it seals the audit records of projects and of the server into signed
 // trees, reads them with their proofs, and writes the receipt of a finished job.
 //
-// It alone writes checkpoints, the nodes of the trees and receipts. Records themselves are written by base.Audit, in the transaction of
+// It writes seals, checkpoints, the nodes of the trees and receipts. Records themselves are written by base.Audit, in the transaction of
 // what they record.
 package auditlog
 

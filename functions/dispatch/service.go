@@ -1,8 +1,8 @@
 // Package dispatch is the room of leases: which job's turn it is, which owner is drawn for a shard, what an agent may hold, and what it
 // brings back: results with their signatures, outputs, artifacts, refusals, and leases that expire.
 //
-// It alone writes leases, lease cursors, submissions, attempts of agents, turns and refusals. What it stores is checked and not believed:
-// trust weighs it in a step of its own. Lock order: the lease, then its shards.
+// It writes leases, lease cursors, submissions, attempts of agents, turns and refusals. What it stores is checked and not believed: trust weighs
+// it in a step of its own. Lock order: the lease, then its shards.
 package dispatch
 
 import (

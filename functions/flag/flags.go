@@ -1,6 +1,6 @@
 // Package flag raises marks on shards and agents that a person should look at, and notes when one of them is decided.
 //
-// It alone writes flags, but for their decisions, which review writes. Flags come after the job in the order of locks.
+// It makes flags; review and submit write decisions about them. Flags come after the job in the order of locks.
 package flag
 
 import (

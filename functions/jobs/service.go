@@ -1,8 +1,8 @@
 // Package jobs is the room of what a job is and where it stands: its states and counts by page, cutting its input into shards, looking
 // at it, cancelling and ending it.
 //
-// It alone writes jobs, pages and shards, but for the verdicts about shards, which trust writes. Lock order: a job's shards, then its pages,
-// then the job.
+// It makes shards and pages, counts pages, and moves jobs from state to state; submit makes jobs, dispatch lends shards, and trust writes the
+// verdicts about them. Lock order: a job's shards, then its pages, then the job.
 package jobs
 
 import (

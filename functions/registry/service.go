@@ -1,7 +1,7 @@
 // Package registry is the room of what owners upload: functions with their signatures, modules with the runs that were kept, named
 // files, and the objects below them.
 //
-// It alone writes function versions, modules, module runs, files, uploads, signing keys and the rows of objects. An object's row comes
+// It writes functions and their versions, signing keys, modules, module runs, files, uploads and the rows of objects. An object's row comes
 // before the object, and what nothing refers to is collected.
 package registry
 

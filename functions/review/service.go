@@ -1,6 +1,6 @@
 // Package review is the room where people decide: flags with what speaks for each answer, what a decision would do, and carrying it out.
 //
-// It writes flags and, through trust's settlement, shards. Lock order: as trust.
+// It writes the decisions about flags, and what they mean for shards. Lock order: as trust.
 package review
 
 import (

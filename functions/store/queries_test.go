@@ -7,8 +7,11 @@ import (
 	"go/token"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,6 +111,41 @@ func TestEveryQueryHasAFileAndAUser(t *testing.T) {
 		require.Equal(t, 1, rooms, "%s is the name of more than one query: faults and errors name them by it", name)
 	}
 }
+
+// written finds the tables that a query writes.
+var written = regexp.MustCompile(`(?i)\b(?:insert into|delete from|(for (?:no key )?)?update)\s+(?:ostraka\.)?([a-z_]+)`)
+
+// TestWhoWritesWhichTable compares the rooms that write each table with testdata/writers.golden: one more writer is a decision, and not an
+// accident. Queries that several rooms make stand under store.
+func TestWhoWritesWhichTable(t *testing.T) {
+	writers := map[string][]string{}
+	for _, q := range declared(t) {
+		room := "store"
+		if q.room != "" {
+			room = filepath.Base(q.room)
+		}
+		for name := range q.names {
+			sql, err := os.ReadFile(filepath.Join(q.folder, name+".sql"))
+			require.NoError(t, err)
+			for _, m := range written.FindAllStringSubmatch(comments.ReplaceAllString(string(sql), ""), -1) {
+				table := m[2]
+				if m[1] == "" && table != "set" && !slices.Contains(writers[table], room) {
+					writers[table] = append(writers[table], room)
+				}
+			}
+		}
+	}
+	var list strings.Builder
+	for _, table := range slices.Sorted(maps.Keys(writers)) {
+		slices.Sort(writers[table])
+		list.WriteString(table + ": " + strings.Join(writers[table], " ") + "\n")
+	}
+	golden, err := os.ReadFile("testdata/writers.golden")
+	require.NoError(t, err)
+	require.Equal(t, string(golden), list.String())
+}
+
+var comments = regexp.MustCompile(`--.*`)
 
 // TestEveryQueryIsOfOneSchema has Postgres parse each query where it belongs: in the control schema or, as the project's role, in that
 // of a project. One that works in neither names what does not exist; one that works in both would not notice the wrong schema.

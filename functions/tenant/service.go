@@ -1,8 +1,8 @@
 // Package tenant is the room of projects: making and changing them, the keys and sessions by which people and programs come in, and
 // the limits of what each project may have.
 //
-// It alone writes projects, keys, sign-in links, sessions and quotas. Everything above it asks it who somebody is (Authenticate) and whether
-// there is room for something more (Within).
+// It writes projects with their secrets, limits and usage, keys, sign-in links and sessions. Everything above it asks it who somebody is
+// (Authenticate) and whether there is room for something more (Within).
 package tenant
 
 import (

@@ -2,8 +2,8 @@
 // shards again, keeps what speaks for and against owners, takes results back, and reports what was found out too late.
 //
 // One verdict is one transaction: a docket is read (readBench), package verify decides without any input or output, and one function writes
-// all that follows (settle). It alone writes trust, windows, audits, rechecks, answer classes, pairs that were wrong alike, incidents and the
-// verdicts in shards. Lock order: the submission, its shards by number, windows, pages, the job; leases come first, in rooms above.
+// all that follows (settle). It writes trust, windows, audits, rechecks and their runs, the server's attempts, answer classes, pairs that were wrong alike,
+// incidents, the verdicts in shards, and what an owner's credit in a job loses. Lock order: the submission, its shards by number, windows, pages, the job; leases come first, in rooms above.
 package trust
 
 import (
