@@ -17,9 +17,12 @@ import (
 
 // TestAZygoteSweepsThoughNobodyListens closes the connection while the zygote, which stands still, has something to say.
 func TestAZygoteSweepsThoughNobodyListens(t *testing.T) {
-	left := filepath.Join(t.TempDir(), "left")
+	dir := t.TempDir()
+	begun, goOn, left := filepath.Join(dir, "begun"), filepath.Join(dir, "go on"), filepath.Join(dir, "left")
 	cfg := configure(t, `
 import os, time
+open(`+strconv.Quote(begun)+`, "w").close()
+while not os.path.exists(`+strconv.Quote(goOn)+`): time.sleep(0.01)
 child = os.fork()
 if child == 0:
     os.setsid(); time.sleep(1000)
@@ -34,7 +37,9 @@ def handler(x): return x
 	require.NoError(t, z.configure(&cfg))
 	ready, err := z.await(t.Context(), opReady)
 	require.NoError(t, err)
+	testenv.Eventually(t, func() bool { return exists(begun) }, "the zygote has told the template to import the function")
 	require.NoError(t, z.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, os.WriteFile(goOn, nil, 0o600))
 
 	var child int
 	testenv.Eventually(t, func() bool {
@@ -47,6 +52,11 @@ def handler(x): return x
 	<-z.exited
 	require.Zero(t, z.cmd.ProcessState.ExitCode())
 	require.ErrorIs(t, syscall.Kill(child, 0), syscall.ESRCH, "what the import left behind is gone")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // sleeps says whether a process waits for something.

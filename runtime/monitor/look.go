@@ -124,17 +124,17 @@ func (l *looker) tree(g *gauge, t *table) tree {
 	return t.below(g.target.PID)
 }
 
-// exactly counts memory by what each process has for itself and its part of what it shares, where the upper bound would matter: that
-// reads every page table, so that it is not for every look.
+// exactly counts memory by what each process has for itself and its part of what it shares, where the bound would matter: that reads
+// every page table, so that it is not for every look.
 func (l *looker) exactly(sum tree, plan *threshold.Plan) int64 {
-	if float64(sum.memory) < plan.Lowest(threshold.Memory) {
+	if float64(sum.bound) < plan.Lowest(threshold.Memory) {
 		return sum.memory
 	}
 	total := int64(0)
 	for _, pid := range sum.pids {
 		kilobytes, ok := l.read.named(filepath.Join(l.proc, strconv.Itoa(pid), "smaps_rollup"), "Pss:")
 		if !ok {
-			return sum.memory // it is not for us to see; the upper bound stands
+			return sum.memory // it is not for us to see: the bound would end whoever forks much and holds little
 		}
 		total += kilobytes << 10
 	}

@@ -111,11 +111,12 @@ func parseInt(text []byte) (n int64, ok bool) {
 type tree struct {
 	pids   []int
 	ticks  int64
-	memory int64
+	memory int64 // bytes, as if all processes began as the smallest and still shared that
+	bound  int64 // bytes, as if no processes shared anything
 }
 
-// below sums up a process and its descendants. What forked processes share is counted in each of them, so that the memory is an
-// upper bound: only the smallest, which all of them began as, is counted once.
+// below sums up a process and its descendants. Its memory is right where all of them are forks of the smallest, and too little where
+// some have started other programs: their memory is somewhere between that and the bound.
 func (t *table) below(root int) (sum tree) {
 	if _, there := t.processes[root]; !there {
 		return tree{}
@@ -126,11 +127,12 @@ func (t *table) below(root int) (sum tree) {
 		p := t.processes[sum.pids[i]]
 		sum.pids = append(sum.pids, t.children[sum.pids[i]]...)
 		sum.ticks += p.ticks
-		sum.memory += p.rss
+		sum.bound += p.rss
 		if p.rss > 0 && (smallest < 0 || p.rss < smallest) { // a zombie has none
 			smallest = p.rss
 		}
 	}
+	sum.memory = sum.bound
 	if smallest > 0 {
 		shared := int64(-1)
 		for _, pid := range sum.pids {
