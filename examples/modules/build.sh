@@ -24,6 +24,8 @@ object=$(mktemp)
 trap 'rm -f "$object"' EXIT
 "$clang" --target=wasm32-wasi -O2 -msimd128 -Wall -Wextra -Werror -c -o "$object" stats/stats.c
 "$clang" --target=wasm32-wasi -Wl,--strip-all -o "$(out stats)" "$object"
+"$clang" --target=wasm32-wasi -O2 -Wall -Wextra -Werror -c -o "$object" ../planners/refine/refine.c
+"$clang" --target=wasm32-wasi -Wl,--strip-all -o "${dir:-../planners/refine}/refine.wasm" "$object"
 for name in agree proved; do
     (cd "$name" && "$rustc" --edition 2021 --target wasm32-wasi --crate-name "$name" -C opt-level=3 -C lto=fat -C codegen-units=1 \
         -C panic=abort -C strip=symbols -C linker=wasm-ld --remap-path-prefix "$PWD=." -D warnings -o "$(cd .. && out "$name")" "$name.rs")

@@ -67,6 +67,12 @@ func TestExamples(t *testing.T) {
 		"proved":    {wasm.KindValidator, `{}`, committed},
 		"outlier":   {wasm.KindHeuristic, `{"usual":12}`, committed},
 		"refine":    {wasm.KindPlanner, `{"points":3}`, build},
+		"../planners/refine": {wasm.KindPlanner, `{"points":3,"shrink":4}`, func(t *testing.T, dir string) []byte {
+			t.Helper()
+			module, err := os.ReadFile(filepath.Join(dir, "refine.wasm"))
+			require.NoError(t, err)
+			return module
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			records, err := os.ReadFile(filepath.Join(name, "testdata", "records.jsonl"))
@@ -81,7 +87,7 @@ func TestExamples(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, report.Against(expected))
 			require.True(t, report.Passed(), "%+v", report)
-			require.Equal(t, name, report.Description.Name)
+			require.Equal(t, filepath.Base(name), report.Description.Name)
 			require.Error(t, report.Description.CheckParams(json.RawMessage(`{"unknown":1}`)))
 		})
 	}

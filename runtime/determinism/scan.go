@@ -1,14 +1,11 @@
 package determinism
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
-	"fmt"
-	"os/exec"
 	"slices"
-	"time"
+
+	"github.com/ostraka/ostraka/runtime/source"
 )
 
 // Kinds of source lines that Scan names.
@@ -25,12 +22,8 @@ const (
 	KindSyntax   = "syntax" // the file is not Python
 )
 
-const (
-	// MaxSuspects is how many lines Scan names: more than anybody reads.
-	MaxSuspects = 50
-	// scanLimit is how long reading the source may take.
-	scanLimit = 30 * time.Second
-)
+// MaxSuspects is how many lines Scan names: more than anybody reads.
+const MaxSuspects = 50
 
 // Suspect is a line of source whose value may differ between machines or runs.
 type Suspect struct {
@@ -73,31 +66,14 @@ var scanProgram string
 
 // Scan lets an interpreter read, not run, Python files: their names and texts.
 func Scan(ctx context.Context, interpreter string, files map[string]string) ([]Suspect, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanLimit, fmt.Errorf("not done after %s", scanLimit))
-	defer cancel()
-	in, err := json.Marshal(files)
-	if err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
+	var rows [][4]any
+	if err := source.Ask(ctx, interpreter, scanProgram, files, &rows); err != nil {
+		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, interpreter, "-I", "-S", "-B", "-X", "utf8", "-W", "ignore", "-c", scanProgram)
-	cmd.Env, cmd.Stdin = []string{}, bytes.NewReader(in)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the source: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return parseSuspects(out)
+	return readSuspects(rows), nil
 }
 
-func parseSuspects(out []byte) (suspects []Suspect, err error) {
-	var rows [][4]any
-	if err := json.Unmarshal(out, &rows); err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
-	}
+func readSuspects(rows [][4]any) (suspects []Suspect) {
 	for _, row := range rows[:min(len(rows), MaxSuspects)] {
 		path, _ := row[0].(string)
 		line, _ := row[1].(float64)
@@ -105,7 +81,7 @@ func parseSuspects(out []byte) (suspects []Suspect, err error) {
 		code, _ := row[3].(string)
 		suspects = append(suspects, Suspect{Path: path, Line: int(line), Kind: kind, Code: code})
 	}
-	return suspects, nil
+	return suspects
 }
 
 // Behind picks the suspects that may stand behind a cause, each line once.

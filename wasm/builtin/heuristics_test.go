@@ -60,6 +60,19 @@ func TestCodeThatDeservesALook(t *testing.T) {
 		{"secrets", "file", 1, "open('/etc/passwd')"},
 		{"a pool", "mining", 1, "url = 'stratum+tcp://pool.example:3333'"},
 		{"a blob", "blob", 1, "x = '" + blob + "'"},
+		{"shutting down", "shutdown", 2, "import os\nos.system('sync; /sbin/shutdown -h now')"},
+		{"by systemd", "shutdown", 2, "import subprocess\nsubprocess.run(['systemctl', 'poweroff'])"},
+		{"another user", "privilege", 2, "import subprocess\nsubprocess.check_call('sudo id', shell=True)"},
+		{"formatting", "format", 2, "from os import *\nexeclp('mkfs.ext4', 'mkfs.ext4', '/dev/sda1')"},
+		{"overwriting a disk", "format", 2, "import os\nos.system('dd if=/dev/zero of=/dev/sda')"},
+		{"deleting everything", "wipe", 2, "import os\nos.system('cd /; rm -rf /*')"},
+		{"deleting a home", "wipe", 2, "import shutil\nshutil.rmtree('/home')"},
+		{"a command in a variable", "wipe", 3, "import subprocess\nCOMMAND = ['rm', '-r', '/']\nsubprocess.Popen(COMMAND)"},
+		{"a command behind others", "privilege", 2, "import os\nos.system('ls && env A=1 su root')"},
+		{"a scanner", "scanner", 2, "import subprocess\nsubprocess.run(args=['nmap', '-sS', '10.0.0.0/8'])"},
+		{"a scanner's module", "scanner", 1, "from scapy.all import sniff"},
+		{"a privileged tool", "privileged", 2, "import subprocess\nsubprocess.run(['mount', '/dev/sda1', '/mnt'])"},
+		{"installing", "install", 2, "import subprocess, sys\nsubprocess.check_call([sys.executable, '-m', 'pip', 'install', 'requests'])"},
 		{"a packed program", "dynamic", 2, "import base64\nexec(base64.b64decode('" + blob + "'))"},
 	}
 	var sources []string
@@ -79,6 +92,26 @@ func TestCodeThatDeservesALook(t *testing.T) {
 		require.True(t, found, "%s: %+v", c.name, s.Places)
 	}
 	require.Greater(t, *scores[len(cases)-1].Score, 0.6, "two together weigh more")
+}
+
+// What a program is said to do is told from what merely has its name.
+func TestCommandsThatAreOthers(t *testing.T) {
+	for i, s := range scoreCode(t,
+		"import os\nos.system('echo sudo shutdown now')",
+		"import subprocess\nsubprocess.run(['ls', '-l', '/'])",
+		"import subprocess\nsubprocess.run(['rm', '-rf', '/tmp/work'])",
+		"import subprocess\nsubprocess.run(['rm', '/'])",
+		"import shutil\nshutil.rmtree('/tmp/work/out')",
+		"import subprocess\nsubprocess.run(['pip', 'list'])",
+		"import subprocess\nsubprocess.run(['id'], env={'sudo': 'reboot'})",
+		"def sudo(x):\n    return ['shutdown', 'rm -rf /', 'nmap']\nprint(sudo('mkfs'))",
+		"import os\nprint(os.path.join('rm -rf /', 'sudo'))",
+		"import subprocess\nsubprocess.run(['dd', 'if=a', 'of=/dev/null'])",
+	) {
+		for _, label := range []string{"shutdown", "format", "wipe", "privilege", "privileged", "scanner", "install"} {
+			require.NotContains(t, s.Labels, label, "%d: %+v", i, s)
+		}
+	}
 }
 
 func TestCodeThatIsFine(t *testing.T) {

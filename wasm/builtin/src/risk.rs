@@ -12,6 +12,7 @@ extern crate alloc;
 
 #[macro_use]
 mod text;
+mod command;
 #[allow(dead_code)]
 mod batch;
 mod heap;
@@ -30,8 +31,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 const DESCRIPTION: &str = concat!(
-    r#"{"t":"describe","name":"code-risk","version":"1.0.0","kinds":["heuristic"],"#,
-    r#""summary":"marks process, network, file, native, dynamic, hidden and mining code in Python source","#,
+    r#"{"t":"describe","name":"code-risk","version":"1.1.0","kinds":["heuristic"],"#,
+    r#""summary":"marks process, command, network, file, native, dynamic, hidden and mining code in Python source","#,
     r#""params":{"type":"object","additionalProperties":false,"properties":{}}}"#
 );
 
@@ -68,6 +69,7 @@ const PATHS: &[(&str, &str, u32)] = &[
     ("types.CodeType", "dynamic", 50), ("types.FunctionType", "dynamic", 30), ("sys.settrace", "dynamic", 30), ("sys._getframe", "dynamic", 30),
     ("gc.get_objects", "dynamic", 30), ("os.remove", "file", 25), ("os.unlink", "file", 25), ("os.chmod", "file", 25), ("os.symlink", "file", 30),
     ("os.environ", "environment", 15), ("os.getenv", "environment", 15), ("os.walk", "file", 15), ("os.scandir", "file", 15), ("os.listdir", "file", 10),
+    ("pip", "install", 40), ("ensurepip", "install", 40), ("scapy", "scanner", 60), ("nmap", "scanner", 60), ("masscan", "scanner", 60),
     ("os.open", "file", 30), ("shutil.rmtree", "file", 30), ("tempfile", "", 0), ("resource.setrlimit", "process", 30),
 ];
 
@@ -103,6 +105,8 @@ struct Reader<'a> {
     stars: Vec<String>,
     /// Functions and variables of the file's own.
     own: Map<()>,
+    /// Literals by the names that they were given.
+    texts: Map<Vec<String>>,
     marks: Vec<Mark>,
 }
 
@@ -155,6 +159,11 @@ impl<'a> Reader<'a> {
                 Some("import") if !self.is(at.wrapping_sub(1), ".") && self.begins(at) => self.imports(at + 1),
                 Some("from") if self.begins(at) => self.imports_from(at + 1),
                 _ => {}
+            }
+        }
+        for at in 1..self.t.len() {
+            if self.is(at, "=") && self.begins(at - 1) {
+                self.constant(at);
             }
         }
         // Simple aliases, a few steps deep: e = exec; run = os.system.
@@ -328,6 +337,7 @@ impl<'a> Reader<'a> {
             self.bare(at, end, &path, keyword);
         } else if self.names.get(word).is_some() || path.starts_with("builtins.") || end > at + 1 && !self.own.get(word).is_some() && self.imported(&path) {
             self.path(at, &path);
+            self.command(at, end, &path);
         }
         for i in at + 1..end {
             if self.t[i].kind == Kind::Str {
@@ -353,7 +363,9 @@ impl<'a> Reader<'a> {
         }
         for module in self.stars.clone() {
             if !own {
-                self.path(at, &text!(module, ".", path));
+                let path = text!(module, ".", path);
+                self.path(at, &path);
+                self.command(at, end, &path);
             }
         }
         if ["getattr", "setattr", "hasattr"].contains(&path) && self.is(end, "(") {
@@ -369,6 +381,62 @@ impl<'a> Reader<'a> {
                 }
             }
         }
+    }
+
+    /// Notes a name that is given a literal, or a list of literals: cmd = ["rm", "-rf", "/"].
+    fn constant(&mut self, equals: usize) {
+        let mut texts = Vec::new();
+        let mut at = equals + 1;
+        while let Some(t) = self.t.get(at) {
+            match t.kind {
+                Kind::Newline => break,
+                Kind::Str => texts.push(t.text.clone()),
+                Kind::Op if ["[", "]", "(", ")", ","].contains(&t.text.as_str()) => {}
+                _ => return,
+            }
+            at += 1;
+        }
+        if let (Some(name), false) = (self.name(equals - 1), texts.is_empty()) {
+            let all = self.texts.entry(name, Vec::new);
+            all.push(";".to_string()); // another one may stand there already
+            all.extend(texts);
+        }
+    }
+
+    /// Judges what a call starts or deletes, by the literals among its arguments.
+    fn command(&mut self, at: usize, end: usize, path: &str) {
+        let runs = command::STARTS.iter().any(|p| path.starts_with(p));
+        if !self.is(end, "(") || !(runs || path == "shutil.rmtree") {
+            return;
+        }
+        let texts = self.arguments(end);
+        let found = if runs { command::judge(&texts) } else { command::removed(&texts) };
+        for (label, weight, what) in found {
+            self.mark(at, label, weight, &shorten(&what));
+        }
+    }
+
+    /// The literals among the arguments of the call that opens here, and those that names stand for. What is given by
+    /// another name than that of the command, such as env, is passed over.
+    fn arguments(&self, open: usize) -> Vec<String> {
+        let (mut texts, mut depth, mut at, mut counts) = (Vec::new(), 0, open, true);
+        while let Some(t) = self.t.get(at) {
+            let text = t.text.as_str();
+            match t.kind {
+                Kind::Op if ["(", "[", "{"].contains(&text) => depth += 1,
+                Kind::Op if [")", "]", "}"].contains(&text) => depth -= 1,
+                Kind::Op if text == "," && depth == 1 => counts = true,
+                Kind::Name if depth == 1 && self.is(at + 1, "=") && !self.is(at + 2, "=") => counts = ["args", "cmd", "executable", "path"].contains(&text),
+                Kind::Str if counts => texts.push(t.text.clone()),
+                Kind::Name if counts && !self.is(at.wrapping_sub(1), ".") => texts.extend(self.texts.get(text).into_iter().flatten().cloned()),
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        texts
     }
 
     /// Whether the call that opens here is followed by a subscript.
@@ -539,7 +607,7 @@ fn judge(_: &(), line: &[u8], out: &mut String) -> Result<(), String> {
     let id = record.get("id").and_then(|i| i.text()).ok_or("id is missing")?;
     let source = record.get("text").and_then(|t| t.text()).unwrap_or_default();
     let tokens = python::tokens(&source);
-    let mut reader = Reader { t: &tokens, names: Map::new(), stars: Vec::new(), own: Map::new(), marks: Vec::new() };
+    let mut reader = Reader { t: &tokens, names: Map::new(), stars: Vec::new(), own: Map::new(), texts: Map::new(), marks: Vec::new() };
     reader.read();
     let mut marks = reader.marks;
     // A line counts once for the same thing.
