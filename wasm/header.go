@@ -62,6 +62,7 @@ type Header struct {
 // Budget is what a planner may spend.
 type Budget struct {
 	Units int64 `json:"units"`
+	Jobs  int64 `json:"jobs"`
 }
 
 // Epoch is where a module's clock starts if the job says nothing else.

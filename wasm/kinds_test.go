@@ -2,6 +2,7 @@ package wasm_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,19 +67,30 @@ func TestScoresAreChecked(t *testing.T) {
 func TestPlansAreChecked(t *testing.T) {
 	p := newPool(t, nil)
 	done := wasm.Each([]wasm.DoneUnit{{ID: "1", Input: []byte("1"), Result: []byte("2")}})
-	planning := func(text string) wasm.Planning { return wasm.Planning{Use: prints(p, text), Budget: 1} }
+	planning := func(text string) wasm.Planning { return wasm.Planning{Use: prints(p, text), Budget: 1, Jobs: 1} }
 	plan, _, err := planning(`{"t":"unit","key":"x","input":[1],"priority":5,"replicas":2}
 {"t":"stop","reason":"enough"}`).Plan(t.Context(), wasm.Final{N: 1, Value: []byte("3")}, done)
 	require.NoError(t, err)
 	require.Equal(t, wasm.Plan{Units: []wasm.PlannedUnit{{Key: "x", Input: []byte("[1]"), Priority: 5, Replicas: 2}}, Stopped: true, Reason: "enough"}, plan)
+	longest := `"` + strings.Repeat("x", wasm.MaxNote-2) + `"`
+	plan, _, err = planning(`{"t":"job","key":"x","function":"f","version":2,"partition":{"kind":"items"},"quorum":3,"aggregator":"sum"}
+{"t":"note","reason":"because","data":`+longest+`}`).Plan(t.Context(), wasm.Final{N: 1, Value: []byte("3")}, done)
+	require.NoError(t, err)
+	require.Equal(t, []wasm.PlannedJob{{Key: "x", Function: "f", Version: 2, Partition: []byte(`{"kind":"items"}`), Quorum: 3, Aggregator: "sum"}}, plan.Jobs)
+	require.Equal(t, "because", plan.Reason)
+	require.Equal(t, longest, string(plan.Note), "at the limit")
 	for name, c := range map[string]struct{ says, want string }{
-		"over budget": {`{"t":"unit","key":"x","input":1}` + "\n" + `{"t":"unit","key":"y","input":1}`, "more than the 1 units"},
-		"twice":       {`{"t":"unit","key":"x","input":1}` + "\n" + `{"t":"unit","key":"x","input":1}`, "planned twice"},
-		"no key":      {`{"t":"unit","input":1}`, "key is 0 bytes"},
-		"no input":    {`{"t":"unit","key":"x"}`, "no input"},
-		"replicas":    {`{"t":"unit","key":"x","input":1,"replicas":101}`, "replicas"},
-		"two stops":   {"{\"t\":\"stop\"}\n{\"t\":\"stop\"}", "second stop"},
-		"other type":  {`{"t":"row"}`, "neither unit nor stop"},
+		"over budget":  {`{"t":"unit","key":"x","input":1}` + "\n" + `{"t":"unit","key":"y","input":1}`, "more than the 1 units"},
+		"twice":        {`{"t":"unit","key":"x","input":1}` + "\n" + `{"t":"unit","key":"x","input":1}`, "planned twice"},
+		"no key":       {`{"t":"unit","input":1}`, "key is 0 bytes"},
+		"no input":     {`{"t":"unit","key":"x"}`, "no input"},
+		"replicas":     {`{"t":"unit","key":"x","input":1,"replicas":101}`, "replicas"},
+		"two stops":    {"{\"t\":\"stop\"}\n{\"t\":\"stop\"}", "second stop"},
+		"no job left":  {`{"t":"job","key":"x","partition":{}}` + "\n" + `{"t":"job","key":"y","partition":{}}`, "more than the 1 jobs"},
+		"no partition": {`{"t":"job","key":"x"}`, "no partition"},
+		"two notes":    {"{\"t\":\"note\"}\n{\"t\":\"note\"}", "second note"},
+		"long note":    {`{"t":"note","data":"` + strings.Repeat("x", wasm.MaxNote-1) + `"}`, "a note of 16385 bytes"},
+		"other type":   {`{"t":"row"}`, "neither unit, job, note nor stop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := planning(c.says).Plan(t.Context(), wasm.Final{}, done)

@@ -23,6 +23,7 @@ type Trial struct {
 
 	phase Phase // of a batch that is repeated
 	round int64
+	jobs  int64 // that the planner of a batch that is run again could plan; 0: the most
 }
 
 // MaxTrialRecords is how many records a trial takes: it runs them many times.

@@ -151,7 +151,10 @@ type plannerTrial struct {
 const defaultBudget = 1_000
 
 func newPlannerTrial(t Trial) (trialRunner, error) {
-	p := plannerTrial{p: Planning{Use: t.Use, Budget: t.Budget, Round: t.round}}
+	p := plannerTrial{p: Planning{Use: t.Use, Budget: t.Budget, Jobs: MaxPlannedJobs, Round: t.round}}
+	if t.jobs > 0 {
+		p.p.Jobs = t.jobs
+	}
 	if t.Budget == 0 {
 		p.p.Budget = defaultBudget
 	}
@@ -171,8 +174,10 @@ func newPlannerTrial(t Trial) (trialRunner, error) {
 			p.final = Final{N: r.N, Value: r.Data, Summary: r.Summary}
 		case r.T == "unit":
 			p.done = append(p.done, r.DoneUnit)
+		case slices.Contains([]string{ChainJob, ChainMetrics, ChainSaid}, r.T) && len(p.done) == 0:
+			p.p.Chain = append(p.p.Chain, ChainRecord(line))
 		default:
-			return nil, &RecordError{Number: i + 1, Err: fmt.Errorf("it is of type %.40q: a planner reads one final, and then units", r.T)}
+			return nil, &RecordError{Number: i + 1, Err: fmt.Errorf("it is of type %.40q: a planner reads one final, then what is known of the chain, and then units", r.T)}
 		}
 	}
 	return p, nil
@@ -187,11 +192,24 @@ func (t plannerTrial) once(ctx context.Context, s *TrialStats, _ way) ([]string,
 	}
 	s.add(stats)
 	var all []any
+	for _, j := range plan.Jobs {
+		all = append(all, struct {
+			T string `json:"t"`
+			PlannedJob
+		}{"job", j})
+	}
 	for _, u := range plan.Units {
 		all = append(all, struct {
 			T string `json:"t"`
 			PlannedUnit
 		}{"unit", u})
+	}
+	if plan.noted {
+		all = append(all, struct {
+			T      string          `json:"t"`
+			Reason string          `json:"reason,omitempty"`
+			Data   json.RawMessage `json:"data,omitempty"`
+		}{"note", plan.Reason, plan.Note})
 	}
 	if plan.Stopped {
 		all = append(all, struct {

@@ -41,7 +41,7 @@ func (t *Trial) repeat() error {
 		t.Fuel = h.Limits.Fuel
 	}
 	if h.Budget != nil && t.Budget == 0 {
-		t.Budget = h.Budget.Units
+		t.Budget, t.jobs = h.Budget.Units, h.Budget.Jobs
 	}
 	if h.Round != nil {
 		t.round = *h.Round
