@@ -1,0 +1,298 @@
+package guardian
+
+import "time"
+
+// Facts are what rules can know of an operation. Each kind of operation has one type, whose fields, by their names in JSON, are what
+// an expression can name. (The version of a function is `code` there: `function` is a word that CEL keeps for itself.) No fact is a
+// secret: decisions are recorded with them.
+type Facts interface{ facts() }
+
+// Function is a version of a function.
+type Function struct {
+	Name        string   `json:"name"`
+	Version     int64    `json:"version"`
+	Digest      string   `json:"digest"`
+	Entrypoint  string   `json:"entrypoint"` // module:callable, or the script
+	Isolation   string   `json:"isolation"`  // the weakest that it accepts
+	Network     string   `json:"network"`
+	Signed      bool     `json:"signed"`
+	BundleBytes int64    `json:"bundle_bytes"`
+	Packages    []string `json:"packages,omitempty"` // that it declares
+	Limits      Limits   `json:"limits"`
+}
+
+// Limits bound one shard. Their names are those of the manifest's JSON form.
+type Limits struct {
+	CPUSeconds  int64 `json:"cpu_seconds"`
+	WallSeconds int64 `json:"wall_seconds"`
+	MemoryBytes int64 `json:"memory_bytes"`
+	Pids        int64 `json:"pids"`
+	DiskBytes   int64 `json:"disk_bytes"`
+	OutputBytes int64 `json:"output_bytes"`
+}
+
+// Verification is how results are checked.
+type Verification struct {
+	Quorum      int64   `json:"quorum"` // 0: it is not verified by a quorum
+	TargetError float64 `json:"target_error"`
+	AnswerError float64 `json:"answer_error"`
+	RecheckAll  bool    `json:"recheck_all"`
+	None        bool    `json:"none"` // the first answer is believed
+}
+
+// Job is a job, as far as it is known when the operation is about to happen.
+type Job struct {
+	ID           string       `json:"id"`
+	Shards       int64        `json:"shards"`
+	Partition    string       `json:"partition"` // its kind
+	Priority     int64        `json:"priority"`
+	Depth        int64        `json:"depth"`    // of a chain of follow-ups
+	Rerun        string       `json:"rerun_of"` // the job that is run again
+	Aggregator   string       `json:"aggregator"`
+	Verification Verification `json:"verification"`
+}
+
+// Finding is what the module code-risk has said about a line of a function.
+type Finding struct {
+	Module string  `json:"module"`
+	File   string  `json:"file"`
+	Line   int64   `json:"line"`
+	Rule   string  `json:"rule"` // its label: process, network, shutdown …
+	Weight float64 `json:"weight"`
+	What   string  `json:"what"` // what it saw there, for example os.system
+	Text   string  `json:"text"` // the line
+}
+
+// Agent is an agent and the machine that it runs on.
+type Agent struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Owner     string `json:"owner"`
+	State     string `json:"state"`
+	Isolation string `json:"isolation"` // the strongest that it has
+	Platform  string `json:"platform"`
+}
+
+// FunctionFacts are about publishing a function.
+type FunctionFacts struct {
+	Function Function  `json:"code"`
+	Findings []Finding `json:"findings,omitempty"`
+	Scored   bool      `json:"scored"` // code-risk has read all of it
+}
+
+// JobFacts are about submitting, scheduling, folding, prioritising or stopping a job.
+type JobFacts struct {
+	Function Function  `json:"code"`
+	Job      Job       `json:"job"`
+	Findings []Finding `json:"findings,omitempty"`
+	Scored   bool      `json:"scored"`
+	At       time.Time `json:"at"` // for which it is scheduled; the zero time: now
+}
+
+// DispatchFacts are about lending shards of a job to an agent.
+type DispatchFacts struct {
+	Function Function  `json:"code"`
+	Job      Job       `json:"job"`
+	Agent    Agent     `json:"agent"`
+	Shards   int64     `json:"shards"` // in the lease
+	Findings []Finding `json:"findings,omitempty"`
+	Scored   bool      `json:"scored"`
+}
+
+// RecheckFacts are about executing shards on the server.
+type RecheckFacts struct {
+	Function  Function  `json:"code"`
+	Job       Job       `json:"job"`
+	Shards    int64     `json:"shards"`
+	Isolation string    `json:"isolation"` // of the server's sandbox
+	Findings  []Finding `json:"findings,omitempty"`
+	Scored    bool      `json:"scored"`
+}
+
+// SandboxFacts are about a sandbox.
+type SandboxFacts struct {
+	Function  Function  `json:"code"`
+	Isolation string    `json:"isolation"` // what it will have
+	Network   string    `json:"network"`
+	Job       Job       `json:"job"`
+	Shards    int64     `json:"shards"`
+	Findings  []Finding `json:"findings,omitempty"`
+	Scored    bool      `json:"scored"`
+}
+
+// ModuleFacts are about a WASM module.
+type ModuleFacts struct {
+	Module Module `json:"module"`
+}
+
+// Module is a version of a WASM module.
+type Module struct {
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+	Kind    string `json:"kind"`
+	Digest  string `json:"digest"`
+	Bytes   int64  `json:"bytes"`
+}
+
+// UploadFacts are about storing an object or naming a file.
+type UploadFacts struct {
+	File File `json:"file"`
+}
+
+// File is an object that is stored or named. Bytes is -1 where nobody knows yet.
+type File struct {
+	Name        string `json:"name"`
+	Digest      string `json:"digest"`
+	Bytes       int64  `json:"bytes"`
+	ContentType string `json:"content_type"`
+}
+
+// KeyFacts are about a key of the API, a session or the key with which a project's owner signs.
+type KeyFacts struct {
+	Key Key `json:"key"`
+}
+
+// Key is what may be said of a key: never the key.
+type Key struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`
+	Expires time.Time `json:"expires"` // the zero time: never
+	Rotated bool      `json:"rotated"` // it takes another one's place
+}
+
+// TokenFacts are about a token with which machines join.
+type TokenFacts struct {
+	Token Token `json:"token"`
+}
+
+// Token is what may be said of a token: never the token.
+type Token struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Uses    int64     `json:"uses"` // 0: any number
+	Expires time.Time `json:"expires"`
+	Owner   string    `json:"owner"`
+}
+
+// AgentFacts are about letting an agent work, or not.
+type AgentFacts struct {
+	Agent  Agent  `json:"agent"`
+	Action string `json:"action"` // what exactly: drain or quarantine, …
+	Reason string `json:"reason"`
+}
+
+// SettingFacts are about settings of a project.
+type SettingFacts struct {
+	Setting Setting `json:"setting"`
+}
+
+// Setting is what is changed.
+type Setting struct {
+	Name    string   `json:"name"`              // project, quotas, …
+	Changed []string `json:"changed,omitempty"` // the fields
+}
+
+// RuleFacts are about a rule: for follow-ups, or of the guardian.
+type RuleFacts struct {
+	Rule   ChangedRule `json:"rule"`
+	Action string      `json:"action"` // create, replace, disable, delete
+}
+
+// ChangedRule is the rule that is changed.
+type ChangedRule struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+	Layer   string `json:"layer"` // of a rule of the guardian
+	Then    string `json:"then"`  // of a rule of the guardian
+}
+
+// OverrideFacts are about an exception from the rules.
+type OverrideFacts struct {
+	Override ChangedOverride `json:"override"`
+}
+
+// ChangedOverride is the exception.
+type ChangedOverride struct {
+	ID      string    `json:"id"`
+	Rule    string    `json:"rule"`
+	Kinds   []string  `json:"kinds,omitempty"`
+	Subject string    `json:"subject"`
+	Reason  string    `json:"reason"`
+	Until   time.Time `json:"until"`
+}
+
+// SwitchFacts are about a kill switch.
+type SwitchFacts struct {
+	Switch Switch `json:"switch"`
+}
+
+// Switch is what a kill switch stops.
+type Switch struct {
+	ID       string `json:"id"`
+	Scope    string `json:"scope"` // all, project, function, job, agent …
+	Target   string `json:"target"`
+	Reason   string `json:"reason"`
+	Everyone bool   `json:"everyone"` // it reaches beyond one project
+}
+
+// DataFacts are about deleting.
+type DataFacts struct {
+	Data Data `json:"data"`
+}
+
+// Data is what is deleted.
+type Data struct {
+	Type   string    `json:"type"` // job, file, audit
+	Name   string    `json:"name"`
+	Bytes  int64     `json:"bytes"`
+	Before time.Time `json:"before"` // what is older than this
+}
+
+// ModelFacts are about asking a model that others run.
+type ModelFacts struct {
+	Model    Model    `json:"model"`
+	Function Function `json:"code"`
+}
+
+// Model is a model that others run.
+type Model struct {
+	Host  string `json:"host"`
+	Name  string `json:"name"`
+	Sends string `json:"sends"` // code or results
+	Bytes int64  `json:"bytes"`
+}
+
+// DecisionFacts are about what people decide: code, flags, shards, approvals.
+type DecisionFacts struct {
+	Decision Decided `json:"decision"`
+}
+
+// Decided is a person's decision.
+type Decided struct {
+	About     string `json:"about"`   // code, flag, shard, approval
+	Verdict   string `json:"verdict"` // allow, refuse, accept, …
+	Reason    string `json:"reason"`
+	Requester string `json:"requester"` // who asked for an approval
+	Function  string `json:"function"`
+	Job       string `json:"job"`
+}
+
+func (FunctionFacts) facts() {}
+func (JobFacts) facts()      {}
+func (DispatchFacts) facts() {}
+func (RecheckFacts) facts()  {}
+func (SandboxFacts) facts()  {}
+func (ModuleFacts) facts()   {}
+func (UploadFacts) facts()   {}
+func (KeyFacts) facts()      {}
+func (TokenFacts) facts()    {}
+func (AgentFacts) facts()    {}
+func (SettingFacts) facts()  {}
+func (RuleFacts) facts()     {}
+func (OverrideFacts) facts() {}
+func (SwitchFacts) facts()   {}
+func (DataFacts) facts()     {}
+func (ModelFacts) facts()    {}
+func (DecisionFacts) facts() {}
