@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/codereader"
+	"github.com/ostraka/ostraka/agent/ledger"
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
@@ -58,12 +60,14 @@ type agent struct {
 	id      uuid.UUID // as the server knows it
 	sandbox Sandbox
 	bundles *bundleCache
+	reader  codeReader
 	inputs  *inputCache
 	outage  outage
 	started time.Time
 	keeper  *keeper
 	room    *room
 	spool   *spool.Spool
+	ledger  *ledger.Ledger
 	stands  standing
 	// news gets a token when the server should hear of the agent before the next heartbeat is due.
 	news chan struct{}
@@ -72,6 +76,7 @@ type agent struct {
 	leases    leaseBook
 	orders    *orderBook
 	boxes     *boxBook
+	warm      warmBoxes
 	monitor   *monitor.Monitor
 	done      atomic.Int64 // shards executed since the start
 	warned    atomic.Int64 // when a duplicate was found, in microseconds, that the log tells of already
@@ -156,6 +161,10 @@ func newAgent(o Options) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	history, err := ledger.Open(historyFile(dir.path))
+	if err != nil {
+		o.Log.Warn("what the agent has done so far cannot be read, and is counted anew", "error", err)
+	}
 	key, err := loadKey(dir.keyFile())
 	if err != nil {
 		dir.close()
@@ -165,6 +174,7 @@ func newAgent(o Options) (*agent, error) {
 		started: time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, inputs: newInputCache(dir.inputs(), DefaultInputsBytes, o.Log), outage: outage{log: o.Log}, orders: newOrderBook(),
+		ledger: history,
 	}, nil
 }
 
@@ -185,6 +195,9 @@ func (a *agent) equip(ctx context.Context) (err error) {
 	}
 	a.monitor = monitor.New(monitor.Options{Handlers: a.options.AlertHandlers, Log: a.log})
 	a.boxes = newBoxBook(a.monitor)
+	if a.reader = a.options.reader; a.reader == nil {
+		a.reader = codereader.Open(a.dir.modules(), a.log)
+	}
 	return nil
 }
 
@@ -207,6 +220,9 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 
 func (a *agent) close() {
 	a.server.close()
+	if a.reader != nil {
+		a.reader.Close()
+	}
 	if a.spool != nil {
 		_ = a.spool.Close() // it was only read from
 	}
@@ -229,8 +245,10 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.monitor.Run(hard) })
 	others.Go(func() { a.obey(hard) })
 	others.Go(func() { a.confirm(hard) })
+	others.Go(func() { a.cool(hard) })
 	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
+	a.warm.drop(allWarm)
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end
 	}

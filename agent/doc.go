@@ -23,6 +23,7 @@
 //	bundles/          functions by digest, checked at every use
 //	inputs/           files that shards read, by digest, checked at every use
 //	python/           the interpreter, compared with the program's list of it at every start (package runtime/python)
+//	modules/          the module that reads functions for the guardian, compiled (package codereader)
 //	prefs.toml        what its owner allows; read again whenever it changes
 //	paused.json       there while its owner has paused it
 //	status.json       what it does and why it is idle, for ostraka agent status

@@ -38,7 +38,7 @@ func testOptions(t *testing.T, s *httptest.Server) Options {
 	t.Helper()
 	return Options{
 		URL: s.URL, Token: fakeToken, DataDir: t.TempDir(), Name: "tester", Version: "test",
-		Agree: agreeing, Sandbox: &fakeSandbox{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Agree: agreeing, Sandbox: &fakeSandbox{}, reader: &fakeReader{}, AllowUnsigned: true, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }
 

@@ -314,6 +314,12 @@ func TestWhatTheOwnerForbidsIsRefusedWithItsReason(t *testing.T) {
 		`function_memory = "128Mi"`:                                  refusedCaps,
 		`function_wall = 1`:                                          refusedCaps,
 		`memory = "128Mi"`:                                           refusedCaps,
+		`rules = [{name = "r", when = "code.name == 'double' && shards > 0", then = "deny", reason = "not here"}]`:          refusedGuardian,
+		`rules = [{name = "r", then = "ask", reason = "not yet"}]`:                                                          refusedAsk,
+		`rules = [{name = "r", then = "allow", reason = "little", conditions = {memory_bytes = "128Mi"}}]`:                  refusedCondition,
+		`rules = [{name = "r", then = "allow", reason = "walls", conditions = {isolation = "container"}}]`:                  refusedCondition,
+		`rules = [{name = "r", then = "allow", reason = "for a while", conditions = {valid_until = 2020-01-01T00:00:00Z}}]`: refusedGuardian,
+		`rules = [{name = "r", when = "findings[7].line > 0", then = "allow", reason = "cannot be evaluated"}]`:             refusedGuardian,
 	} {
 		t.Run(content, func(t *testing.T) {
 			t.Parallel()

@@ -3,7 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +30,9 @@ type heldLease struct {
 	fresh context.Context
 	stale context.CancelCauseFunc
 	timer *time.Timer
+
+	taken    time.Time
+	executed atomic.Int64 // shards, by this run of the agent
 
 	journal *journal
 	// Of a lease that an earlier run of the agent has left: what it has finished, and why no more of it is executed, if so.
@@ -59,7 +64,7 @@ func (b *leaseBook) signal() <-chan struct{} {
 
 // add opens a lease that was asked for at that time. release must be called when the work on it is over.
 func (b *leaseBook) add(ctx context.Context, lease *client.Lease, asked time.Time) (held *heldLease, release func()) {
-	held = &heldLease{Lease: lease}
+	held = &heldLease{Lease: lease, taken: asked}
 	held.alive, held.end = context.WithCancelCause(ctx)
 	held.fresh, held.stale = context.WithCancelCause(held.alive)
 	held.timer = time.AfterFunc(time.Until(asked.Add(held.ttl())), func() { held.stale(errLeaseStale) })
@@ -99,6 +104,21 @@ func (b *leaseBook) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.held)
+}
+
+// running says what is worked on now, the oldest first.
+func (b *leaseBook) running() []Running {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make([]Running, 0, len(b.held))
+	for _, l := range b.held {
+		all = append(all, Running{
+			Project: l.Project, Job: l.Job, Function: l.Function, Version: l.Version, Since: l.taken,
+			Shards: int64(len(l.Shards)), Executed: int64(len(l.finished)) + l.executed.Load(),
+		})
+	}
+	slices.SortFunc(all, func(x, y Running) int { return x.Since.Compare(y.Since) })
+	return all
 }
 
 // list names the leases and says how soon the next heartbeat is due: after a third of the shortest time to live, so that two may

@@ -59,6 +59,8 @@ type Options struct {
 	AllowProcess bool
 	// Sandbox is where functions run; nil: a sandbox of that isolation, on that interpreter.
 	Sandbox Sandbox
+	// reader reads functions for the guardian; nil: the built-in module.
+	reader codeReader
 	// Thresholds are the owner's, for every sandbox; the strictest of the owner's, the project's and the function's holds.
 	Thresholds threshold.Rules
 	// AlertHandlers are told of every alert.

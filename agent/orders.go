@@ -119,6 +119,9 @@ func (a *agent) follow(d *client.Directives) {
 			a.log.Warn("the killswitch is on", killedFields(k)...)
 		}
 		a.leases.stop(errKilled, func(l *heldLease) bool { return a.orders.holds(l.Lease) })
+		if a.warm.drop(func(b *warmBox) bool { return a.orders.holds(b.lease) }) {
+			a.orders.nudge()
+		}
 	}
 	for _, order := range d.Terminate {
 		a.terminate(order)
@@ -145,6 +148,7 @@ func (a *agent) terminate(order client.TerminateOrder) {
 	box := a.boxes.get(order.Sandbox)
 	switch {
 	case box == nil:
+		a.warm.drop(allWarm) // one of them may have been this one
 		a.boxes.gone(order.Sandbox)
 	case order.Force:
 		if box.end("ordered to end at once") {
@@ -201,7 +205,7 @@ func (a *agent) confirm(ctx context.Context) {
 		case <-a.orders.poke:
 		}
 		revision := a.orders.due()
-		if revision == "" || a.leases.any(func(l *heldLease) bool { return a.orders.holds(l.Lease) }) {
+		if revision == "" || a.forbiddenRuns() {
 			continue
 		}
 		err := a.server.confirm(ctx, revision)
@@ -224,10 +228,15 @@ func (a *agent) confirm(ctx context.Context) {
 
 // carriedOut is the revision that a heartbeat is to say is carried out; "" while it is not, or where the server knows.
 func (a *agent) carriedOut() string {
-	if a.leases.any(func(l *heldLease) bool { return a.orders.holds(l.Lease) }) {
+	if a.forbiddenRuns() {
 		return ""
 	}
 	return a.orders.due()
+}
+
+// forbiddenRuns says whether there is still a sandbox of what the switches hold.
+func (a *agent) forbiddenRuns() bool {
+	return a.leases.any(func(l *heldLease) bool { return a.orders.holds(l.Lease) }) || a.warm.any(func(b *warmBox) bool { return a.orders.holds(b.lease) })
 }
 
 // stop ends the work on leases; what is done is sent, and the rest returned.

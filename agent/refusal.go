@@ -16,6 +16,10 @@ const (
 	refusedProject    = "project_not_allowed" // the owner does not work for the project
 	refusedFunction   = "function_denied"     // the owner does not run this function
 	refusedBundle     = "wrong_bundle"        // the bundle is not what the lease promised
+	refusedGuardian   = "guardian_denied"     // a rule of the guardian refuses it
+	refusedAsk        = "guardian_asks"       // a rule of the guardian wants the owner to allow it first
+	refusedCondition  = "guardian_condition"  // it does not keep to a condition of the owner's rules
+	refusedUnread     = "guardian_failed"     // the guardian could not read the function
 	refusedInput      = "input_unavailable"   // a file that a shard reads cannot be had as its digest promises
 	returnedFailure   = "sandbox_failed"      // the sandbox does not work
 	returnedStopping  = "stopping"            // the agent stops

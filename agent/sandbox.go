@@ -20,7 +20,7 @@ type Sandbox interface {
 	Describe(ctx context.Context) (interpreter, libc string, err error)
 	// LimitProcessors is how many processors a session gets at most, from the next one on; 0: all. What holds it differs by level.
 	LimitProcessors(n int)
-	// Open prepares a session for the shards of one lease.
+	// Open prepares a session for the shards of one lease, and of further ones of the function where it can rest.
 	Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error)
 }
 

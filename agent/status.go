@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,8 +41,26 @@ type Status struct {
 	Places      int         `json:"places"` // leases that it may have
 	ShardsDone  int64       `json:"shards_done"`
 	SpoolBytes  int64       `json:"spool_bytes"`
+	Now         []Running   `json:"now"` // what it works on
 	Preferences string      `json:"preferences_problem,omitempty"`
 	Host        client.Host `json:"host"`
+}
+
+// Running is a lease that an agent works on: what runs, and for whom.
+type Running struct {
+	Project  uuid.UUID `json:"project"`
+	Job      uuid.UUID `json:"job"`
+	Function string    `json:"function"`
+	Version  int64     `json:"version"`
+	Since    time.Time `json:"since"`
+	Shards   int64     `json:"shards"`
+	Executed int64     `json:"executed"`
+}
+
+// same says whether both are the same lease.
+func (r Running) same(other Running) bool {
+	r.Executed, other.Executed = 0, 0
+	return r == other
 }
 
 func statusFile(dataDir string) string { return filepath.Join(dataDir, "status.json") }
@@ -137,11 +157,15 @@ func (a *agent) tell(last *reporting, why idle, since time.Time) {
 		s.Why = textOr(why.Text, "it works")
 	}
 	old := last.status
-	old.Host, old.WrittenAt, old.SpoolBytes = client.Host{}, time.Time{}, 0
-	if old == s && time.Since(last.at) < statusEvery {
+	old.Host, old.WrittenAt, old.SpoolBytes, old.Now = client.Host{}, time.Time{}, 0, nil
+	running := a.leases.running()
+	if reflect.DeepEqual(old, s) && slices.EqualFunc(last.status.Now, running, Running.same) && time.Since(last.at) < statusEvery {
 		return
 	}
-	s.ShardsDone, s.SpoolBytes = a.done.Load(), a.spool.Used()
+	s.ShardsDone, s.SpoolBytes, s.Now = a.done.Load(), a.spool.Used(), running
+	if err := a.ledger.Keep(time.Now()); err != nil {
+		a.log.Warn("what the agent does is not written down", "error", err)
+	}
 	s.Host, s.WrittenAt = *a.hostOf(sample), time.Now()
 	last.status, last.at = s, time.Now()
 	text, err := json.MarshalIndent(s, "", "  ")

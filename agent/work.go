@@ -82,7 +82,7 @@ func (w *work) execute(ctx context.Context, results chan<- finished) error {
 		if err != nil {
 			return fmt.Errorf("executing shard %d: %w", shard.Shard, err)
 		}
-		w.done.Add(1)
+		w.count(r)
 		result, err := w.pack(ctx, r)
 		switch {
 		case err != nil && over(ctx):

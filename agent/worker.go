@@ -143,7 +143,9 @@ func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
 		began := time.Now()
 		done, err = work.run(soft)
 		w.size.Done(done, time.Since(began), held.ttl())
-		err = errors.Join(err, work.close())
+		if err != nil || done < len(lease.Shards) || !work.rest(soft) {
+			err = errors.Join(err, work.close())
+		}
 		if err == nil && work.box.ending() != "" {
 			err = errTerminated
 		}
@@ -226,21 +228,46 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err := w.accept(b); err != nil {
 		return nil, err
 	}
+	if err := w.guard(ctx, held.Lease, b); err != nil {
+		return nil, err
+	}
 	plan, err := w.thresholds(held.Lease, &b.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	p := w.keeper.current()
-	leave, err := w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
+	session, leave, err := w.open(ctx, held, b)
 	if err != nil {
-		return nil, err
-	}
-	session, err := w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()})
-	if err != nil {
-		leave()
 		return nil, err
 	}
 	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandbox.Level(), session, plan)}, nil
+}
+
+// open reserves what a function may use, and wakes the sandbox that rests for it or opens one.
+func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (session Session, leave func(), err error) {
+	rested := w.warm.take(held.Project, held.BundleDigest)
+	if rested != nil {
+		rested.leave() // this lease may have other input files
+	}
+	p := w.keeper.current()
+	leave, err = w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
+	if err != nil && w.warm.drop(allWarm) {
+		leave, err = w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
+	}
+	switch {
+	case err != nil && rested != nil:
+		return nil, nil, errors.Join(err, rested.session.Close())
+	case err != nil:
+		return nil, nil, err
+	case rested != nil && rested.session.Wake(held.Job.String()) == nil:
+		return rested.session, leave, nil
+	case rested != nil:
+		_ = rested.session.Close() // it did not last; another one does the work
+	}
+	if session, err = w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()}); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return session, leave, nil
 }
 
 // thresholds are those in force for a lease's sandbox.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,8 @@ func (k Key) literal(value string) string {
 		return "[" + strings.Join(items, ", ") + "]"
 	case text:
 		return quote(value)
+	case tables:
+		return value
 	case size:
 		return quote(value)
 	default:
@@ -72,7 +75,7 @@ func change(content []byte, name string, with []string) ([]byte, error) {
 		lines = nil
 	}
 	if !there {
-		return checked(join(append(lines, with...)))
+		return add(lines, before, name, with)
 	}
 	first := lineOf(content, name) - 1
 	for last := first; last < len(lines); last++ {
@@ -82,11 +85,33 @@ func change(content []byte, name string, with []string) ([]byte, error) {
 		if toml.Unmarshal(join(changed), &after) != nil {
 			continue
 		}
+		if _, still := after[name]; still && len(with) == 0 { // in another table of its name
+			continue
+		}
 		if delete(after, name); reflect.DeepEqual(before, after) {
 			return checked(join(changed))
 		}
 	}
 	return nil, fmt.Errorf("%s stands in the file in a way that cannot be changed by machine: edit it by hand", name)
+}
+
+// add puts in a preference that was not there: at the end, or before the tables where the file ends with one, which it would be part
+// of otherwise.
+func add(lines []string, before map[string]any, name string, with []string) ([]byte, error) {
+	for at := len(lines); at >= 0; at-- {
+		if at < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[at]), "[") {
+			continue
+		}
+		changed := slices.Concat(lines[:at], with, lines[at:])
+		after := map[string]any{}
+		if err := toml.Unmarshal(join(changed), &after); err != nil && at < len(lines) {
+			continue
+		}
+		if delete(after, name); reflect.DeepEqual(before, after) {
+			return checked(join(changed))
+		}
+	}
+	return checked(join(append(lines, with...))) // which says what is wrong
 }
 
 func join(lines []string) []byte {

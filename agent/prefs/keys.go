@@ -33,11 +33,12 @@ const (
 	text
 	list
 	boolean
+	tables // as TOML writes it
 )
 
 // Keys are all preferences, in the order in which they are shown.
 func Keys() []Key {
-	return slices.Concat(keysOfTheMachine(), keysOfFunctions(), keysOfPartners(), keysOfTime())
+	return slices.Concat(keysOfTheMachine(), keysOfFunctions(), keysOfPartners(), keysOfTheGuardian(), keysOfTime())
 }
 
 func keysOfTheMachine() []Key {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -43,6 +44,10 @@ type Preferences struct {
 	ProjectsDenied  []uuid.UUID
 	FunctionsDenied []string // names, or digests of bundles
 	AllowUnsigned   bool     // also functions that nobody has signed
+
+	// Rules about functions, and exceptions from what the built-in ones ask.
+	Rules     []*guardian.Compiled
+	Overrides []guardian.Override
 
 	// When.
 	Schedule     Schedule

@@ -1,5 +1,5 @@
-// Package harness runs a Python function over shards: one interpreter a lease,
-// one fork a shard.
+// Package harness runs a Python function over shards: one interpreter for the
+// shards of a lease, and of further leases of the function, one fork a shard.
 //
 // # Who does what
 //

@@ -21,7 +21,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/monitor"
 )
 
-// Sandbox runs the shards of one lease, one after the other.
+// Sandbox runs the shards of one lease after the other, of one function and project.
 type Sandbox struct {
 	runner   *Runner
 	manifest bundle.Manifest
@@ -32,6 +32,7 @@ type Sandbox struct {
 	group    *group          // nil without a cgroup
 	loaded   *harness.Loaded // in a container: the interpreter that waits for its function; nil when there is none
 	session  *harness.Session
+	resting  bool // everything in it is stopped
 
 	mu     sync.Mutex // what follows belongs to the launcher that was started last
 	orders *os.File   // our end of its socket
@@ -352,6 +353,9 @@ func (s *Sandbox) Kill(reason string) { s.session.Kill(reason) }
 // removes all that the sandbox had.
 func (s *Sandbox) Close() error {
 	var failed error
+	if s.resting { // what is stopped does not see that it is to end
+		killGroup(s.group.dir())
+	}
 	if s.loaded != nil {
 		failed = s.loaded.Close()
 	}

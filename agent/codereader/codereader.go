@@ -1,0 +1,100 @@
+// Package codereader has the built-in heuristic code-risk read a function before an agent runs it, in a process that can be killed. What
+// it says of a bundle is remembered by the bundle's digest.
+package codereader
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ostraka/ostraka/guardian"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+const (
+	// maxKnown is of how many bundles an agent remembers what was found in them; beyond it, it forgets all and reads again.
+	maxKnown = 64
+	// maxTime is how long reading one bundle may take: others that are new wait for as long.
+	maxTime = 2 * time.Minute
+	// failureStays is how long it is remembered that a bundle could not be read, so that no lease of it makes others wait again.
+	failureStays = time.Hour
+)
+
+// Reading is what was found in a function.
+type Reading struct {
+	Findings []guardian.Finding
+	Whole    bool // all of its code was read
+}
+
+// result is what is known of a bundle.
+type result struct {
+	Reading
+	err   error
+	until time.Time // of an error
+}
+
+// Reader reads functions, one at a time. It may be used by several goroutines at once: who asks for one that is known waits for nobody.
+type Reader struct {
+	read    func(context.Context, *bundle.Bundle) (Reading, error)
+	end     func()
+	reading chan struct{} // holds a value while one is read
+
+	mu    sync.Mutex
+	known map[string]result
+}
+
+func newReader(read func(context.Context, *bundle.Bundle) (Reading, error), end func()) *Reader {
+	return &Reader{read: read, end: end, reading: make(chan struct{}, 1), known: map[string]result{}}
+}
+
+// Read says what is found in a function.
+func (r *Reader) Read(ctx context.Context, b *bundle.Bundle) (Reading, error) {
+	if found, known := r.remembered(b.Digest); known {
+		return found.Reading, found.err
+	}
+	select {
+	case r.reading <- struct{}{}:
+		defer func() { <-r.reading }()
+	case <-ctx.Done():
+		return Reading{}, context.Cause(ctx)
+	}
+	if found, known := r.remembered(b.Digest); known { // workers that hold the same function waited for one reading
+		return found.Reading, found.err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %v to read", maxTime))
+	defer cancel()
+	found, err := r.read(bounded, b)
+	if ctx.Err() != nil { // which says nothing about the bundle
+		return Reading{}, context.Cause(ctx)
+	}
+	if err != nil && bounded.Err() != nil {
+		err = context.Cause(bounded)
+	}
+	found.Findings = guardian.Trim(found.Findings)
+	r.remember(b.Digest, result{Reading: found, err: err, until: time.Now().Add(failureStays)})
+	return found, err
+}
+
+func (r *Reader) remembered(digest string) (result, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, known := r.known[digest]
+	return found, known && (found.err == nil || time.Now().Before(found.until))
+}
+
+func (r *Reader) remember(digest string, found result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= maxKnown {
+		clear(r.known)
+	}
+	r.known[digest] = found
+}
+
+// Close ends the process that reads, once nobody reads any more.
+func (r *Reader) Close() {
+	r.reading <- struct{}{}
+	defer func() { <-r.reading }()
+	r.end()
+}
