@@ -57,6 +57,8 @@ type Delayed interface{ NotBefore() time.Time }
 // Queue enqueues steps in the transaction that makes them necessary.
 type Queue interface {
 	Enqueue(ctx context.Context, tx pgx.Tx, steps ...Step) error
+	// Settle says which of the steps that it has kept for a request were carried out, and which are left to workers.
+	Settle(ctx context.Context, carried, left []KeptStep) error
 }
 
 // Blobs is the object store. All objects belong to a project and are named by their SHA-256.

@@ -32,6 +32,7 @@
 //	heuristics   opinions of modules and models, and what follows from them
 //	review       decisions of people
 //	submit       plans, submissions, rules, follow-ups
+//	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: Service is what package api offers and package queue calls

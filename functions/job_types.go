@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // JobState is where a job stands.
@@ -105,20 +106,31 @@ type Job struct {
 	Aggregate    *Aggregate       `json:"aggregate,omitempty"`
 	Run          int              `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
 	// AggregationError is why the aggregation failed.
-	AggregationError string     `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
-	Parent           *uuid.UUID `json:"parent,omitempty" doc:"The job that this one follows up."`
-	ParentDeleted    bool       `json:"parent_deleted,omitempty" doc:"Whether that job was deleted since."`
-	Root             uuid.UUID  `json:"root"`
-	Priority         int        `json:"priority" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
-	RerunOf          *uuid.UUID `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
-	RerunOfDeleted   bool       `json:"rerun_of_deleted,omitempty" doc:"Whether that job was deleted since; what it says of agents stays."`
-	Depth            int        `json:"depth"`
-	CreatedBy        string     `json:"created_by"`
-	CreatedAt        time.Time  `json:"created_at"`
-	StartedAt        *time.Time `json:"started_at,omitempty"`
-	FinishedAt       *time.Time `json:"finished_at,omitempty"`
-	EventSeq         int64      `json:"event_seq" doc:"The number of the job's last event."`
-	Warnings         []Reason   `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
+	AggregationError string               `json:"aggregation_error,omitempty" doc:"Why the aggregator failed: aggregate again with a mended version of the module, or another. No shard runs again."`
+	Parent           *uuid.UUID           `json:"parent,omitempty" doc:"The job that this one follows up."`
+	ParentDeleted    bool                 `json:"parent_deleted,omitempty" doc:"Whether that job was deleted since."`
+	Root             uuid.UUID            `json:"root"`
+	Priority         int                  `json:"priority" doc:"Each step doubles the job's share of its project's turns; 5 is usual."`
+	RerunOf          *uuid.UUID           `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
+	RerunOfDeleted   bool                 `json:"rerun_of_deleted,omitempty" doc:"Whether that job was deleted since; what it says of agents stays."`
+	Depth            int                  `json:"depth"`
+	CreatedBy        string               `json:"created_by"`
+	CreatedAt        time.Time            `json:"created_at"`
+	StartedAt        *time.Time           `json:"started_at,omitempty"`
+	FinishedAt       *time.Time           `json:"finished_at,omitempty"`
+	EventSeq         int64                `json:"event_seq" doc:"The number of the job's last event."`
+	Conditions       *guardian.Conditions `json:"conditions,omitempty" doc:"What the job must keep to, since rules of the guardian say so. The policy is as strict already."`
+	Approval         *JobApproval         `json:"approval,omitempty" doc:"What the job waits for before any of it is lent."`
+	Warnings         []Reason             `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
+}
+
+// JobApproval is what a job waits for before any of it is lent.
+type JobApproval struct {
+	ID        uuid.UUID `json:"id"`
+	Layer     string    `json:"layer" enum:"builtin,operator,project" doc:"Whose rule asks: what an operator's rule asks is for operators to answer."`
+	Rule      string    `json:"rule"`
+	Reason    string    `json:"reason" doc:"Why the rule asks."`
+	ExpiresAt time.Time `json:"expires_at" doc:"The job is cancelled if nobody has said yes by then."`
 }
 
 // NewJob asks for a job. Zero fields take the function's manifest, then the defaults.

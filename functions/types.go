@@ -13,13 +13,15 @@ import (
 // Role is what a key may do.
 type Role string
 
-// The roles. An owner may do everything in one project, a submitter may run jobs, a viewer may read, an auditor reads the audit log and receipts; an operator runs the
+// The roles. An owner may do everything in one project, a submitter may run jobs, a viewer may read, an auditor reads the audit log and receipts, a reviewer
+// reads and decides about flags and approvals; an operator runs the
 // installation; an agent polls for work.
 const (
 	RoleOwner     Role = "owner"
 	RoleSubmitter Role = "submitter"
 	RoleViewer    Role = "viewer"
 	RoleAuditor   Role = "auditor"
+	RoleReviewer  Role = "reviewer"
 	RoleOperator  Role = "operator"
 	RoleAgent     Role = "agent"
 )
@@ -64,6 +66,7 @@ type Project struct {
 	Weight     int               `json:"weight" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns. An operator sets it."`
 	// RecheckSeconds is 0 where the server's default holds.
 	RecheckSeconds int64     `json:"recheck_seconds,omitempty" doc:"For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it."`
+	KeepJobsDays   int       `json:"keep_jobs_days,omitempty" doc:"For how many days jobs are kept that have ended; until somebody deletes them when left out."`
 	Revision       int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
 	CreatedAt      time.Time `json:"created_at"`
 }

@@ -6,7 +6,8 @@ import (
 	"log/slog"
 )
 
-// calm passes on what River says, and lowers what it says of a server that stops: that what was under way was cut off is no error.
+// calm passes on what River says, and lowers what nobody is to act on: its counts and comings and goings, every few seconds and for each
+// queue, and what it says of a server that stops, since that what was under way was cut off is no error.
 type calm struct {
 	slog.Handler
 	life context.Context //nolint:containedctx // of the server whose log it is
@@ -19,7 +20,7 @@ func newCalm(life context.Context, log *slog.Logger) *slog.Logger {
 
 // Handle implements slog.Handler.
 func (c calm) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level > slog.LevelInfo && c.life.Err() != nil && cutOff(r) {
+	if r.Level == slog.LevelInfo || r.Level > slog.LevelInfo && c.life.Err() != nil && cutOff(r) {
 		r.Level = slog.LevelDebug
 		if !c.Enabled(ctx, r.Level) {
 			return nil

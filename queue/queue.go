@@ -22,7 +22,7 @@ import (
 // The queues. A server may work all or some of them.
 const (
 	QueueUrgent    = "urgent"    // what protects: expire, revoke, silence, taint, finalise; nobody's work is to keep it waiting
-	QueueControl   = "control"   // split, finish, follow up, cancel, erase and what else there is
+	QueueControl   = "control"   // split, finish, cancel, erase and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
@@ -62,6 +62,16 @@ func New(pool *pgxpool.Pool, log *slog.Logger) (*Queue, error) {
 
 // Enqueue inserts steps in a transaction.
 func (q *Queue) Enqueue(ctx context.Context, tx pgx.Tx, steps ...functions.Step) error {
+	shortcut := functions.ShortcutOf(ctx)
+	kept, steps := apart(shortcut, steps)
+	if len(kept) > 0 {
+		if err := q.keep(ctx, tx, shortcut, kept); err != nil {
+			return err
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
 	params := make([]river.InsertManyParams, len(steps))
 	for i, step := range steps {
 		params[i] = river.InsertManyParams{Args: step, InsertOpts: &river.InsertOpts{Queue: queueOf(step), ScheduledAt: notBefore(step)}}
@@ -85,7 +95,8 @@ func queueOf(step functions.Step) string {
 		return QueueUrgent
 	case functions.VerifyArgs:
 		return QueueVerify
-	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs:
+	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
+		functions.FollowUpArgs:
 		return QueueAggregate
 	case functions.RecheckArgs:
 		return QueueRecheck

@@ -189,7 +189,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	s, q := open(t)
 	id := uuid.New()
 	steps := map[functions.Step]string{
-		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueControl,
+		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueAggregate,
 		functions.CancelArgs{Job: id}: queue.QueueControl, functions.EraseArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
 		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,

@@ -200,7 +200,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.ComparePlatforms, shortStep)
 	add(w, working, steps.ExcuseUnsteady, shortStep)
 	add(w, working, steps.WeighClaims, shortStep)
-	add(w, working, steps.FollowUp, shortStep)
+	add(w, working, steps.FollowUp, longStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)
 	add(w, working, steps.Receipt, longStep)

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -64,6 +65,13 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 			return base.OrNotFound(err, "job", job)
 		}
 		if err := mayReaggregate(ctx, tx, job, state, current); err != nil {
+			return err
+		}
+		facts := jobs.JobFacts(job)
+		if ref != nil {
+			facts.Job.Aggregator = ref.Module
+		}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobAggregate, Subject: job.String(), Facts: facts}); err != nil {
 			return err
 		}
 		run, _, err := store.Value[int](ctx, tx, store.AddAggregation, job, aggregator, by.Actor())

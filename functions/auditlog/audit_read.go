@@ -19,6 +19,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // AuditRecord is one entry of a project's audit log.
@@ -165,6 +166,10 @@ func (s *Service) PruneAudit(ctx context.Context, by functions.Principal, projec
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		pruned = 0
+		facts := guardian.DataFacts{Data: guardian.Data{Type: "audit", Before: before.UTC()}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.AuditPrune, Subject: project.String(), Facts: facts}); err != nil {
+			return err
+		}
 		for last, more := int64(0), true; more; {
 			seqs, err := store.Values[int64](ctx, tx, sql.PruneAudit, before, last, sealBatch)
 			if err != nil {

@@ -30,3 +30,15 @@ func writeAudit(ctx context.Context, tx store.DB, q store.Query, actor, action, 
 	_, err = store.Exec(ctx, tx, q, actor, action, subject, text)
 	return err
 }
+
+// AuditText is Audit with a detail that is JSON already.
+func AuditText(ctx context.Context, tx store.DB, actor, action, subject string, detail json.RawMessage) error {
+	_, err := store.Exec(ctx, tx, sql.AddAudit, actor, action, subject, detail)
+	return err
+}
+
+// AuditServerText is AuditServer with a detail that is JSON already.
+func AuditServerText(ctx context.Context, tx store.DB, actor, action, subject string, detail json.RawMessage) error {
+	_, err := store.Exec(ctx, tx, sql.AddServerAudit, actor, action, subject, detail)
+	return err
+}

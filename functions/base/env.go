@@ -14,17 +14,17 @@ import (
 
 // Project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.
 func (e *Env) Project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return e.sayDeleted(ctx, id, Translate(e.Store.Project(ctx, id, fn), id))
+	return e.sayDeleted(ctx, id, recorded(ctx, Translate(e.Store.Project(ctx, id, fn), id)))
 }
 
 // Repeatable is project for leases: one that a crash of Postgres takes back is lent again.
 func (e *Env) Repeatable(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return Translate(e.Store.Repeatable(ctx, id, fn), id)
+	return recorded(ctx, Translate(e.Store.Repeatable(ctx, id, fn), id))
 }
 
 // Control runs fn in one transaction of the control schema.
 func (e *Env) Control(ctx context.Context, fn func(tx pgx.Tx) error) error {
-	return Translate(e.Store.Control(ctx, fn), uuid.Nil)
+	return recorded(ctx, Translate(e.Store.Control(ctx, fn), uuid.Nil))
 }
 
 // Translate turns what went wrong outside a transaction's own code into an error for the caller.

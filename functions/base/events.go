@@ -35,6 +35,8 @@ const (
 	EventEnded             = "ended"              // the last one, but for follow-ups
 	EventFollowUp          = "follow_up"
 	EventSkipped           = "follow_up_skipped"
+	EventPlanned           = "planned"        // a planner has answered: with jobs, or that the chain is over
+	EventPlannerFailed     = "planner_failed" // the module of a rule is at fault
 )
 
 // MaxEvents is the largest page of events.

@@ -20,4 +20,6 @@ type Env struct {
 	Waits   *Waits
 	Log     *slog.Logger
 	Observe functions.Observer
+	// Guardian is asked before anything is changed.
+	Guardian Guardian
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
 // Limits of a lease.
@@ -46,6 +46,8 @@ type openJob struct {
 	lender    lender
 	cost      turnCost // what a lease costs the job and its project
 	waits     bool     // the agent waits for work, and may try again
+	agent     guardian.Agent
+	rules     int64 // the version of the operators' rules
 }
 
 // lender is what is noted of an agent at each lease.
@@ -84,6 +86,8 @@ func (s *Service) Lease(ctx context.Context, agent uuid.UUID, poll Poll, idem fu
 
 // candidate is the agent as it is now, and a job that it may take, if there is one.
 type candidate struct {
+	Name             string
+	Rules            int64 // the version of the operators' rules of the guardian
 	State            fleet.AgentState
 	StateReason      string
 	EULADigest       []byte `db:"eula_digest"`
@@ -139,11 +143,11 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 			}
 			tried[*c.JobID] = true
 			from := openJob{
-				ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(), waits: poll.Wait > 0,
+				agent: c.facts(agent), rules: c.Rules, ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(), waits: poll.Wait > 0,
 				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.Machine().Class(), cores: c.Platform.CPUs},
 			}
 			lease, err := s.leaseFrom(ctx, agent, from, poll.Most, idem)
-			if errors.Is(err, fleet.ErrHeld) { // a switch was put on meanwhile
+			if errors.Is(err, fleet.ErrHeld) || errors.Is(err, errNotDecided) || refusedByGuardian(err) { // by a switch that was put on meanwhile, or by a rule
 				continue
 			}
 			if lease != nil || err != nil {
@@ -171,6 +175,13 @@ type leaseGate struct {
 	Next         int64
 	Policy       verify.Policy
 	RerunOf      *uuid.UUID
+	Shards       int64
+	Depth        int
+	Priority     int
+	Conditions   *guardian.Conditions // that the job must keep to
+	Rules        int64                // the version of the project's rules of the guardian
+	Findings     []registry.FoundCode
+	Scored       bool
 }
 
 // borrower is who takes shards of a job.
@@ -211,6 +222,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if by.lots, err = s.lotsFor(ctx, tx, from, agent, gate.Policy); err != nil {
 			return err
 		}
+		if !gate.keeps(from) {
+			return nil
+		}
 		picked, next, err := pickShards(ctx, tx, by, gate.Next, int(min(int64(most), free)))
 		if err == nil && len(picked) == 0 && by.lots != nil && by.lots.denied && from.waits {
 			s.undrawn.deny(agent)
@@ -222,7 +236,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if lease.Signing, err = registry.LeaseSigning(ctx, tx, gate.SignedBy, gate.Signature); err != nil {
 			return err
 		}
-		return s.saveLease(ctx, tx, agent, from, lease, next, idem)
+		decided, err := s.decide(ctx, tx, from, gate, lease)
+		if err != nil {
+			return err
+		}
+		return s.saveLease(ctx, tx, agent, from, lease, next, decided, idem)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
@@ -289,28 +307,32 @@ func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []
 	}
 }
 
-func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *functions.Lease, next int64, idem functions.Idempotency) error {
+func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, from openJob, lease *functions.Lease, next int64, decided base.Judgement, idem functions.Idempotency) error {
 	l := from.lender
 	numbers := make([]int64, len(lease.Shards))
 	for i, shard := range lease.Shards {
 		numbers[i] = shard.Number
 	}
-	if _, err := store.Exec(ctx, tx, sql.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class,
+		decided.Actor, decided.Action, lease.Job.String(), decided.Detail); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return err
 	}
-	monitor, made, err := store.Value[*threshold.Rules](ctx, server, sql.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL,
+	indexed, made, err := store.One[indexedLease](ctx, server, sql.IndexLease, lease.ID, lease.Project, lease.Job, agent, s.leaseTTL,
 		lastCall(lease.Manifest.Limits.WallSeconds), lease.Function, lease.Version, lease.Manifest.Script != "")
 	if err != nil {
 		return err
 	}
-	lease.Monitor = monitor
 	if !made {
 		return fleet.NotLent(ctx, server, agent, lease)
 	}
+	if indexed.Rules != decided.By.Operator {
+		return errNotDecided
+	}
+	lease.Monitor = indexed.Monitor
 	_, replayed, err := base.Remember(ctx, server, agent, "lease", idem, lease.ID)
 	if err == nil && replayed {
 		return functions.ErrReplayed

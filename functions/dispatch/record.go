@@ -14,6 +14,8 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
@@ -106,6 +108,14 @@ type recordGate struct {
 	JobState functions.JobState
 	Limits   bundle.Limits
 	Confirm  bool // the job says which results matter
+
+	ShardsTotal int64
+	Module      *string // that folds the results; nil: none
+}
+
+// small says whether the request may carry out what follows from it: at most one page is to be folded, by a module that we know.
+func (g recordGate) small() bool {
+	return g.ShardsTotal <= partition.PageSize && !g.Confirm && (g.Module == nil || registry.IsBuiltin(*g.Module))
 }
 
 // record returns the results that were new.
@@ -132,6 +142,9 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	}
 	for i := range fresh { // no shard takes longer than its function may, whatever is said of it: batches of rechecks are sized by it
 		fresh[i].WallMicros = min(fresh[i].WallMicros, gate.Limits.WallSeconds*time.Second.Microseconds())
+	}
+	if shortcut := functions.ShortcutOf(ctx); shortcut != nil {
+		shortcut.Open = gate.small()
 	}
 	submission := base.NewID()
 	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, stated(results, fresh), signature); err != nil {

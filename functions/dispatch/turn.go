@@ -11,8 +11,10 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/turns"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // TurnTime is how long a lease may be held for one turn. One that is held longer counts as one more turn for each further TurnTime: agents
@@ -116,6 +118,11 @@ func (s *Service) SetPriority(ctx context.Context, by functions.Principal, proje
 		}
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s, and gets no turns any more", id, state)
+		}
+		facts := jobs.JobFacts(id)
+		facts.Job.Priority = int64(priority)
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobPrioritise, Subject: id.String(), Facts: facts}); err != nil {
+			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.SetPriority, id, priority); err != nil {
 			return err

@@ -99,7 +99,7 @@ func TestAReceiptSaysWhatTheJobWas(t *testing.T) {
 	require.Contains(t, string(said.Policy), `"quorum":2`)
 	require.Len(t, shards, 20)
 	var results []jobs.ResultLine
-	for line, err := range w.Results(t.Context(), w.project, job.ID, -1, false) {
+	for line, err := range w.Results(t.Context(), w.project, job.ID, jobs.ResultQuery{After: -1}) {
 		require.NoError(t, err)
 		results = append(results, line)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/heuristics"
 	"github.com/ostraka/ostraka/functions/insight"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/policy"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/store"
@@ -22,6 +23,7 @@ import (
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/wasm"
@@ -75,6 +77,13 @@ type Options struct {
 	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that an operator has set nothing for; 0: for as
 	// many as it takes.
 	RecheckSeconds int64
+	// Shortcuts has requests that bring results carry out what follows from them, where the job is small. Otherwise workers do, as they do
+	// after a crash in any case.
+	Shortcuts bool
+	// GuardianRules are those that ship with the program; nil: no rule does.
+	GuardianRules []*guardian.Compiled
+	// Now is the clock by which exceptions and approvals of the guardian end; nil: this machine's.
+	Now func() time.Time
 }
 
 // DefaultLeaseTTL is long enough that a busy agent misses two heartbeats without harm, and short enough that the shards of a dead
@@ -103,6 +112,8 @@ type (
 	Review = review.Service
 	// Submit is the room where jobs begin.
 	Submit = submit.Service
+	// Policy is the room of the guardian.
+	Policy = policy.Service
 	// AuditLog is the room of proofs.
 	AuditLog = auditlog.Service
 	// Insight is the room that sees the others.
@@ -122,8 +133,13 @@ type Service struct {
 	*Heuristics
 	*Review
 	*Submit
+	*Policy
 	*AuditLog
 	*Insight
+
+	queue     functions.Queue
+	log       *slog.Logger
+	shortcuts bool
 }
 
 // New makes a Service.
@@ -162,13 +178,15 @@ func New(o Options) *Service {
 		Store: o.Store, Blobs: o.Blobs, Queue: o.Queue, Notices: o.Notices, Waits: base.NewWaits(o.Notices), Log: o.Log, Observe: o.Observe,
 	}
 	turns := recheck.NewTurns(o.RecheckSlots)
-	s := &Service{Tenant: tenant.New(env, tenant.Options{Heuristics: o.Heuristics, Quotas: o.Quotas, RecheckSeconds: o.RecheckSeconds})}
+	s := &Service{queue: o.Queue, log: o.Log, shortcuts: o.Shortcuts, Tenant: tenant.New(env, tenant.Options{Heuristics: o.Heuristics, Quotas: o.Quotas, RecheckSeconds: o.RecheckSeconds})}
 	s.Registry = registry.New(env, s.Tenant, o.Modules)
 	env.Blobs = registry.WithRows(o.Blobs, s.Registry)
 	s.Fleet = fleet.New(env, s.Tenant, s.Registry, fleet.Options{
 		EULA: o.EULA, LeaseTTL: o.LeaseTTL, Names: o.Names, TokensOnly: o.TokensOnly, Rechecker: o.Rechecker, Turns: turns,
 	})
 	s.Jobs = jobs.New(env, o.SplitPages)
+	s.Policy = policy.New(env, s.Jobs, policy.Options{Builtin: o.GuardianRules, Now: o.Now})
+	env.Guardian = s.Policy // the rooms before it ask it as well
 	s.Aggregation = aggregation.New(env, s.Registry, s.Jobs)
 	s.Trust = trust.New(env, s.Tenant, s.Registry, s.Jobs, trust.Options{
 		FirstLoan: o.FirstLoan, QuorumAudits: o.QuorumAudits, Rechecker: o.Rechecker, Turns: turns, Slice: o.RecheckSlice,
@@ -182,7 +200,7 @@ func New(o Options) *Service {
 	}, o.FollowupsOff)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Insight = insight.New(env, insight.Rooms{
-		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit,
+		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy,
 	}, o.Model)
 	return s
 }

@@ -85,7 +85,7 @@ func TestTheIDsOfAnotherProjectAreNotFound(t *testing.T) {
 			},
 			"shard": func(ctx context.Context) error { _, err := w.GetShard(ctx, project, job.ID, 0); return err },
 			"results": func(ctx context.Context) error {
-				for _, err := range w.Results(ctx, project, job.ID, -1, false) {
+				for _, err := range w.Results(ctx, project, job.ID, jobs.ResultQuery{After: -1}) {
 					return err
 				}
 				return errors.New("no error and no result")

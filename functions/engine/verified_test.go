@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/review"
@@ -50,7 +51,7 @@ func TestQuorumOutvotesALiar(t *testing.T) {
 	testenv.Eventually(t, func() bool { return w.job(next.ID).State == functions.JobRunning }, "the next job is split")
 	require.Nil(t, cheat.lease(10), "a liar is lent nothing any more")
 	results := 0
-	for line, err := range w.Results(t.Context(), w.project, job.ID, 1400, false) {
+	for line, err := range w.Results(t.Context(), w.project, job.ID, jobs.ResultQuery{After: 1400}) {
 		require.NoError(t, err)
 		require.Equal(t, honest(string(rangeOf(1500).Range.Input(line.Shard))).Output, string(line.Output))
 		require.NotEqual(t, cheat.id, line.Agent)

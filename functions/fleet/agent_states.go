@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // AgentAction is what an operator decides about an agent.
@@ -58,6 +59,17 @@ func (a AgentAction) next(from AgentState) (AgentState, error) {
 	}
 }
 
+// kinds are the actions in the words of the guardian.
+var kinds = map[AgentAction]guardian.Kind{
+	ApproveAgent: guardian.AgentApprove, DrainAgent: guardian.AgentPause, ResumeAgent: guardian.AgentResume, QuarantineAgent: guardian.AgentPause,
+	RevokeAgent: guardian.AgentRevoke,
+}
+
+// agentIntent is a decision about an agent in the words of the guardian; the nil project: for all of them.
+func agentIntent(by functions.Principal, project uuid.UUID, kind guardian.Kind, id uuid.UUID, action, reason string) base.Intent {
+	return base.Intent{By: by, Project: project, Kind: kind, Subject: id.String(), Facts: guardian.AgentFacts{Agent: guardian.Agent{ID: id.String()}, Action: action, Reason: reason}}
+}
+
 func checkReason(reason string) error {
 	if n := len([]rune(reason)); n > MaxReason {
 		return functions.Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept", n, MaxReason), "say it in fewer words")
@@ -83,6 +95,9 @@ func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uu
 			return err
 		}
 		if next != state {
+			if err := s.env.AskControl(ctx, tx, agentIntent(by, uuid.Nil, kinds[action], id, string(action), reason)); err != nil {
+				return err
+			}
 			if err := s.changeAgent(ctx, tx, by, id, action, next, reason); err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -47,6 +48,9 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 			return err
 		}
 		if err := s.mayReplaceKey(ctx, tx, e, address); err != nil {
+			return err
+		}
+		if err := s.askEnrol(ctx, tx, by, e); err != nil {
 			return err
 		}
 		id, found, err := store.Value[uuid.UUID](ctx, tx, sql.UpsertAgent, base.NewID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt)
@@ -91,6 +95,29 @@ type invitation struct {
 	owner   string     // whose machine it is, as the project says
 	state   AgentState // of an agent that is not known yet
 	from    string     // the block of addresses of one without a token
+}
+
+// askEnrol asks the guardian about an enrolment. Of a stranger who then waits for approval nothing is recorded but a refusal, once in a while:
+// strangers must not fill the log, and who approves them is in it.
+func (s *Service) askEnrol(ctx context.Context, tx pgx.Tx, by invitation, e Enrolment) error {
+	i := by.intent(e)
+	if by.project != nil {
+		return s.env.AskControl(ctx, tx, i)
+	}
+	i.Subject = "without a token"
+	_, err := s.env.Guardian.Judge(ctx, store.Of(tx, uuid.Nil), base.RuleVersions{Operator: base.UnknownVersion}, i.Operation())
+	return err
+}
+
+// intent is an enrolment in the words of the guardian.
+func (by invitation) intent(e Enrolment) base.Intent {
+	i := base.Intent{Step: "enrol", Kind: guardian.AgentEnrol, Subject: e.Name, Facts: guardian.AgentFacts{
+		Agent: guardian.Agent{Name: e.Name, Owner: by.owner, State: string(by.state), Isolation: e.Isolation}, Action: "enrol",
+	}}
+	if by.project != nil {
+		i.Project = *by.project
+	}
+	return i
 }
 
 func (s *Service) invitation(ctx context.Context, tx pgx.Tx, token string, publicKey []byte, from string) (by invitation, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // EnrolmentToken lets agents join a project.
@@ -39,6 +40,8 @@ type NewEnrolmentToken struct {
 	Owner     string     // whose machines join with it; "": all that do are taken for one owner's
 	ExpiresAt *time.Time // nil: in DefaultTokenLife
 	MaxUses   int64      // agents that may join with it; 0: DefaultTokenUses
+
+	ends bool // the end was given
 }
 
 // check also fills in what was left out, but for MaxUses.
@@ -49,7 +52,7 @@ func (n *NewEnrolmentToken) check() error {
 	if n.MaxUses < 0 || n.MaxUses > functions.MaxTokenUses {
 		return functions.Invalid("bad_uses", fmt.Sprintf("a token is for 1 to %d agents, not %d", functions.MaxTokenUses, n.MaxUses), fmt.Sprintf("choose a number, or leave it out for %d", DefaultTokenUses))
 	}
-	if n.ExpiresAt == nil {
+	if n.ends = n.ExpiresAt != nil; !n.ends {
 		n.ExpiresAt = new(time.Now().Add(DefaultTokenLife).UTC())
 	}
 	return functions.CheckOwner(n.Owner)
@@ -75,6 +78,13 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by functions.Princip
 		if err := s.tokenWithin(ctx, tx, project, &n); err != nil {
 			return err
 		}
+		about := guardian.Token{Name: n.Name, Uses: n.MaxUses, Owner: n.Owner}
+		if n.ends {
+			about.Expires = n.ExpiresAt.UTC()
+		}
+		if err := s.env.AskControl(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.TokenCreate, Subject: n.Name, Facts: guardian.TokenFacts{Token: about}}); err != nil {
+			return err
+		}
 		secret = base.NewSecret(base.TokenKind)
 		if t, _, err = store.One[EnrolmentToken](ctx, tx, sql.AddEnrolmentToken, id, project, n.Name, base.SecretDigest(secret), n.ExpiresAt, n.Owner, n.MaxUses); err != nil {
 			return err
@@ -93,7 +103,8 @@ func (s *Service) ListEnrolmentTokens(ctx context.Context, project uuid.UUID, pa
 
 // RevokeEnrolmentToken ends a token at once. Agents that have joined with it stay.
 func (s *Service) RevokeEnrolmentToken(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
-	return s.tenant.RevokeSecret(ctx, by, sql.RevokeEnrolmentToken, "enrolment-token", project, id)
+	intent := base.Intent{By: by, Project: project, Kind: guardian.TokenRevoke, Subject: id.String(), Facts: guardian.TokenFacts{Token: guardian.Token{ID: id.String()}}}
+	return s.tenant.RevokeSecret(ctx, intent, sql.RevokeEnrolmentToken, "enrolment-token", id)
 }
 
 // tokenWithin bounds how many agents may join with a token, and fills that in where it was left out.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // ErrHeld says that a switch holds what was about to be lent.
@@ -66,6 +68,9 @@ func (s *Service) Kill(ctx context.Context, by functions.Principal, scope KillSc
 	}
 	var id uuid.UUID
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
+		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOn, reason)); err != nil {
+			return err
+		}
 		row, on, err := store.One[switchRow](ctx, tx, sql.FindSwitch, scope.args()...)
 		if err != nil {
 			return err
@@ -100,6 +105,9 @@ func (s *Service) Release(ctx context.Context, by functions.Principal, scope Kil
 		if err != nil || !found {
 			return err
 		}
+		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOff, row.Reason)); err != nil {
+			return err
+		}
 		was = true
 		if _, err := store.Exec(ctx, tx, sql.SwitchOff, append(scope.args(), by.Actor())...); err != nil {
 			return err
@@ -112,6 +120,19 @@ func (s *Service) Release(ctx context.Context, by functions.Principal, scope Kil
 		return audit("killswitch.off", row.ID.String())
 	}, by, "")
 	return was, err
+}
+
+// intent is what happens with a switch in the words of the guardian.
+func (k KillScope) intent(by functions.Principal, kind guardian.Kind, reason string) base.Intent {
+	target := k.Function
+	if k.Version > 0 {
+		target = fmt.Sprintf("%s@%d", k.Function, k.Version)
+	}
+	if k.Agent != nil {
+		target = strings.TrimSpace(target + " " + k.Agent.String())
+	}
+	sw := guardian.Switch{Scope: k.Scope, Target: target, Reason: reason, Everyone: k.Project == nil}
+	return base.Intent{By: by, Project: ofScope(k), Kind: kind, Subject: strings.TrimSpace(k.Scope + " " + target), Facts: guardian.SwitchFacts{Switch: sw}}
 }
 
 // switching runs what changes a switch: alone, with an audit record where it belongs, and with a nudge for the agents at its end.

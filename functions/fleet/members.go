@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // AdmitAgent lets an agent work for a project. One that waits for approval is approved by it, as by an enrolment token. owner, where
@@ -23,7 +24,8 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 	if err := s.refuseCaught(ctx, project, id, owner); err != nil {
 		return ProjectAgent{}, err
 	}
-	return s.decideMember(ctx, by, project, id, "project.admit", reason, func(tx pgx.Tx) error {
+	intent := agentIntent(by, project, guardian.AgentAdmit, id, "admit", reason)
+	return s.decideMember(ctx, intent, project, id, "project.admit", reason, func(tx pgx.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AdmitAgent, id, project, owner, reason); err != nil {
 			return err
 		}
@@ -34,7 +36,8 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 
 // ExcludeAgent ends an agent's work for a project, whose leases of it are taken back. What it has posted stays and counts as before.
 func (s *Service) ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (ProjectAgent, error) {
-	return s.decideMember(ctx, by, project, id, "project.exclude", reason, func(tx pgx.Tx) error {
+	intent := agentIntent(by, project, guardian.AgentExclude, id, "exclude", reason)
+	return s.decideMember(ctx, intent, project, id, "project.exclude", reason, func(tx pgx.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.ExcludeAgent, id, project, reason); err != nil {
 			return err
 		}
@@ -42,7 +45,7 @@ func (s *Service) ExcludeAgent(ctx context.Context, by functions.Principal, proj
 	})
 }
 
-func (s *Service) decideMember(ctx context.Context, by functions.Principal, project, id uuid.UUID, action, reason string, decide func(pgx.Tx) error) (ProjectAgent, error) {
+func (s *Service) decideMember(ctx context.Context, i base.Intent, project, id uuid.UUID, action, reason string, decide func(pgx.Tx) error) (ProjectAgent, error) {
 	if err := checkReason(reason); err != nil {
 		return ProjectAgent{}, err
 	}
@@ -59,10 +62,13 @@ func (s *Service) decideMember(ctx context.Context, by functions.Principal, proj
 		if state == AgentRevoked {
 			return ErrAgentState.With("the agent is revoked, and that is final: its machine may enrol with a new key")
 		}
+		if err := s.env.AskControl(ctx, tx, i); err != nil {
+			return err
+		}
 		if err := decide(tx); err != nil {
 			return err
 		}
-		if err := base.AuditServer(ctx, tx, by.Actor(), action, id.String(), map[string]any{"project": project, "reason": reason}); err != nil {
+		if err := base.AuditServer(ctx, tx, i.By.Actor(), action, id.String(), map[string]any{"project": project, "reason": reason}); err != nil {
 			return err
 		}
 		return base.Notify(ctx, tx, base.ChannelAgents, id)
@@ -79,7 +85,7 @@ func (s *Service) AssignOwner(ctx context.Context, by functions.Principal, id uu
 	if err := functions.CheckLabel("owner", owner); err != nil {
 		return a, err
 	}
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, agentIntent(by, uuid.Nil, guardian.AgentAssign, id, "assign to "+owner, ""), func(tx pgx.Tx) error {
 		n, err := store.Exec(ctx, tx, sql.SetAgentOwner, id, owner)
 		if err != nil || n == 0 {
 			return base.OrNotFound(err, "agent", id)

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // PardonAgent takes back what a project holds against an agent: it is lent work again, and is on probation. What was taken back from it
@@ -20,7 +21,7 @@ func (s *Service) PardonAgent(ctx context.Context, by functions.Principal, proje
 	if a, err := s.GetProjectAgent(ctx, project, id); err != nil {
 		return a, err
 	}
-	err := s.env.Project(ctx, project, func(tx *store.Tx) error { return Pardon(ctx, tx, project, by, id, uuid.Nil, reason) })
+	err := s.env.Do(ctx, agentIntent(by, project, guardian.AgentPardon, id, "pardon", reason), func(tx *store.Tx) error { return Pardon(ctx, tx, project, by, id, uuid.Nil, reason) })
 	if err != nil {
 		return ProjectAgent{}, err
 	}

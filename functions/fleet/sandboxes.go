@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -131,6 +132,10 @@ func (s *Service) TerminateSandbox(ctx context.Context, by functions.Principal, 
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		if b, err = getSandbox(ctx, tx, project, id); err != nil {
+			return err
+		}
+		facts := guardian.SandboxFacts{Function: guardian.Function{Name: b.Function, Version: int64(b.Version)}, Isolation: b.Level, Job: guardian.Job{ID: b.Job.String()}}
+		if err := s.env.AskControl(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.SandboxTerminate, Subject: id.String(), Facts: facts}); err != nil {
 			return err
 		}
 		changed, err := store.Exec(ctx, tx, sql.TerminateSandbox, id, how, by.Actor())

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/model"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -97,6 +100,9 @@ func (s *Service) askModel(ctx context.Context, project, job uuid.UUID, u jobs.P
 func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.PinnedHeuristic, step string, r model.Request) ([]model.Answer, error) {
 	var day time.Time
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
+		if err := s.env.AskControl(ctx, tx, s.modelIntent(project, step, r)); err != nil {
+			return err
+		}
 		var found bool
 		var err error
 		day, found, err = store.Value[time.Time](ctx, tx, sql.SpendModel, project, r.MostTokens(), s.model.Calls, s.model.Tokens)
@@ -105,6 +111,10 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.
 		}
 		return err
 	})
+	var refused *base.Refused
+	if errors.As(err, &refused) { // by a rule, which will say the same again
+		return nil, &model.Error{Message: refused.Err.Message, Final: true}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +146,20 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.
 		return nil, fmt.Errorf("recording a call of the external model: %w", err)
 	}
 	return answers, runs.Named(asked)
+}
+
+// modelIntent is a call of the model in the words of the guardian.
+func (s *Service) modelIntent(project uuid.UUID, step string, r model.Request) base.Intent {
+	host, name, _ := strings.Cut(s.model.Client.Describe(), " ")
+	if at, err := url.Parse(host); err == nil {
+		host = at.Host
+	}
+	sends := "results"
+	if strings.HasPrefix(step, "scoring version") {
+		sends = "code"
+	}
+	facts := guardian.ModelFacts{Model: guardian.Model{Host: host, Name: name, Sends: sends, Bytes: r.MostTokens() - model.MaxAnswerTokens}}
+	return base.Intent{Step: "ask_model", Project: project, Kind: guardian.ModelAsk, Subject: step, Facts: facts}
 }
 
 // ownFault says whether a heuristic has failed by its own fault, which comes again however often it is tried.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -173,7 +173,12 @@ type codeFinding struct {
 	wasm.Score
 }
 
-// sourceFiles are the Python files of a version. One that is too large to be read is a finding.
+func unreadFile(name, why string) codeFinding {
+	score := 1.0
+	return codeFinding{name, wasm.Score{Score: &score, Labels: []string{"unread"}, Explain: why}}
+}
+
+// sourceFiles are the Python files of a version. One that cannot be read, or is too large to be, is a finding.
 func (s *Service) sourceFiles(ctx context.Context, project uuid.UUID, f registry.FunctionRow) (files []wasm.Evidence, unread []codeFinding, err error) {
 	archive, err := s.env.Blobs.Get(ctx, project, f.Digest, bundle.MaxArchiveBytes)
 	if err != nil {
@@ -186,12 +191,11 @@ func (s *Service) sourceFiles(ctx context.Context, project uuid.UUID, f registry
 	files = []wasm.Evidence{}
 	err = b.Read(func(file bundle.File, content []byte) error {
 		switch {
-		case !slices.Contains([]string{".py", ".pyw", ".pyi", ".pth"}, path.Ext(file.Path)):
+		case bundle.IsCompiled(file.Path):
+			unread = append(unread, unreadFile(file.Path, "the file is compiled code, which no heuristic can read"))
+		case !bundle.IsSource(file.Path):
 		case len(content) > maxScoredFile:
-			score := 1.0
-			unread = append(unread, codeFinding{file.Path, wasm.Score{
-				Score: &score, Labels: []string{"unread"}, Explain: fmt.Sprintf("the file has %d bytes, and a heuristic reads at most %d", len(content), maxScoredFile),
-			}})
+			unread = append(unread, unreadFile(file.Path, fmt.Sprintf("the file has %d bytes, and a heuristic reads at most %d", len(content), maxScoredFile)))
 		default:
 			// Bytes that are no text are shown as what they cannot be read as: Python refuses them as well.
 			files = append(files, wasm.Evidence{ID: file.Path, Subject: wasm.SubjectCode, Name: file.Path, Text: string(bytes.ToValidUTF8(content, []byte("\uFFFD")))})
@@ -235,23 +239,29 @@ func (s *Service) keepCodeScore(ctx context.Context, project uuid.UUID, f regist
 			})
 		}
 		highest := 0.0
-		var worth []codeFinding
+		var kept, worth []codeFinding
 		for _, c := range found {
 			highest = max(highest, *c.Score.Score)
 			if *c.Score.Score >= u.Lowest() {
 				worth = append(worth, c)
 			}
+			if *c.Score.Score >= u.Lowest() || u.Module == guardian.CodeModule && len(c.Labels) > 0 { // rules see what the policy overlooks
+				kept = append(kept, c)
+			}
 		}
 		n, err := store.Exec(ctx, tx, sql.KeepCodeScore, f.FunctionID, f.Version, u.Module, u.Key, &highest, "")
-		if err != nil || n == 0 || len(worth) == 0 {
-			return err // another run of the step has kept it
+		if err != nil || n == 0 { // another run of the step has kept it
+			return err
 		}
-		for _, c := range worth {
+		for _, c := range kept {
 			if err := addFinding(ctx, tx, finding{
 				heuristic: u.Module, key: u.Key, function: f.FunctionID, version: f.Version, file: c.file, score: c.Score, actions: u.Actions(*c.Score.Score),
 			}); err != nil {
 				return err
 			}
+		}
+		if len(worth) == 0 {
+			return nil
 		}
 		slices.SortStableFunc(worth, func(a, b codeFinding) int { return -compareScores(a.Score, b.Score) })
 		return flag.Raise(ctx, tx, flag.Mark{
@@ -326,6 +336,11 @@ func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, projec
 		if f, err = registry.GetFunction(ctx, tx, name, version); err != nil {
 			return err
 		}
+		subject := fmt.Sprintf("%s@%d", f.Name, f.Version)
+		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "code", Verdict: decision, Reason: reason, Function: subject}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.FunctionReview, Subject: subject, Facts: facts}); err != nil {
+			return err
+		}
 		n, err := store.Exec(ctx, tx, sql.DecideCode, f.FunctionID, f.Version, decided, by.Actor(), reason)
 		if err != nil {
 			return err
@@ -333,7 +348,7 @@ func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, projec
 		if n == 0 {
 			return &functions.Error{Kind: functions.KindConflict, Code: "not_scored", Message: fmt.Sprintf("no heuristic has looked at version %d of %s", f.Version, f.Name), Hint: "there is nothing to decide; ostraka finding list shows what there is"}
 		}
-		return base.Audit(ctx, tx, by.Actor(), "code.review", fmt.Sprintf("%s@%d", f.Name, f.Version), map[string]any{"decision": decision, "reason": reason})
+		return base.Audit(ctx, tx, by.Actor(), "code.review", subject, map[string]any{"decision": decision, "reason": reason})
 	})
 	if err != nil {
 		return r, err

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 const (
@@ -42,6 +43,10 @@ func (s *Service) DeleteJob(ctx context.Context, by functions.Principal, project
 		}
 		if !state.Ended() {
 			return ErrJobGoesOn.With("job %s is %s, and only jobs that have ended are deleted", id, state)
+		}
+		facts := guardian.DataFacts{Data: guardian.Data{Type: "job", Name: id.String()}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.DataDelete, Subject: id.String(), Facts: facts}); err != nil {
+			return err
 		}
 		return s.beginErase(ctx, tx, by.Actor(), project, id)
 	})

@@ -138,6 +138,9 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 	failing.Explain(&e)
 	trouble.Explain(&e, job.ID)
 	scoring.explain(&e, job)
+	if job.Approval != nil {
+		e.Reasons = append([]functions.Reason{waitsForApproval(*job.Approval)}, e.Reasons...)
+	}
 	if hold != nil {
 		e.Reasons = append([]functions.Reason{*hold}, e.Reasons...)
 	}

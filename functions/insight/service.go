@@ -8,6 +8,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/policy"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
@@ -23,6 +24,7 @@ type Service struct {
 	jobs     *jobs.Service
 	trust    *trust.Service
 	submit   *submit.Service
+	policy   *policy.Service
 	model    functions.ModelUse
 }
 
@@ -34,9 +36,10 @@ type Rooms struct {
 	Jobs     *jobs.Service
 	Trust    *trust.Service
 	Submit   *submit.Service
+	Policy   *policy.Service
 }
 
 // New makes the room.
 func New(env *base.Env, r Rooms, model functions.ModelUse) *Service {
-	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, model: model}
+	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, model: model}
 }

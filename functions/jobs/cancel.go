@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
@@ -27,6 +28,9 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s and cannot be cancelled", id, state)
 		}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobCancel, Subject: id.String(), Facts: JobFacts(id)}); err != nil {
+			return err
+		}
 		if err := base.Audit(ctx, tx, by.Actor(), "job.cancel", id.String(), nil); err != nil {
 			return err
 		}
@@ -36,6 +40,11 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 		return functions.Job{}, err
 	}
 	return s.GetJob(ctx, project, id)
+}
+
+// JobFacts are those of something that happens to a job that there is.
+func JobFacts(id uuid.UUID) guardian.JobFacts {
+	return guardian.JobFacts{Job: guardian.Job{ID: id.String()}}
 }
 
 // endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction
@@ -104,4 +113,14 @@ func (s *Service) cancelLeases(ctx context.Context, args functions.CancelArgs) e
 		return fmt.Errorf("ending the leases of job %s: %w", args.Job, err)
 	}
 	return nil
+}
+
+// Refuse ends a job that waits for an approval which does not come. One that has ended stays as it is. It is the last thing that a
+// transaction does.
+func (s *Service) Refuse(ctx context.Context, tx *store.Tx, project, id uuid.UUID, why string) error {
+	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, id)
+	if err != nil || !found || state.Ended() || state == functions.JobDeleting {
+		return err
+	}
+	return s.endJob(ctx, tx, id, functions.JobCancelled, why, nil, functions.CancelArgs{Project: project, Job: id})
 }

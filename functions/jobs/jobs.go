@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // ResultLine is one accepted result.
@@ -24,6 +25,15 @@ type ResultLine struct {
 	Output       json.RawMessage `json:"output,omitempty" doc:"Missing where it is stored as an object under output_digest."`
 	OutputDigest string          `json:"output_digest"`
 	Agent        uuid.UUID       `json:"agent"`
+	Provisional  bool            `json:"provisional,omitempty" doc:"It awaits an audit, and may be taken back."`
+	Input        json.RawMessage `json:"input,omitempty" doc:"What the shard got, where it was asked for."`
+}
+
+// ResultQuery says which results are wanted.
+type ResultQuery struct {
+	After int64 // shards of a higher number; -1: all
+	Final bool  // none that may be taken back
+	Input bool  // with the input of each shard
 }
 
 // JobFilter narrows a list of jobs. Zero fields match everything.
@@ -57,6 +67,8 @@ type Row struct {
 	ParentDeleted    bool
 	RerunOfDeleted   bool
 	Priority         int
+	Conditions       *guardian.Conditions
+	Approval         *functions.JobApproval
 	Depth            int
 	CreatedBy        string
 	CreatedAt        time.Time
@@ -81,7 +93,10 @@ func (r Row) Job() functions.Job {
 		Shards: functions.ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, ParentDeleted: r.ParentDeleted, Root: r.RootJob, RerunOf: r.RerunOf, RerunOfDeleted: r.RerunOfDeleted, Priority: r.Priority, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
-		Run: r.Run, AggregationError: r.AggregationError,
+		Run: r.Run, AggregationError: r.AggregationError, Conditions: r.Conditions,
+	}
+	if !r.State.Ended() {
+		j.Approval = r.Approval
 	}
 	// A shard that the split has not made yet is as open as any other, unless the job has ended before it came to it.
 	missing := r.ShardsTotal - (r.Open + r.Accepted + r.Review + r.Failed + r.Cancelled)
@@ -249,10 +264,10 @@ func GetShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d
 const resultsBatch = 1000
 
 // Results yields accepted results in the order of the shards, from the number after on (-1: all).
-func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int64, final bool) iter.Seq2[ResultLine, error] {
+func (s *Service) Results(ctx context.Context, project, job uuid.UUID, query ResultQuery) iter.Seq2[ResultLine, error] {
 	return func(yield func(ResultLine, error) bool) {
 		for {
-			lines, err := s.resultsBatch(ctx, project, job, after, final)
+			lines, err := s.resultsBatch(ctx, project, job, query)
 			if err != nil {
 				yield(ResultLine{}, err)
 				return
@@ -265,26 +280,37 @@ func (s *Service) Results(ctx context.Context, project, job uuid.UUID, after int
 			if len(lines) < resultsBatch {
 				return
 			}
-			after = lines[len(lines)-1].Shard
+			query.After = lines[len(lines)-1].Shard
 		}
 	}
 }
 
-func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, after int64, final bool) (lines []ResultLine, err error) {
+func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, query ResultQuery) (lines []ResultLine, err error) {
 	type row struct {
 		Shard        int64
 		Output       []byte
 		OutputDigest string
 		AgentID      uuid.UUID
+		Provisional  bool
+		Input        []byte
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		rows, err := store.Many[row](ctx, tx, sql.ListResults, job, after, resultsBatch, final)
+		var spec partition.Spec
+		if query.Input {
+			if spec, _, err = store.Value[partition.Spec](ctx, tx, store.GetPartition, job); err != nil {
+				return err
+			}
+		}
+		rows, err := store.Many[row](ctx, tx, sql.ListResults, job, query.After, resultsBatch, query.Final, query.Input)
 		lines = make([]ResultLine, len(rows))
 		for i, r := range rows {
-			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID}
+			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID, Provisional: r.Provisional}
+			if query.Input {
+				lines[i].Input = ShardInput(spec, r.Shard, r.Input)
+			}
 		}
 		return err
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/expression"
 )
 
 // Compiled is a rule whose expressions have been checked. It may be used by
@@ -42,6 +43,9 @@ func Compile(rule Rule) (*Compiled, error) {
 	if c.when, err = rules.compile(env, "when", rule.When, cel.BoolType); err != nil {
 		return nil, err
 	}
+	if rule.Then.Planner != "" {
+		return c, nil
+	}
 	shape := cel.MapType(cel.StringType, cel.DynType)
 	if c.partition, err = rules.compile(env, "then.partition", rule.Then.Partition, shape); err != nil {
 		return nil, err
@@ -50,13 +54,17 @@ func Compile(rule Rule) (*Compiled, error) {
 }
 
 func checkRule(rule Rule) error {
+	depth, jobs := HardMaxDepth, HardMaxJobs
+	if rule.Then.Planner != "" {
+		depth, jobs = HardPlannerDepth, HardPlannerJobs
+	}
 	for _, number := range []struct {
 		field       string
 		value, most int
 		what        string
 	}{
-		{"max_depth", rule.MaxDepth, HardMaxDepth, "the depth"},
-		{"max_jobs", rule.MaxJobs, HardMaxJobs, "the number of jobs"},
+		{"max_depth", rule.MaxDepth, depth, "the depth"},
+		{"max_jobs", rule.MaxJobs, jobs, "the number of jobs"},
 		{"then.quorum", rule.Then.Quorum, verify.MaxQuorum, "the quorum"},
 	} {
 		if number.value < 0 || number.value > number.most {
@@ -69,13 +77,27 @@ func checkRule(rule Rule) error {
 	case rule.Then.Version < 0:
 		return &RuleError{Field: "then.version", Detail: "the version is negative", Hint: "give a version from 1, or leave it out for the newest"}
 	}
+	return checkPlanner(rule.Then)
+}
+
+func checkPlanner(then Then) error {
+	if then.Planner == "" {
+		if len(then.Params) > 0 {
+			return &RuleError{Field: "then.params", Detail: "there are parameters and no planner", Hint: "name a planner, or leave them out"}
+		}
+		return nil
+	}
+	if then.Partition != "" {
+		return &RuleError{Field: "then.partition", Detail: "the rule has a partition and a planner", Hint: "leave one of them out"}
+	}
+	if _, _, err := ParsePlanner(then.Planner); err != nil {
+		return &RuleError{Field: "then.planner", Detail: err.Error(), Hint: "write the name of a module of the kind planner, or name@version"}
+	}
 	return nil
 }
 
 // environment declares what expressions see. Each name is a variable of its
 // own, so that a name that does not exist is found before any job runs.
-// Nothing is added to CEL's standard functions: others, such as lists.range,
-// can make large values at no cost.
 func environment() (*cel.Env, error) {
 	variables := []cel.EnvOption{cel.Variable("aggregate.value", cel.DynType)}
 	for _, name := range []string{"job.id", "job.function", "job.state"} {
@@ -87,18 +109,21 @@ func environment() (*cel.Env, error) {
 	} {
 		variables = append(variables, cel.Variable(name, cel.IntType))
 	}
-	return newEnvironment(variables...)
+	for name, value := range (Metrics{}).named() {
+		variables = append(variables, cel.Variable(name, typeOf(value)))
+	}
+	return expression.Environment(variables...)
 }
 
-// newEnvironment is one with these variables, and the limits that hold for all
-// expressions.
-func newEnvironment(variables ...cel.EnvOption) (*cel.Env, error) {
-	return cel.NewEnv(append([]cel.EnvOption{
-		cel.ParserExpressionSizeLimit(MaxExpressionBytes),
-		cel.ParserRecursionLimit(MaxNesting),
-		cel.RegexProgramSizeLimit(RegexLimit),
-		cel.ClearMacros(), comprehensions(),
-	}, variables...)...)
+func typeOf(metric any) *cel.Type {
+	switch metric.(type) {
+	case int64:
+		return cel.IntType
+	case float64:
+		return cel.DoubleType
+	default:
+		return cel.MapType(cel.StringType, cel.DoubleType)
+	}
 }
 
 func (l language) compile(env *cel.Env, field, text string, want *cel.Type) (cel.Program, error) {
@@ -122,7 +147,7 @@ func (l language) compile(env *cel.Env, field, text string, want *cel.Type) (cel
 		cel.CostLimit(l.cost),
 		cel.MemoryLimit(MemoryLimit),
 		cel.MemoryTracking(types.MemoryTrackerSizeCalculator(sizes)),
-		cel.InterruptCheckFrequency(InterruptCheckFrequency))
+		cel.InterruptCheckFrequency(expression.InterruptCheckFrequency))
 	if err != nil {
 		return nil, &RuleError{Field: field, Detail: "the expression cannot be prepared: " + err.Error(), Hint: "change the expression"}
 	}

@@ -92,7 +92,7 @@ func TestHostileExpressionsEnd(t *testing.T) {
 				require.ErrorAs(t, err, &refused)
 				return
 			}
-			followUps, skips := Plan(context.Background(), []*Compiled{c}, finished("null"), nil)
+			followUps, _, skips := Plan(context.Background(), []*Compiled{c}, finished("null"), nil)
 			require.Empty(t, followUps)
 			// Growing types are harmless once they are not inferred.
 			require.True(t, skips[0].Reason == SkipError || strings.HasPrefix(name, "types"), "%+v", skips)
@@ -145,7 +145,7 @@ func FuzzRule(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			followUps, skips := Plan(context.Background(), []*Compiled{c}, finished(aggregate), nil)
+			followUps, _, skips := Plan(context.Background(), []*Compiled{c}, finished(aggregate), nil)
 			require.Equal(t, 1, len(followUps)+len(skips))
 			for _, f := range followUps {
 				require.NoError(t, f.Partition.Validate())

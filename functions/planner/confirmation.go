@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
+	"github.com/ostraka/ostraka/runtime/expression"
 )
 
 // Confirmation is a condition over the output of a shard: the results that
@@ -27,7 +28,7 @@ const confirmField = "confirm"
 // CompileConfirmation checks a condition. What is wrong with it is a *RuleError
 // with its line and column, or several.
 func CompileConfirmation(text string) (*Confirmation, error) {
-	env, err := newEnvironment(cel.Variable("output", cel.DynType))
+	env, err := expression.Environment(cel.Variable("output", cel.DynType))
 	if err != nil {
 		return nil, fmt.Errorf("preparing CEL: %w", err)
 	}
@@ -90,7 +91,7 @@ var confirmations = language{
 
 // failed says what to do about an expression that failed on a value.
 func (l language) failed(field string, err error) error {
-	text := brief(err.Error())
+	text := expression.Brief(err.Error())
 	for _, known := range []struct{ cause, hint string }{
 		{"no such key", "has(" + l.field + ") tells whether a field is there"},
 		{"cost limit exceeded", "the expression does too much work, " + l.large + " the values"},

@@ -1,14 +1,13 @@
 package planner
 
-// MaxExpressionBytes is the largest CEL expression, in bytes. Parsing costs
-// time and memory in proportion; a rule that needs more than four kilobytes
-// belongs in an aggregator.
-const MaxExpressionBytes = 4 << 10
+import "github.com/ostraka/ostraka/runtime/expression"
 
-// MaxNesting is how deep an expression may nest. The time of type checking grows
-// with the cube of the depth: 240 nested maps take ten seconds, 50 take some
-// tens of milliseconds.
-const MaxNesting = 50
+// MaxExpressionBytes is the largest CEL expression, in bytes; a rule that needs
+// more than four kilobytes belongs in an aggregator.
+const MaxExpressionBytes = expression.MaxBytes
+
+// MaxNesting is how deep an expression may nest.
+const MaxNesting = expression.MaxNesting
 
 // CostLimit bounds one evaluation, in CEL's units of about one operation; half
 // of what Kubernetes allows. It is enough to put each of 10,000 values, the most
@@ -25,22 +24,12 @@ const ConfirmCostLimit = 20_000
 // JSON, as large as an aggregate may be.
 const MaxConfirmedOutput = MaxAggregateBytes
 
-// InterruptCheckFrequency is the number of steps of a comprehension between two
-// looks at the context, the same as in Kubernetes: often enough to stop at once,
-// with the largest values within a second, and seldom enough to cost nothing.
-const InterruptCheckFrequency = 100
-
 // MemoryLimit bounds each value that an evaluation makes, in CEL's units of one
 // element, or ten bytes of a string. It leaves room for the largest aggregate
 // and the largest partition, and stops lists that double until comparing them
 // would take for ever, which the cost limit notices only afterwards. Measuring
 // is not free: mapping 10,000 values takes a quarter of a second.
 const MemoryLimit = 1 << 19
-
-// RegexLimit bounds a regular expression, in instructions of its program. The
-// work of a match is the length of the text times this number, and CEL does not
-// count it in full: a{1000} is short to write.
-const RegexLimit = 1000
 
 // MaxAggregateBytes is the largest aggregate that rules can see, in bytes of
 // JSON: four times what is stored inline. At two bytes a value it has 128 K
@@ -63,3 +52,35 @@ const DefaultMaxJobs = 1
 // follow-ups under one root job by all rules together. It bounds what a job
 // that one person submitted can cost.
 const HardMaxJobs = 16
+
+// HardPlannerDepth is HardMaxDepth of a rule with a planner: an optimisation
+// takes a round for each digit or so, and its module says when it is over.
+const HardPlannerDepth = 64
+
+// HardPlannerJobs is HardMaxJobs of a rule with a planner, and the largest
+// number of follow-ups under one root job once planners make some of them.
+const HardPlannerJobs = 64
+
+// MaxChainShards is how many shards the follow-ups under one root job may have
+// together where a planner makes more of them.
+const MaxChainShards = 1_000_000
+
+// MaxChainExecutions is how many executions all jobs of a root job may have
+// taken where a planner makes more of them, each planned shard counted as one.
+const MaxChainExecutions = 4_000_000
+
+// MaxChainFuel is how much processor time planners may take under one root job,
+// in units of fuel: what ten batches may take, about a minute.
+const MaxChainFuel = 200_000_000_000
+
+// MaxDayFuel is the same for all planners of a project on one day, by UTC: about
+// an hour.
+const MaxDayFuel = 10_000_000_000_000
+
+// MaxPlannerTries is how often in a row a planner may ask for another try (it
+// exits with 75) before that counts as a failure of its own.
+const MaxPlannerTries = 5
+
+// MaxPlanBytes bounds the jobs of one plan, in bytes of JSON: they are kept with
+// the job.
+const MaxPlanBytes = 4 << 20

@@ -2,9 +2,11 @@ package planner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -15,19 +17,19 @@ import (
 
 // Plan applies rules to a finished job. existing are the follow-ups that
 // already exist under the same root job, whatever rule and parent they have.
-// Every rule leads to exactly one follow-up or one skip, in the order of the
-// rules. An expression is interrupted when ctx ends, which is a skip with
+// Every rule leads to exactly one follow-up, one question for its planner or one
+// skip, in the order of the rules. An expression is interrupted when ctx ends, which is a skip with
 // SkipError; without a deadline the limits end every expression within some
 // seconds.
 //
 // Planning is harmless to repeat: with the follow-ups of the first time in
 // existing, the second time leads to none of them again.
-func Plan(ctx context.Context, rules []*Compiled, job Finished, existing []Key) ([]FollowUp, []Skip) {
+func Plan(ctx context.Context, rules []*Compiled, job Finished, existing []Key) ([]FollowUp, []Ask, []Skip) {
 	p := plan{ctx: ctx, job: job, keys: slices.Clone(existing)}
 	for _, rule := range rules {
 		p.apply(rule)
 	}
-	return p.followUps, p.skips
+	return p.followUps, p.asks, p.skips
 }
 
 type plan struct {
@@ -36,6 +38,7 @@ type plan struct {
 	keys      []Key          // of all follow-ups under the root
 	inputs    map[string]any // what expressions see, once it is needed
 	followUps []FollowUp
+	asks      []Ask
 	skips     []Skip
 }
 
@@ -52,6 +55,10 @@ func (p *plan) apply(c *Compiled) {
 	}
 	if !applies {
 		p.skip(c.rule, SkipWhenFalse, "its condition does not hold for this job")
+		return
+	}
+	if c.rule.Then.Planner != "" {
+		p.asks = append(p.asks, Ask{Rule: c.rule, Key: key})
 		return
 	}
 	spec, err := p.partition(c)
@@ -79,13 +86,15 @@ func (p *plan) refuse(rule Rule, key Key) (SkipReason, string) {
 		return SkipDisabled, "the rule is switched off; enable it to use it"
 	case rule.OnFunction != "" && rule.OnFunction != job.Function:
 		return SkipOtherFunction, fmt.Sprintf("the rule is for jobs of %s", rule.OnFunction)
+	case rule.Then.Planner != "" && slices.ContainsFunc(p.keys, func(k Key) bool { return k.Rule == key.Rule && k.Parent == key.Parent }):
+		return "", "" // it has answered: what is missing of its jobs is made
 	case slices.Contains(p.keys, key):
 		return SkipPlanned, "the rule has made its follow-up of this job already"
 	case job.Depth >= rule.MaxDepth:
 		return SkipDepthLimit, fmt.Sprintf("the job has depth %d, and the rule's max_depth is %d", job.Depth, rule.MaxDepth)
 	case p.madeBy(rule.ID) >= rule.MaxJobs:
 		return SkipCountLimit, fmt.Sprintf("the rule has made %d follow-ups under the root job, and its max_jobs is %d", p.madeBy(rule.ID), rule.MaxJobs)
-	case len(p.keys) >= HardMaxJobs:
+	case rule.Then.Planner == "" && len(p.keys) >= HardMaxJobs, len(p.keys) >= HardPlannerJobs:
 		return SkipCountLimit, fmt.Sprintf("the root job has %d follow-ups, the most that one may have", len(p.keys))
 	}
 	return "", ""
@@ -150,4 +159,44 @@ func (p *plan) evaluate(field string, program cel.Program) (ref.Val, error) {
 		return nil, rules.failed(field, err)
 	}
 	return value, nil
+}
+
+// maxSeen bounds each value that Seen returns, in bytes of JSON.
+const maxSeen = 256
+
+// Seen are the values that a rule's condition names, cut to what people read.
+func Seen(rule Rule, job Finished) map[string]string {
+	seen := map[string]string{}
+	inputs, err := inputsOf(job)
+	if err != nil {
+		return seen
+	}
+	for name, value := range inputs {
+		if !names(rule.When, name) {
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			continue
+		}
+		if len(text) > maxSeen {
+			text = append([]byte(strings.ToValidUTF8(string(text[:maxSeen]), "")), "…"...)
+		}
+		seen[name] = string(text)
+	}
+	return seen
+}
+
+// names says whether an expression has a name that does not go on.
+func names(expression, name string) bool {
+	for rest := expression; ; {
+		_, after, found := strings.Cut(rest, name)
+		if !found {
+			return false
+		}
+		if after == "" || !strings.ContainsRune("_abcdefghijklmnopqrstuvwxyz0123456789", rune(after[0])) {
+			return true
+		}
+		rest = after
+	}
 }

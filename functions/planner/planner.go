@@ -9,6 +9,7 @@
 //	job.shards.total, .accepted, .failed    int
 //	aggregate.count                         int
 //	aggregate.value                         what the aggregator returned
+//	metrics.…                               see Metrics
 //
 // In aggregate.value a JSON number is an int when it is written as an integer
 // and fits 64 bits, a decimal string when it is a larger integer (so that no
@@ -25,6 +26,10 @@ package planner
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/ostraka/ostraka/functions/partition"
 )
@@ -41,10 +46,10 @@ type Rule struct {
 	Then Then   `json:"then"`
 	// MaxDepth bounds the chain of follow-ups: a job that a person submits has
 	// depth 0. 0 means DefaultMaxDepth.
-	MaxDepth int `json:"max_depth,omitempty" minimum:"0" maximum:"8" doc:"How deep a chain of follow-ups may become; 1 when left out."`
+	MaxDepth int `json:"max_depth,omitempty" minimum:"0" maximum:"64" doc:"How deep a chain of follow-ups may become: 1 when left out, 8 at most, and 64 with a planner."`
 	// MaxJobs bounds the follow-ups that this rule makes under one root job,
 	// the job at depth 0. 0 means DefaultMaxJobs.
-	MaxJobs int  `json:"max_jobs,omitempty" minimum:"0" maximum:"16" doc:"How many follow-ups the rule makes under one root job; 1 when left out."`
+	MaxJobs int  `json:"max_jobs,omitempty" minimum:"0" maximum:"64" doc:"How many follow-ups the rule makes under one root job: 1 when left out, 16 at most, and 64 with a planner."`
 	Enabled bool `json:"enabled"`
 }
 
@@ -53,15 +58,19 @@ type Then struct {
 	Function string `json:"function"`
 	Version  int    `json:"version,omitempty" minimum:"0" doc:"The newest when left out."` // 0 means the newest
 	// Partition is a CEL expression that gives a partition.Spec as a map.
-	Partition  string `json:"partition" doc:"CEL expression that gives a partition as a map, for example {\"kind\": \"items\", \"values\": aggregate.value.sample}."`
-	Quorum     int    `json:"quorum,omitempty" minimum:"0" maximum:"16" doc:"What the function says when left out."`
-	Aggregator string `json:"aggregator,omitempty" doc:"What the function says when left out."`
+	Partition string `json:"partition,omitempty" doc:"CEL expression that gives a partition as a map, for example {\"kind\": \"items\", \"values\": aggregate.value.sample}. A rule has either it or a planner."`
+	// Planner is a module that decides in the place of Partition.
+	Planner    string          `json:"planner,omitempty" maxLength:"80" doc:"A module of the kind planner, as name or name@version, that says which jobs follow, or that none do. The newest version when none is named."`
+	Params     json.RawMessage `json:"params,omitempty" doc:"The planner's parameters, an object."`
+	Quorum     int             `json:"quorum,omitempty" minimum:"0" maximum:"16" doc:"What the function says when left out."`
+	Aggregator string          `json:"aggregator,omitempty" doc:"What the function says when left out."`
 }
 
 // Finished is a job that has come to its end.
 type Finished struct {
 	Job       Job
 	Aggregate Aggregate
+	Metrics   Metrics
 }
 
 // Job is what a rule sees of a finished job.
@@ -90,14 +99,38 @@ type Aggregate struct {
 }
 
 // Key identifies a follow-up: a rule makes at most one for each parent job, so
-// planning the same job again leads to the same keys.
+// planning the same job again leads to the same keys. A planner makes several.
 type Key struct {
 	Rule   string
 	Parent string
+	Number string // which job of a planner's answer, from 0; "" without a planner
 }
 
 // String is the form to store under a unique constraint.
-func (k Key) String() string { return "followup:" + k.Rule + ":" + k.Parent }
+func (k Key) String() string {
+	text := "followup:" + k.Rule + ":" + k.Parent
+	if k.Number != "" {
+		text += ":" + k.Number
+	}
+	return text
+}
+
+// ParsePlanner reads the name of a planner with its version; 0 is the newest.
+func ParsePlanner(text string) (name string, version int, err error) {
+	name, number, versioned := strings.Cut(text, "@")
+	if !plannerName.MatchString(name) {
+		return "", 0, fmt.Errorf("%.80q is no name of a module", name)
+	}
+	if !versioned {
+		return name, 0, nil
+	}
+	if version, err = strconv.Atoi(number); err != nil || version < 1 || strconv.Itoa(version) != number {
+		return "", 0, fmt.Errorf("%.80q is no version: versions are counted from 1", number)
+	}
+	return name, version, nil
+}
+
+var plannerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
 // FollowUp is a job to create.
 type FollowUp struct {
@@ -108,8 +141,15 @@ type FollowUp struct {
 	Function   string
 	Version    int // 0 means the newest
 	Partition  partition.Spec
+	Items      []byte // JSON lines in the place of the partition
 	Quorum     int
 	Aggregator string
+}
+
+// Ask is a rule that applies and whose planner says what follows.
+type Ask struct {
+	Rule Rule
+	Key  Key // without a number
 }
 
 // SkipReason names why a rule led to nothing.
@@ -123,7 +163,8 @@ const (
 	SkipDepthLimit    SkipReason = "depth_limit"
 	SkipCountLimit    SkipReason = "count_limit"
 	SkipWhenFalse     SkipReason = "when_false"
-	SkipError         SkipReason = "error" // an expression failed, or its result is no partition
+	SkipBudget        SkipReason = "budget" // of a planner: shards, executions or processor time are used up
+	SkipError         SkipReason = "error"  // an expression failed, or its result is no partition
 )
 
 // Skip is a rule that led to no follow-up, and why.

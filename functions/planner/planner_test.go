@@ -40,7 +40,7 @@ func finished(aggregate string) Finished {
 // planOne applies one rule and returns the partition it leads to, or the skip.
 func planOne(t require.TestingT, when, spec string, job Finished) (string, Skip) {
 	c := compile(t, func(r *Rule) { r.When, r.Then.Partition = when, spec })
-	followUps, skips := Plan(context.Background(), []*Compiled{c}, job, nil)
+	followUps, _, skips := Plan(context.Background(), []*Compiled{c}, job, nil)
 	require.Equal(t, 1, len(followUps)+len(skips))
 	if len(skips) == 1 {
 		require.NotEmpty(t, skips[0].Detail)
@@ -89,7 +89,7 @@ func TestPlanFillsTheFollowUp(t *testing.T) {
 	})
 	job := finished("null")
 	job.Job.RootID, job.Job.Depth = "root", 2
-	followUps, skips := Plan(context.Background(), []*Compiled{c}, job, nil)
+	followUps, _, skips := Plan(context.Background(), []*Compiled{c}, job, nil)
 	require.Empty(t, skips)
 	require.Len(t, followUps, 1)
 	got := followUps[0]
@@ -118,20 +118,20 @@ func TestSkips(t *testing.T) {
 		{"disabled", func(r *Rule) { r.Enabled = false }, 0, nil, SkipDisabled},
 		{"for this function", func(r *Rule) { r.OnFunction = "bpsw" }, 0, nil, ""},
 		{"for another function", func(r *Rule) { r.OnFunction = "prove" }, 0, nil, SkipOtherFunction},
-		{"already planned", nil, 0, []Key{{"rule", "job"}}, SkipPlanned},
+		{"already planned", nil, 0, []Key{{Rule: "rule", Parent: "job"}}, SkipPlanned},
 		{"default depth", nil, 1, nil, SkipDepthLimit},
 		{"depth at the limit", func(r *Rule) { r.MaxDepth = HardMaxDepth }, HardMaxDepth - 1, nil, ""},
 		{"depth past the limit", func(r *Rule) { r.MaxDepth = HardMaxDepth }, HardMaxDepth, nil, SkipDepthLimit},
-		{"default count", nil, 0, []Key{{"rule", "sister"}}, SkipCountLimit},
-		{"count at the limit", func(r *Rule) { r.MaxJobs = 2 }, 0, []Key{{"rule", "sister"}}, ""},
-		{"count past the limit", func(r *Rule) { r.MaxJobs = 2 }, 0, []Key{{"rule", "a"}, {"rule", "b"}}, SkipCountLimit},
+		{"default count", nil, 0, []Key{{Rule: "rule", Parent: "sister"}}, SkipCountLimit},
+		{"count at the limit", func(r *Rule) { r.MaxJobs = 2 }, 0, []Key{{Rule: "rule", Parent: "sister"}}, ""},
+		{"count past the limit", func(r *Rule) { r.MaxJobs = 2 }, 0, []Key{{Rule: "rule", Parent: "a"}, {Rule: "rule", Parent: "b"}}, SkipCountLimit},
 		{"false", func(r *Rule) { r.When = "job.attempts < 0" }, 0, nil, SkipWhenFalse},
 		{"error", func(r *Rule) { r.When = "1 / job.depth == 1" }, 0, nil, SkipError},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			job := finished("null")
 			job.Job.Depth = tc.depth
-			followUps, skips := Plan(context.Background(), []*Compiled{compile(t, tc.change)}, job, tc.existing)
+			followUps, _, skips := Plan(context.Background(), []*Compiled{compile(t, tc.change)}, job, tc.existing)
 			if tc.want == "" {
 				require.Len(t, followUps, 1, "%+v", skips)
 				return
@@ -191,7 +191,7 @@ func TestPlanIsInterrupted(t *testing.T) {
 	cancel()
 	c := compile(t, func(r *Rule) { r.When = "aggregate.value.all(x, aggregate.value.all(y, x == y))" })
 	values := "[1" + strings.Repeat(",1", 200) + "]"
-	_, skips := Plan(ctx, []*Compiled{c}, finished(values), nil)
+	_, _, skips := Plan(ctx, []*Compiled{c}, finished(values), nil)
 	require.Len(t, skips, 1)
 	require.Equal(t, SkipError, skips[0].Reason)
 	require.Contains(t, skips[0].Detail, "ran out of time")
@@ -223,7 +223,7 @@ func TestPlanProperties(t *testing.T) {
 				Parent: rapid.SampledFrom([]string{"job", "sister"}).Draw(t, "parent"),
 			})
 		}
-		followUps, skips := Plan(context.Background(), rules, job, existing)
+		followUps, _, skips := Plan(context.Background(), rules, job, existing)
 		require.Equal(t, len(rules), len(followUps)+len(skips))
 		require.LessOrEqual(t, len(existing)+len(followUps), max(HardMaxJobs, len(existing)))
 		for _, f := range followUps {
@@ -232,7 +232,7 @@ func TestPlanProperties(t *testing.T) {
 			require.NotContains(t, existing, f.Key)
 			existing = append(existing, f.Key)
 		}
-		again, _ := Plan(context.Background(), rules, job, existing)
+		again, _, _ := Plan(context.Background(), rules, job, existing)
 		require.Empty(t, again)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ func inputsOf(f Finished) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the aggregate: %w", err)
 	}
-	return map[string]any{
+	seen := map[string]any{
 		"job.id":              f.Job.ID,
 		"job.function":        f.Job.Function,
 		"job.version":         int64(f.Job.Version),
@@ -36,7 +37,9 @@ func inputsOf(f Finished) (map[string]any, error) {
 		"job.shards.failed":   f.Job.Shards.Failed,
 		"aggregate.count":     f.Aggregate.Count,
 		"aggregate.value":     value,
-	}, nil
+	}
+	maps.Copy(seen, f.Metrics.named())
+	return seen, nil
 }
 
 func fromJSON(text []byte) (any, error) {

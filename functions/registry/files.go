@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
@@ -58,6 +59,9 @@ func (s *Service) PutFile(ctx context.Context, by functions.Principal, project u
 	if err := checkFileName(name); err != nil {
 		return NamedFile{}, err
 	}
+	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: -1}); err != nil {
+		return NamedFile{}, err
+	}
 	o, err := s.PutObject(ctx, project, digest, r)
 	if err != nil {
 		return NamedFile{}, err
@@ -77,7 +81,23 @@ func (s *Service) NameObject(ctx context.Context, by functions.Principal, projec
 	if err != nil {
 		return NamedFile{}, ObjectError(err, digest)
 	}
+	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: size}); err != nil {
+		return NamedFile{}, err
+	}
 	return s.nameObject(ctx, by, project, name, functions.Object{Digest: digest, Size: size}, when)
+}
+
+// AskUpload asks the guardian whether something may be stored, before any of it is read.
+func (s *Service) AskUpload(ctx context.Context, by functions.Principal, project uuid.UUID, f guardian.File) error {
+	return s.env.Do(ctx, uploadIntent(by, project, f), nothingElse)
+}
+
+func uploadIntent(by functions.Principal, project uuid.UUID, f guardian.File) base.Intent {
+	subject := f.Name
+	if subject == "" {
+		subject = f.Digest
+	}
+	return base.Intent{By: by, Project: project, Kind: guardian.FileUpload, Subject: subject, Facts: guardian.UploadFacts{File: f}}
 }
 
 func (s *Service) nameObject(ctx context.Context, by functions.Principal, project uuid.UUID, name string, o functions.Object, when FileCondition) (f NamedFile, err error) {
@@ -152,6 +172,10 @@ func (s *Service) DeleteFile(ctx context.Context, by functions.Principal, projec
 		f, found, err := store.One[NamedFile](ctx, tx, sql.GetFile, name)
 		if err != nil || !found {
 			return noFile(err, name)
+		}
+		facts := guardian.DataFacts{Data: guardian.Data{Type: "file", Name: name, Bytes: f.Size}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.DataDelete, Subject: name, Facts: facts}); err != nil {
+			return err
 		}
 		n, err := store.Exec(ctx, tx, sql.DeleteFile, name, when.Digest)
 		if err == nil && n == 0 {

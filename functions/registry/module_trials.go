@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
@@ -28,7 +29,7 @@ const (
 
 // TryModule runs the newest version of a module on records, as a job would, and in other ways that must not make a difference. Nothing
 // is kept. It is the same trial as `ostraka module test` makes, with less fuel.
-func (s *Service) TryModule(ctx context.Context, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error) {
+func (s *Service) TryModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error) {
 	m, err := s.GetModule(ctx, project, name, 0)
 	if err != nil {
 		return wasm.Report{}, err
@@ -51,6 +52,10 @@ func (s *Service) TryModule(ctx context.Context, project uuid.UUID, name string,
 	if err != nil {
 		return wasm.Report{}, fmt.Errorf("reading the module %s: %w", name, err)
 	}
+	about := guardian.Module{Name: m.Name, Version: int64(m.Version), Kind: m.Kind, Digest: m.Digest, Bytes: m.Size}
+	if err := s.env.Do(ctx, moduleIntent(by, project, guardian.ModuleTry, about), nothingElse); err != nil {
+		return wasm.Report{}, err
+	}
 	trial := wasm.Trial{
 		Use:  wasm.Use{Pool: s.modules, Project: project.String(), Job: "trial", Params: params, Fuel: wasm.CheckFuel},
 		Kind: wasm.Kind(m.Kind), Records: lines,
@@ -66,6 +71,9 @@ func (s *Service) TryModule(ctx context.Context, project uuid.UUID, name string,
 	return report, nil
 }
 
+// nothingElse is for what happens outside of the database: its transaction holds the decision alone, and comes first.
+func nothingElse(*store.Tx) error { return nil }
+
 // DeprecateModule keeps new jobs from using any version of a module that there is now, or allows it again. Jobs that use it go on.
 func (s *Service) DeprecateModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, deprecated bool, reason string) (m functions.Module, err error) {
 	if len([]rune(reason)) > MaxDeprecation {
@@ -74,7 +82,7 @@ func (s *Service) DeprecateModule(ctx context.Context, by functions.Principal, p
 	if !deprecated {
 		reason = ""
 	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.Do(ctx, moduleIntent(by, project, guardian.ModuleDeprecate, guardian.Module{Name: name}), func(tx *store.Tx) error {
 		n, err := store.Exec(ctx, tx, sql.DeprecateModule, name, deprecated, reason)
 		if err != nil {
 			return err

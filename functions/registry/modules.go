@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/builtin"
@@ -56,7 +57,7 @@ func (s *Service) PushModule(ctx context.Context, by functions.Principal, projec
 	if err != nil {
 		return m, false, fmt.Errorf("storing the module: %w", err)
 	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.Do(ctx, moduleIntent(by, project, guardian.ModulePublish, guardian.Module{Name: name, Kind: kind, Digest: digest, Bytes: size}), func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.LockModules); err != nil {
 			return err
 		}
@@ -71,6 +72,11 @@ func (s *Service) PushModule(ctx context.Context, by functions.Principal, projec
 		return base.Audit(ctx, tx, by.Actor(), "module.push", name, map[string]any{"version": m.Version, "digest": digest})
 	})
 	return m, created, err
+}
+
+// moduleIntent is what happens with a module in the words of the guardian.
+func moduleIntent(by functions.Principal, project uuid.UUID, kind guardian.Kind, m guardian.Module) base.Intent {
+	return base.Intent{By: by, Project: project, Kind: kind, Subject: m.Name, Facts: guardian.ModuleFacts{Module: m}}
 }
 
 // moduleRefused tells the owner why; an operational failure is not the module's fault.
@@ -135,16 +141,16 @@ func (s *Service) ChooseAggregator(ctx context.Context, project uuid.UUID, want 
 		}
 		return &functions.AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, s.keepBuiltin(ctx, project, module)
 	}
-	digest, err := s.pinModule(ctx, project, wasm.KindAggregator, name, params)
+	digest, err := s.pinModule(ctx, project, wasm.KindAggregator, name, 0, params)
 	if err != nil {
 		return nil, err
 	}
 	return &functions.AggregatorRef{Module: name, Digest: digest, Params: params}, nil
 }
 
-// pinModule finds the newest version of an uploaded module and holds the parameters against its schema.
-func (s *Service) pinModule(ctx context.Context, project uuid.UUID, kind wasm.Kind, name string, params json.RawMessage) (digest string, err error) {
-	module, err := s.GetModule(ctx, project, name, 0)
+// pinModule finds a version of an uploaded module, 0 being the newest, and holds the parameters against its schema.
+func (s *Service) pinModule(ctx context.Context, project uuid.UUID, kind wasm.Kind, name string, version int, params json.RawMessage) (digest string, err error) {
+	module, err := s.GetModule(ctx, project, name, version)
 	if err != nil {
 		return "", err
 	}

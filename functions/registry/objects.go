@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // MaxObjectBytes is the largest object that a client may store.
@@ -28,6 +29,14 @@ func CheckDigest(digest string) error {
 		return functions.Invalid("bad_digest", fmt.Sprintf("%q is not a digest", digest), "write the SHA-256 as 64 lower-case hexadecimal characters")
 	}
 	return nil
+}
+
+// StoreObject is PutObject for somebody, whom the guardian allows it first.
+func (s *Service) StoreObject(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
+	if err := s.AskUpload(ctx, by, project, guardian.File{Digest: digest, Bytes: -1}); err != nil {
+		return functions.Object{}, err
+	}
+	return s.PutObject(ctx, project, digest, r)
 }
 
 // PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.

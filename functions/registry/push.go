@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -62,6 +63,12 @@ func (s *Service) PushFunction(ctx context.Context, by functions.Principal, proj
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		signer, err := checkSignature(ctx, tx, project, b, signature)
 		if err != nil {
+			return err
+		}
+		about := FunctionRow{Name: b.Manifest.Name, Digest: b.Digest, Size: b.Size, Manifest: b.Manifest}.Facts()
+		about.Signed = signer > 0
+		intent := base.Intent{By: by, Project: project, Kind: guardian.FunctionPublish, Subject: b.Manifest.Name, Facts: guardian.FunctionFacts{Function: about}}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		function, _, err := store.Value[uuid.UUID](ctx, tx, sql.LockFunction, base.NewID(), b.Manifest.Name)

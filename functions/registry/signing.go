@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/signing"
 )
@@ -61,6 +62,10 @@ func (s *Service) RegisterSigningKey(ctx context.Context, by functions.Principal
 			return err
 		}
 		created = len(keys) == 0 || !bytes.Equal(keys[len(keys)-1].PublicKey, k.PublicKey)
+		about := guardian.Key{ID: signing.Fingerprint(k.PublicKey), Name: base.FormatNumber(int64(k.Generation)), Rotated: k.ReplacesLost}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.SigningKey, Subject: about.ID, Facts: guardian.KeyFacts{Key: about}}); err != nil {
+			return err
+		}
 		if created {
 			if err := addSigningKey(ctx, tx, by, project, keys, k); err != nil {
 				return err

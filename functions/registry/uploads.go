@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 const (
@@ -81,6 +82,9 @@ func (s *Service) keepUpload(ctx context.Context, by functions.Principal, projec
 			return err
 		}
 		if !replayed {
+			if err := s.env.AskControl(ctx, tx, uploadIntent(by, project, guardian.File{Digest: digest, Bytes: size})); err != nil {
+				return err
+			}
 			if err := s.KeepObject(ctx, tx, project, digest, size); err != nil {
 				return err
 			}

@@ -46,7 +46,7 @@ func (s *Service) ChooseModule(ctx context.Context, project uuid.UUID, kind wasm
 	if builtin.Taken(name) {
 		return "", functions.Invalid("bad_kind", fmt.Sprintf("the built-in module %q is of another kind", name), fmt.Sprintf("name a module of the kind %s", kind))
 	}
-	return s.pinModule(ctx, project, kind, name, params)
+	return s.pinModule(ctx, project, kind, name, 0, params)
 }
 
 // Validation is the validator of a job, ready to judge.

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // MaxResolveAll is how many shards one decision about all that wait settles: one transaction holds their locks. The flag stays open
@@ -48,12 +49,24 @@ func (s *Service) ResolveFlag(ctx context.Context, by functions.Principal, proje
 		if row.Revision != revision {
 			return functions.ErrRevision
 		}
+		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "flag", Verdict: r.Decision, Reason: r.Reason, Job: idOf(row.JobID)}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.FlagResolve, Subject: id.String(), Facts: facts}); err != nil {
+			return err
+		}
 		return s.resolveFlag(ctx, tx, project, by, row, r)
 	})
 	if err != nil {
 		return FlagDetail{}, err
 	}
 	return s.GetFlag(ctx, project, id)
+}
+
+// idOf is an ID as a text, empty where there is none.
+func idOf(id *uuid.UUID) string {
+	if id == nil {
+		return ""
+	}
+	return id.String()
 }
 
 // decidedLike says whether the flag was decided like that by the same key: an answer was lost.

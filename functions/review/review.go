@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // Resolution is a person's decision about a shard in review.
@@ -46,7 +47,12 @@ func (s *Service) ResolveShard(ctx context.Context, by functions.Principal, proj
 		if d, err = jobs.GetShard(ctx, tx, job, number); err != nil { // there is such a shard
 			return err
 		}
-		if err := base.Audit(ctx, tx, by.Actor(), "shard.resolve", fmt.Sprintf("%s/%d", job, number), map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
+		subject := fmt.Sprintf("%s/%d", job, number)
+		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "shard", Verdict: r.Decision, Reason: r.Reason, Job: job.String()}}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.ShardResolve, Subject: subject, Facts: facts}); err != nil {
+			return err
+		}
+		if err := base.Audit(ctx, tx, by.Actor(), "shard.resolve", subject, map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
 			return err
 		}
 		steps, err := resolveShards(ctx, tx, project, by, job, []int64{number}, uuid.Nil, r)

@@ -14,6 +14,7 @@ var (
 	AddAggregation     = load("add_aggregation")
 	AskRechecks        = load("ask_rechecks")
 	CaughtAgents       = load("caught_agents")
+	CodeFacts          = load("code_facts")
 	DismissCaughtFlags = load("dismiss_caught_flags")
 	EndLease           = load("end_lease")
 	FunctionOfJob      = load("function_of_job")

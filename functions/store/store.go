@@ -109,6 +109,14 @@ func (s *Store) project(ctx context.Context, project uuid.UUID, settings string,
 	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, schema: name}) })
 }
 
+// Of makes of a transaction on the control schema one that can take a project's role and leave it again.
+func Of(control pgx.Tx, project uuid.UUID) *Tx {
+	return &Tx{Tx: control, schema: migrations.ProjectSchema(project), server: true}
+}
+
+// Server says whether what is asked now is asked by the server and not by the project.
+func (t *Tx) Server() bool { return t.server }
+
 // AsServer leaves the project's role for the rest of the transaction: what follows works on the control schema and River's. A step
 // does its project's work first.
 func (t *Tx) AsServer(ctx context.Context) (pgx.Tx, error) {

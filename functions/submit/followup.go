@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // planTime bounds the evaluation of all rules on one job.
@@ -23,21 +23,26 @@ const planTime = 10 * time.Second
 // errPlanAgain says that another job of the same root made follow-ups while this one planned its own.
 var errPlanAgain = errors.New("other follow-ups were made meanwhile")
 
-// FollowUp asks the planner which jobs follow from an ended one, and submits them. The key of a follow-up is unique, so that
+// FollowUp measures an ended job, asks the planner which jobs follow from an ended one, and submits them. The key of a follow-up is unique, so that
 // running the step again makes nothing twice.
 func (s *Service) FollowUp(ctx context.Context, args functions.FollowUpArgs) error {
-	on, err := s.followupsEnabled(ctx, args.Project)
-	if err != nil || !on {
-		return err
-	}
 	job, err := s.jobs.GetJob(ctx, args.Project, args.Job)
 	if err != nil {
 		return fmt.Errorf("following up job %s: %w", args.Job, err)
+	}
+	metrics, err := s.jobs.Measure(ctx, args.Project, job)
+	if err != nil {
+		return err
+	}
+	on, err := s.followupsEnabled(ctx, args.Project)
+	if err != nil || !on {
+		return err
 	}
 	finished, err := s.finishedJob(ctx, args.Project, job)
 	if err != nil {
 		return err
 	}
+	finished.Metrics = metrics
 	for {
 		err := s.followUp(ctx, args, job, finished)
 		var full *functions.Error
@@ -57,11 +62,11 @@ func (s *Service) followUp(ctx context.Context, args functions.FollowUpArgs, job
 	}
 	planning, cancel := context.WithTimeout(ctx, planTime)
 	defer cancel()
-	followUps, skips := planner.Plan(planning, rules, finished, existing)
+	followUps, asks, skips := planner.Plan(planning, rules, finished, existing)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	made := len(existing)
+	made, done := len(existing), []planner.FollowUp{}
 	for _, f := range followUps {
 		skip, err := s.submitFollowUp(ctx, args.Project, job, f, made)
 		if err != nil {
@@ -71,9 +76,21 @@ func (s *Service) followUp(ctx context.Context, args functions.FollowUpArgs, job
 			skips = append(skips, *skip)
 		} else {
 			made++
+			done = append(done, f)
 		}
 	}
-	return s.reportSkips(ctx, args.Project, args.Job, skips)
+	var failed error // of one planner, which holds up nobody else
+	for _, ask := range asks {
+		more, err := s.askPlanner(ctx, args.Project, job, finished, ask)
+		if errors.Is(err, errPlanAgain) || ctx.Err() != nil {
+			return err
+		}
+		skips, failed = append(skips, more...), errors.Join(failed, err)
+	}
+	if err := s.report(ctx, args.Project, job, rules, finished, done, skips); err != nil {
+		return err
+	}
+	return failed
 }
 
 func (s *Service) followupsEnabled(ctx context.Context, project uuid.UUID) (bool, error) {
@@ -84,7 +101,14 @@ func (s *Service) followupsEnabled(ctx context.Context, project uuid.UUID) (bool
 	return p.FollowupsEnabled, err
 }
 
-type followUpKey struct{ Rule, Parent uuid.UUID }
+type followUpKey struct {
+	Rule, Parent uuid.UUID
+	Number       string
+}
+
+func (k followUpKey) key() planner.Key {
+	return planner.Key{Rule: k.Rule.String(), Parent: k.Parent.String(), Number: k.Number}
+}
 
 // loadRules compiles the project's rules and lists the follow-ups that exist under the root job. A stored rule that no longer
 // compiles is left out with a warning: it must not hold up the others.
@@ -112,7 +136,7 @@ func (s *Service) loadRules(ctx context.Context, project, root uuid.UUID) (compi
 		compiled = append(compiled, c)
 	}
 	for _, k := range keys {
-		existing = append(existing, planner.Key{Rule: k.Rule.String(), Parent: k.Parent.String()})
+		existing = append(existing, k.key())
 	}
 	return compiled, existing, nil
 }
@@ -145,7 +169,7 @@ func (s *Service) finishedJob(ctx context.Context, project uuid.UUID, job functi
 // submitFollowUp submits one job. What makes it impossible is the rule's fault and becomes a skip, not an endless retry. made is how
 // many follow-ups the root job is thought to have: the limits were applied to that number.
 func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent functions.Job, f planner.FollowUp, made int) (*planner.Skip, error) {
-	plan, err := s.planJob(ctx, project, functions.NewJob{Function: f.Function, Version: f.Version, Partition: f.Partition, Quorum: f.Quorum, Aggregator: f.Aggregator})
+	plan, err := s.planJob(ctx, project, functions.NewJob{Function: f.Function, Version: f.Version, Partition: f.Partition, Items: f.Items, Quorum: f.Quorum, Aggregator: f.Aggregator})
 	var wrong *functions.Error
 	if errors.As(err, &wrong) && wrong.Kind != functions.KindUnavailable && wrong.Kind != functions.KindExhausted {
 		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}, nil
@@ -171,6 +195,9 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		if len(existing) != made {
 			return errPlanAgain
 		}
+		if err := s.decide(ctx, tx, base.Intent{Step: functions.FollowUpArgs{}.Kind(), Project: project, Kind: guardian.JobFollowUp}, &plan); err != nil {
+			return err
+		}
 		if err := s.insertJob(ctx, tx, project, &plan); err != nil {
 			return err
 		}
@@ -184,40 +211,12 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		}
 		return s.openJob(ctx, server, project, plan)
 	})
+	var refused *base.Refused
+	if errors.As(err, &refused) {
+		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: refused.Err.Message}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("submitting the follow-up of rule %s: %w", f.RuleName, err)
 	}
 	return nil, nil
-}
-
-// reportSkips tells the job's reader, once, which rules led to nothing, where that is worth telling.
-func (s *Service) reportSkips(ctx context.Context, project, job uuid.UUID, skips []planner.Skip) error {
-	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job); err != nil {
-			return err
-		}
-		told, err := store.Values[string](ctx, tx, sql.SkippedRules, job, base.EventSkipped)
-		if err != nil {
-			return err
-		}
-		for _, k := range skips {
-			if !worthTelling(k.Reason) || slices.Contains(told, k.RuleName) {
-				continue
-			}
-			if err := base.AddEvent(ctx, tx, job, base.EventSkipped, map[string]any{"rule": k.RuleName, "reason": k.Reason, "detail": k.Detail}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// worthTelling says whether a rule led to nothing for a reason that its owner may want to mend.
-func worthTelling(reason planner.SkipReason) bool {
-	switch reason {
-	case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:
-		return false
-	default:
-		return true
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // Rule makes follow-up jobs.
@@ -60,6 +62,9 @@ func (s *Service) CreateRule(ctx context.Context, by functions.Principal, projec
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
+		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, guardian.ChangedRule{Name: spec.Name}, "create")); err != nil {
+			return err
+		}
 		return insertRule(ctx, tx, by, id, spec.Name, text)
 	})
 	if err != nil {
@@ -86,12 +91,20 @@ func insertRule(ctx context.Context, tx *store.Tx, by functions.Principal, id uu
 	return base.Audit(ctx, tx, by.Actor(), "rule.create", id.String(), map[string]any{"name": name})
 }
 
+// ruleIntent is what happens with a rule for follow-ups, in the words of the guardian.
+func ruleIntent(by functions.Principal, project uuid.UUID, r guardian.ChangedRule, action string) base.Intent {
+	return base.Intent{By: by, Project: project, Kind: guardian.RuleChange, Subject: r.Name, Facts: guardian.RuleFacts{Rule: r, Action: action}}
+}
+
 func checkRule(spec planner.Rule) ([]byte, error) {
 	if err := functions.CheckName("rule", spec.Name); err != nil {
 		return nil, err
 	}
 	if _, err := planner.Compile(spec); err != nil {
 		return nil, &functions.Error{Kind: functions.KindInvalid, Code: "bad_rule", Message: err.Error(), Hint: "docs/follow-ups.md shows what an expression can see", Err: err}
+	}
+	if err := functions.CheckParams(spec.Then.Params); err != nil {
+		return nil, err
 	}
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -155,8 +168,13 @@ func (s *Service) DeleteRule(ctx context.Context, by functions.Principal, projec
 
 func (s *Service) changeRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, action string, change func(tx *store.Tx) (int64, error)) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, found, err := store.One[ruleRow](ctx, tx, sql.GetRule, id); err != nil || !found {
+		row, found, err := store.One[ruleRow](ctx, tx, sql.GetRule, id)
+		if err != nil || !found {
 			return base.OrNotFound(err, "rule", id)
+		}
+		about := guardian.ChangedRule{ID: id.String(), Name: row.Name, Version: row.Revision}
+		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, about, strings.TrimPrefix(action, "rule."))); err != nil {
+			return err
 		}
 		n, err := change(tx)
 		if err != nil {

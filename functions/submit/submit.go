@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -24,6 +25,7 @@ import (
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
@@ -51,6 +53,11 @@ type plannedJob struct {
 	key        *string
 	priority   int
 	turn       bool // the project needs a step that splits
+	row        registry.FunctionRow
+	conditions *guardian.Conditions // that the guardian allows it on
+	awaits     *uuid.UUID           // the approval that it waits for
+	until      *time.Time           // by when it must come
+	isolation  bundle.Isolation     // at least
 }
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
@@ -66,6 +73,9 @@ func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project
 	plan.root = plan.id
 	id := plan.id
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if err := s.decide(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, &plan); err != nil {
+			return err
+		}
 		if err := s.insertJob(ctx, tx, project, &plan); err != nil {
 			return err
 		}
@@ -106,7 +116,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if err != nil {
 		return plannedJob{}, err
 	}
-	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf}
+	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, row: function, isolation: function.Manifest.MinIsolation}
 	gate, err := s.heuristics.GateVersion(ctx, project, function)
 	if err != nil {
 		return plannedJob{}, err
@@ -275,8 +285,14 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the heuristics: %w", err)
 		}
 	}
+	var conditions []byte
+	if p.conditions != nil {
+		if conditions, err = json.Marshal(p.conditions); err != nil {
+			return fmt.Errorf("encoding the conditions: %w", err)
+		}
+	}
 	_, err = store.Exec(ctx, tx, sql.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority, conditions)
 	if err != nil {
 		return err
 	}
@@ -304,7 +320,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.manifest.MinIsolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority)); err != nil {
+	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until); err != nil {
 		return err
 	}
 	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant/sql"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 const (
@@ -127,8 +128,8 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 	if err := CheckNewSecret("key", name, expires); err != nil {
 		return functions.Key{}, "", false, err
 	}
-	if role != functions.RoleOwner && role != functions.RoleSubmitter && role != functions.RoleViewer && role != functions.RoleAuditor {
-		return functions.Key{}, "", false, functions.Invalid("bad_role", "a project's keys are for owners, submitters, viewers and auditors", "choose the role owner, submitter, viewer or auditor")
+	if role != functions.RoleOwner && role != functions.RoleSubmitter && role != functions.RoleViewer && role != functions.RoleAuditor && role != functions.RoleReviewer {
+		return functions.Key{}, "", false, functions.Invalid("bad_role", "a project's keys are for owners, submitters, viewers, auditors and reviewers", "choose the role owner, submitter, viewer, auditor or reviewer")
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		if _, err := GetProject(ctx, tx, project); err != nil {
@@ -140,6 +141,9 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 		}
 		if replayed {
 			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, id)
+			return err
+		}
+		if err := s.env.AskControl(ctx, tx, keyIntent(by, project, guardian.KeyCreate, guardian.Key{Name: name, Role: string(role), Expires: orNever(expires)})); err != nil {
 			return err
 		}
 		if k, secret, err = AddKey(ctx, tx, NewKey{id: id, Role: role, project: &project, Name: name, expires: expires}); err != nil {
@@ -171,6 +175,10 @@ func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project
 		}
 		if replayed {
 			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, made)
+			return err
+		}
+		about := guardian.Key{ID: id.String(), Name: old.Name, Role: string(old.Role), Expires: orNever(expires), Rotated: true}
+		if err := s.env.AskControl(ctx, tx, keyIntent(by, project, guardian.KeyCreate, about)); err != nil {
 			return err
 		}
 		if n, err := store.Exec(ctx, tx, sql.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
@@ -216,6 +224,9 @@ func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, proj
 			k, _, err = store.One[functions.Key](ctx, control, sql.GetKey, project, id)
 			return err
 		}
+		if err := s.env.Ask(ctx, tx, keyIntent(by, project, guardian.OwnerRecover, guardian.Key{Name: name, Role: string(functions.RoleOwner), Expires: orNever(expires)})); err != nil {
+			return err
+		}
 		if k, secret, err = AddKey(ctx, control, NewKey{id: id, Role: functions.RoleOwner, project: &project, Name: name, expires: expires}); err != nil {
 			return err
 		}
@@ -253,16 +264,31 @@ func (s *Service) ListKeys(ctx context.Context, project uuid.UUID, page function
 
 // RevokeKey ends a key at once. Revoking twice is harmless.
 func (s *Service) RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
-	return s.RevokeSecret(ctx, by, sql.RevokeKey, "key", project, id)
+	intent := keyIntent(by, project, guardian.KeyRevoke, guardian.Key{ID: id.String()})
+	intent.Subject = id.String()
+	return s.RevokeSecret(ctx, intent, sql.RevokeKey, "key", id)
+}
+
+// keyIntent is what happens with a key, in the words of the guardian.
+func keyIntent(by functions.Principal, project uuid.UUID, kind guardian.Kind, k guardian.Key) base.Intent {
+	return base.Intent{By: by, Project: project, Kind: kind, Subject: k.Name, Facts: guardian.KeyFacts{Key: k}}
+}
+
+// orNever is a time of expiry, the zero time where there is none.
+func orNever(expires *time.Time) (at time.Time) {
+	if expires != nil {
+		at = expires.UTC()
+	}
+	return at
 }
 
 // RevokeSecret ends a key or token by the query for its kind, and says who did.
-func (s *Service) RevokeSecret(ctx context.Context, by functions.Principal, q store.Query, what string, project, id uuid.UUID) error {
-	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		n, err := store.Exec(ctx, tx, q, project, id)
+func (s *Service) RevokeSecret(ctx context.Context, i base.Intent, q store.Query, what string, id uuid.UUID) error {
+	return s.env.DoControl(ctx, i, func(tx pgx.Tx) error {
+		n, err := store.Exec(ctx, tx, q, i.Project, id)
 		if err != nil || n == 0 {
 			return base.OrNotFound(err, what, id)
 		}
-		return base.AuditServer(ctx, tx, by.Actor(), what+".revoke", id.String(), map[string]any{"project": project})
+		return base.AuditServer(ctx, tx, i.By.Actor(), what+".revoke", id.String(), map[string]any{"project": i.Project})
 	})
 }

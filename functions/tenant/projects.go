@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant/sql"
 	"github.com/ostraka/ostraka/functions/turns"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -42,6 +43,10 @@ func (s *Service) CreateProject(ctx context.Context, by functions.Principal, nam
 		}
 		if replayed {
 			p, err = GetProject(ctx, tx, existing)
+			return err
+		}
+		facts := guardian.SettingFacts{Setting: guardian.Setting{Name: "project"}}
+		if err := s.env.AskControl(ctx, tx, base.Intent{By: by, Kind: guardian.ProjectCreate, Subject: name, Facts: facts}); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.AddProject, id, name); err != nil {
@@ -113,6 +118,34 @@ type ProjectChange struct {
 	Heuristics       *functions.HeuristicsPolicy
 	Weight           *int   // an operator's to say
 	RecheckSeconds   *int64 // as well; 0: the server's
+	KeepJobsDays     *int   // 0: ended jobs are kept until somebody deletes them
+}
+
+// fields are the names of what is to change.
+func (c ProjectChange) fields() (names []string) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"followups_enabled", c.FollowupsEnabled != nil},
+		{"agents_open", c.AgentsOpen != nil},
+		{"min_isolation", c.MinIsolation != nil},
+		{"monitor", c.Monitor != nil},
+		{"heuristics", c.Heuristics != nil},
+		{"weight", c.Weight != nil},
+		{"recheck_seconds", c.RecheckSeconds != nil},
+		{"keep_jobs_days", c.KeepJobsDays != nil},
+	} {
+		if f.given {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// settingIntent is a change of a project's settings in the words of the guardian.
+func settingIntent(by functions.Principal, project uuid.UUID, name string, changed []string) base.Intent {
+	return base.Intent{By: by, Project: project, Kind: guardian.SettingChange, Subject: name, Facts: guardian.SettingFacts{Setting: guardian.Setting{Name: name, Changed: changed}}}
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -128,6 +161,9 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	if err := checkRecheckSeconds(by, change.RecheckSeconds); err != nil {
 		return p, err
 	}
+	if err := checkKeepJobsDays(change.KeepJobsDays); err != nil {
+		return p, err
+	}
 	var monitor []byte
 	if change.Monitor != nil {
 		if err := change.Monitor.Check(); err != nil {
@@ -141,11 +177,11 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	if err != nil {
 		return p, err
 	}
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, settingIntent(by, id, "project", change.fields()), func(tx pgx.Tx) error {
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds)
+		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays)
 		if err != nil {
 			return err
 		}
@@ -154,6 +190,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		}
 		if err := base.AuditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
 			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight, "recheck_seconds": change.RecheckSeconds,
+			"keep_jobs_days": change.KeepJobsDays,
 		}); err != nil {
 			return err
 		}
@@ -165,6 +202,16 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 
 // expired says whether a time limit has passed.
 func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }
+
+// MaxKeepJobsDays is for how many days a project may keep ended jobs where it does not keep them until somebody deletes them: a century.
+const MaxKeepJobsDays = 36_500
+
+func checkKeepJobsDays(days *int) error {
+	if days != nil && (*days < 0 || *days > MaxKeepJobsDays) {
+		return functions.Invalid("bad_keep_jobs", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, or 0 to keep ended jobs until somebody deletes them", MaxKeepJobsDays))
+	}
+	return nil
+}
 
 // MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.
 const MaxRecheckSeconds = 1000 * 24 * 60 * 60

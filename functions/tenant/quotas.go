@@ -237,7 +237,12 @@ func (s *Service) SetQuotas(ctx context.Context, by functions.Principal, project
 	if err != nil {
 		return nil, fmt.Errorf("encoding limits: %w", err)
 	}
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+	changed := make([]string, 0, len(given))
+	for name := range given {
+		changed = append(changed, string(name))
+	}
+	slices.Sort(changed)
+	err = s.env.DoControl(ctx, settingIntent(by, project, "quotas", changed), func(tx pgx.Tx) error {
 		if n, err := store.Exec(ctx, tx, sql.SetQuotas, project, change); err != nil || n == 0 {
 			return base.OrNotFound(err, "project", project)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant/sql"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 const (
@@ -61,7 +62,7 @@ func (s *Service) OpenSession(ctx context.Context, as functions.Principal, userA
 	}
 	secret = base.NewSecret(sessionKind)
 	id := base.NewID()
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, sessionIntent(as, guardian.SessionCreate, "session"), func(tx pgx.Tx) error {
 		var key, project *uuid.UUID
 		var subject *string
 		var role *functions.Role
@@ -137,7 +138,7 @@ func (s *Service) CreateSignInLink(ctx context.Context, by functions.Principal) 
 		return "", time.Time{}, &functions.Error{Kind: functions.KindForbidden, Code: "no_key_to_sign_in", Message: "only a key can hand out sign-in links", Hint: "make the link with an API key, or sign in where your organisation does"}
 	}
 	secret = base.NewSecret(linkKind)
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, sessionIntent(by, guardian.SessionCreate, "link"), func(tx pgx.Tx) error {
 		_, err := store.Exec(ctx, tx, sql.AddSignInLink, base.SecretDigest(secret), by.KeyID)
 		return err
 	})
@@ -179,7 +180,7 @@ func (s *Service) ListSessions(ctx context.Context, by functions.Principal, page
 
 // RevokeSession ends a session at once. Ending one twice is harmless.
 func (s *Service) RevokeSession(ctx context.Context, by functions.Principal, id uuid.UUID) error {
-	return s.env.Control(ctx, func(tx pgx.Tx) error {
+	return s.env.DoControl(ctx, sessionIntent(by, guardian.SessionRevoke, id.String()), func(tx pgx.Tx) error {
 		key, subject, project := sessionScope(by)
 		n, err := store.Exec(ctx, tx, sql.RevokeSession, id, key, subject, project)
 		if err != nil || n == 0 {
@@ -187,6 +188,11 @@ func (s *Service) RevokeSession(ctx context.Context, by functions.Principal, id 
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "session.revoke", id.String(), map[string]any{})
 	})
+}
+
+// sessionIntent is what happens with a session of a project, or of an operator, in the words of the guardian.
+func sessionIntent(by functions.Principal, kind guardian.Kind, subject string) base.Intent {
+	return base.Intent{By: by, Project: by.Project, Kind: kind, Subject: subject, Facts: guardian.KeyFacts{Key: guardian.Key{Role: string(by.Role)}}}
 }
 
 // sessionScope says whose sessions somebody sees.

@@ -69,6 +69,10 @@ func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error
 	}
 	defer turn.give()
 	work, err := s.claimRechecks(ctx, args)
+	var refused *base.Refused
+	if errors.As(err, &refused) {
+		return s.delayBatch(ctx, args, errors.New(refused.Err.Message))
+	}
 	if err != nil {
 		return fmt.Errorf("taking up rechecks: %w", err)
 	}
@@ -130,6 +134,11 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 				return err
 			}
 			work.held, work.left = held.cover(work.function) || held.budget.IsSpent(), held.budget.Time()
+			if !work.held && !work.state.Ended() {
+				if err := s.askExecute(ctx, tx, args, work); err != nil {
+					return err
+				}
+			}
 		}
 		steps, err := NextBatch(ctx, tx, args.Project, held)
 		if err != nil {

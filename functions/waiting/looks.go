@@ -16,7 +16,7 @@ type LooksOptions[K comparable, V any] struct {
 	Listen Listen[K]
 	// Paces is how often to look when nothing is heard.
 	Paces func() Paces
-	// Gap is the time between two looks at the same thing, however much is heard of it.
+	// Gap is the time between two looks at the same thing, however much is heard of it; a few come without one after a while of quiet.
 	Gap time.Duration
 	// Limit bounds a look.
 	Limit time.Duration
@@ -44,6 +44,10 @@ type sight[V any] struct {
 	poke     chan struct{} // tells the goroutine that there is something to do
 	unsubbed func()
 }
+
+// looksAtOnce is how many looks at a thing may follow one another at once after a while of quiet: the end of something small comes with
+// some news before it.
+const looksAtOnce = 4
 
 // NewLooks makes Looks of nothing yet.
 func NewLooks[K comparable, V any](o LooksOptions[K, V]) *Looks[K, V] {
@@ -167,7 +171,7 @@ func (l *Looks[K, V]) WaitFor(ctx context.Context, key K, wait time.Duration, do
 
 // run looks at one thing for as long as somebody watches it.
 func (l *Looks[K, V]) run(key K, s *sight[V], heard <-chan struct{}) {
-	var ended time.Time // the last look
+	var free time.Time // the gaps of all looks so far end then
 	unchanged := 0
 	for {
 		asked, alive := l.due(key, s)
@@ -177,7 +181,10 @@ func (l *Looks[K, V]) run(key K, s *sight[V], heard <-chan struct{}) {
 		if !asked && !l.sleep(s, heard, unchanged) {
 			continue
 		}
-		if pause := l.o.Gap - time.Since(ended); !asked && pause > 0 {
+		if early := time.Now().Add(-looksAtOnce * l.o.Gap); free.Before(early) {
+			free = early
+		}
+		if pause := time.Until(free); !asked && pause > 0 {
 			l.rest(s, pause)
 		}
 		if l.look(key, s) {
@@ -185,7 +192,7 @@ func (l *Looks[K, V]) run(key K, s *sight[V], heard <-chan struct{}) {
 		} else {
 			unchanged = 0
 		}
-		ended = time.Now()
+		free = free.Add(l.o.Gap)
 	}
 }
 

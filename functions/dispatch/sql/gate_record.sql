@@ -1,6 +1,8 @@
-select l.state, l.shards, l.reported, j.state as job_state, v.manifest -> 'limits' as limits, j.policy ? 'confirm' as confirm
+select l.state, l.shards, l.reported, j.state as job_state, v.manifest -> 'limits' as limits, j.policy ? 'confirm' as confirm,
+    j.shards_total, a.aggregator ->> 'module' as module
 from leases l
 join jobs j on j.id = l.job_id
+left join aggregations a on a.job_id = j.id and a.run = j.run
 join function_versions v on v.function_id = j.function_id and v.version = j.function_version
 where l.id = $1 and l.agent_id = $2
 for update of l

@@ -2,7 +2,7 @@
 -- projects by their turns, of each one the jobs by theirs, $2 at a time; $3 jobs at most. There is always a row while there is the agent: a
 -- poll that waits hears at once what was decided about it.
 with me as (
-    select id, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, platform from ostraka.agents where id = $1
+    select id, name, state, state_reason, eula_digest, isolation, min_isolation as wish, projects, platform from ostraka.agents where id = $1
 ),
 wanted as materialized (
     select m.project_id as id from ostraka.agent_projects m where m.agent_id = $1 and not m.excluded
@@ -21,6 +21,7 @@ open as (
         where k.off_at is null and (k.agent_id is null or k.agent_id = $1) and ostraka.holds(k, j.project_id, j.function, j.function_version)
       )
       and j.held is null -- its code is being scored, or waits for a person
+      and j.awaits is null -- it waits for an approval
       and (me.projects = '{}' or j.project_id = any (me.projects))
     window of_project as (partition by j.project_id)
 ),
@@ -38,9 +39,10 @@ jobs as (
     from open o join lines l on l.id = o.project_id
     order by (o.nth - 1) / $2::int, l.turn_end, o.project_id, o.nth limit $3
 )
-select me.state, me.state_reason, me.eula_digest, me.isolation, me.wish, me.platform,
+select me.name, me.state, me.state_reason, me.eula_digest, me.isolation, me.wish, me.platform,
     j.project_id, j.job_id, coalesce(j.min_isolation, '') as min_isolation, coalesce(j.project_isolation, '') as project_isolation,
     coalesce(ostraka.owner_at($1, j.project_id), '') as owner, coalesce(j.weight, 1) as weight, coalesce(j.stride, 1) as stride,
     coalesce(j.project_start, 0) as project_start, coalesce(j.project_end, 0) as project_end, coalesce(j.project_clock, 0) as project_clock,
+    (select version from ostraka.guardian_policy) as rules,
     coalesce(j.job_start, 0) as job_start, coalesce(j.job_end, 0) as job_end, coalesce(j.job_clock, 0) as job_clock
 from me left join jobs j on true order by (j.nth - 1) / $2::int, j.project_end, j.project_id, j.nth

@@ -45,6 +45,12 @@ gone_findings as (
 gone_module_runs as (
     delete from module_runs where ctid = any (array(select ctid from module_runs where job_id = $1 limit $2)) returning 1
 ),
+gone_metrics as (
+    delete from job_metrics where job_id = $1 returning 1
+),
+gone_decisions as (
+    delete from rule_decisions where ctid = any (array(select ctid from rule_decisions where job_id = $1 limit $2)) returning 1
+),
 gone_receipt as (
     delete from receipts where job_id = $1 returning 1
 ),
@@ -69,6 +75,8 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_flags)
     + (select count(*) from gone_findings)
     + (select count(*) from gone_module_runs)
+    + (select count(*) from gone_metrics)
+    + (select count(*) from gone_decisions)
     + (select count(*) from gone_receipt)
     + (select count(*) from named_alike)
     + (select count(*) from named_unsteady)

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
+)
+
+// Record stores the results of a lease, and carries out what follows from them where the job is small.
+func (s *Service) Record(ctx context.Context, agent, lease uuid.UUID, sub dispatch.Submission) (dispatch.Recorded, error) {
+	if !s.shortcuts {
+		return s.Dispatch.Record(ctx, agent, lease, sub)
+	}
+	ctx, shortcut := functions.WithShortcut(ctx)
+	recorded, err := s.Dispatch.Record(ctx, agent, lease, sub)
+	if err == nil {
+		s.carry(ctx, shortcut)
+	}
+	return recorded, err
+}
+
+// carry carries out the steps that the queue has kept for a request, and those that these make, one after the other: the same steps that
+// workers would, which do nothing twice. The request's client may leave meanwhile; what fails is left to the workers.
+func (s *Service) carry(ctx context.Context, shortcut *functions.Shortcut) {
+	if len(shortcut.Kept) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), functions.ShortcutLimit)
+	defer cancel()
+	done := 0
+	for ; done < len(shortcut.Kept) && ctx.Err() == nil; done++ {
+		step := shortcut.Kept[done].Step
+		if err := s.step(ctx, step); err != nil {
+			s.log.Debug("a request leaves a step to the workers", "step", step.Kind(), "error", err)
+			break
+		}
+	}
+	if err := s.queue.Settle(context.WithoutCancel(ctx), shortcut.Kept[:done], shortcut.Kept[done:]); err != nil {
+		s.log.Debug("the workers will find steps done", "error", err)
+	}
+}
+
+// step carries out one of the steps that functions.Shortens names.
+func (s *Service) step(ctx context.Context, step functions.Step) error {
+	switch args := step.(type) {
+	case functions.VerifyArgs:
+		return s.Verify(ctx, args)
+	case functions.AggregateArgs:
+		return s.Aggregate(ctx, args)
+	case functions.MergeArgs:
+		return s.Merge(ctx, args)
+	case functions.FinishArgs:
+		return s.Finish(ctx, args)
+	default:
+		return fmt.Errorf("a request cannot carry out a step %s", step.Kind())
+	}
+}

@@ -1,0 +1,508 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/policy"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/guardian"
+)
+
+// watch is a clock that a test sets.
+type watch struct{ ahead atomic.Int64 }
+
+func (c *watch) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *watch) step(d time.Duration) { c.ahead.Add(int64(d)) }
+
+func guarded(c *watch) func(*engine.Options) {
+	return func(o *engine.Options) { o.Now = c.now }
+}
+
+func guardRule(name string, then guardian.Verdict, when string, on ...guardian.Kind) guardian.Rule {
+	return guardian.Rule{Name: name, On: on, When: when, Then: then, Reason: "because " + name, Enabled: true}
+}
+
+// rule makes a rule of the project.
+func (w *world) guard(rule guardian.Rule) policy.GuardianRule {
+	w.t.Helper()
+	r, err := w.SetGuardianRule(w.t.Context(), w.by, w.project, rule, 0)
+	require.NoError(w.t, err)
+	return r
+}
+
+// decided are the project's records of decisions about an operation, the newest first.
+func (w *world) decided(kind guardian.Kind) (list []map[string]any) {
+	w.t.Helper()
+	records, err := w.ListAudit(w.t.Context(), w.project, auditlog.AuditFilter{Action: "guardian.decide", Newest: true}, functions.ListPage{Limit: functions.MaxListLimit})
+	require.NoError(w.t, err)
+	for _, r := range records {
+		var detail map[string]any
+		require.NoError(w.t, json.Unmarshal(r.Detail, &detail))
+		if detail["operation"] == string(kind) {
+			list = append(list, detail)
+		}
+	}
+	return list
+}
+
+// TestEveryOperationIsDecided calls everything that changes something, while the operators refuse everything: each is refused and recorded,
+// but for what protects.
+func TestEveryOperationIsDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	job, flowing := w.submit(4), w.agent(honest)
+	rule, _, err := w.CreateRule(ctx, w.by, w.project, planner.Rule{Name: "next", When: "true", Then: planner.Then{Function: "numbers", Partition: "{}"}}, functions.Idempotency{})
+	require.NoError(t, err)
+	key, _, _, err := w.CreateKey(ctx, w.by, w.project, "other", functions.RoleViewer, nil, functions.Idempotency{})
+	require.NoError(t, err)
+	token, _, _, err := w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "more"}, functions.Idempotency{})
+	require.NoError(t, err)
+	file, err := w.PutFile(ctx, w.by, w.project, "a.txt", "", strings.NewReader("a"), registry.FileCondition{})
+	require.NoError(t, err)
+	own := w.guard(guardRule("mine", guardian.Allow, ""))
+	override, _, err := w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "mine", Reason: "x", For: time.Hour}, functions.Idempotency{})
+	require.NoError(t, err)
+	ended := w.submit(1)
+	_, err = w.CancelJob(ctx, w.by, w.project, ended.ID)
+	require.NoError(t, err)
+	w.settleAll()
+	pending := w.enrol("", "stranger", honest).id
+	_, newcomer, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	before := w.counts()
+
+	_, err = w.SetGuardianRule(ctx, w.server, uuid.Nil, guardRule("nothing", guardian.Deny, ""), 0)
+	require.NoError(t, err)
+	scope := fleet.KillScope{Scope: "project", Project: &w.project}
+	no := functions.Idempotency{}
+	calls := map[string]func() error{
+		"enrolAgent":       func() error { _, _, err := w.join(newcomer, w.token, "newcomer", ""); return err },
+		"approveAgent":     func() error { _, err := w.DecideAgent(ctx, w.server, pending, fleet.ApproveAgent, ""); return err },
+		"assignAgentOwner": func() error { _, err := w.AssignOwner(ctx, w.server, flowing.id, "me"); return err },
+		"admitAgent":       func() error { _, err := w.AdmitAgent(ctx, w.by, w.project, flowing.id, "", ""); return err },
+		"pardonAgent":      func() error { _, err := w.PardonAgent(ctx, w.by, w.project, flowing.id, "x"); return err },
+		"createProject":    func() error { _, _, _, err := w.CreateProject(ctx, w.server, "another", no); return err },
+		"updateProject": func() error {
+			_, err := w.UpdateProject(ctx, w.by, w.project, tenant.ProjectChange{AgentsOpen: new(false)}, 1)
+			return err
+		},
+		"setQuotas": func() error {
+			_, err := w.SetQuotas(ctx, w.server, w.project, map[functions.QuotaName]*int64{functions.QuotaOpenJobs: nil})
+			return err
+		},
+		"pruneAudit": func() error { _, err := w.PruneAudit(ctx, w.by, w.project, time.Now()); return err },
+		"createEnrolmentToken": func() error {
+			_, _, _, err := w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "x"}, no)
+			return err
+		},
+		"nameFile": func() error {
+			_, err := w.NameObject(ctx, w.by, w.project, "b.txt", file.Digest, registry.FileCondition{})
+			return err
+		},
+		"putFile": func() error {
+			_, err := w.PutFile(ctx, w.by, w.project, "b.txt", "", strings.NewReader("b"), registry.FileCondition{})
+			return err
+		},
+		"putObject": func() error { _, err := w.StoreObject(ctx, w.by, w.project, "", strings.NewReader("c")); return err },
+		"createUpload": func() error {
+			_, _, err := w.CreateUpload(ctx, w.by, w.project, strings.Repeat("a", 64), 3, no)
+			return err
+		},
+		"deleteFile": func() error { return w.DeleteFile(ctx, w.by, w.project, "a.txt", registry.FileCondition{}) },
+		"deleteJob":  func() error { _, err := w.DeleteJob(ctx, w.by, w.project, ended.ID); return err },
+		"resolveShard": func() error {
+			_, err := w.ResolveShard(ctx, w.by, w.project, job.ID, 0, review.Resolution{Decision: review.ResolveRetry, Reason: "x"})
+			return err
+		},
+		"pushFunction": func() error {
+			_, _, err := w.PushFunction(ctx, w.by, w.project, bytes.NewReader(w.pack("more", "")), nil)
+			return err
+		},
+		"reviewCode":      func() error { _, err := w.ReviewCode(ctx, w.by, w.project, "numbers", 1, "allow", "x"); return err },
+		"deprecateModule": func() error { _, err := w.DeprecateModule(ctx, w.by, w.project, "nothing", true, "x"); return err },
+		"submitJob": func() error {
+			_, _, err := w.SubmitJob(ctx, w.by, w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(1), Quorum: 1}, no)
+			return err
+		},
+		"callFunction": func() error {
+			_, _, err := w.CallFunction(ctx, w.by, w.project, functions.NewJob{Function: "numbers", Items: []byte("1\n"), Quorum: 1}, time.Second, no)
+			return err
+		},
+		"setJobPriority": func() error { _, err := w.SetPriority(ctx, w.by, w.project, job.ID, 6); return err },
+		"createKey": func() error {
+			_, _, _, err := w.CreateKey(ctx, w.by, w.project, "x", functions.RoleViewer, nil, no)
+			return err
+		},
+		"rotateKey": func() error { _, _, _, err := w.RotateKey(ctx, w.by, w.project, key.ID, 0, nil, no); return err },
+		"recoverOwner": func() error {
+			_, _, _, err := w.RecoverOwner(ctx, w.server, w.project, "x", "lost", nil, no)
+			return err
+		},
+		"registerSigningKey": func() error {
+			_, _, err := w.RegisterSigningKey(ctx, w.by, w.project, functions.NewSigningKey{Generation: 1})
+			return err
+		},
+		"createRule": func() error {
+			_, _, err := w.CreateRule(ctx, w.by, w.project, planner.Rule{Name: "more", When: "true", Then: planner.Then{Function: "numbers", Partition: "{}"}}, no)
+			return err
+		},
+		"replaceRule": func() error {
+			_, err := w.UpdateRule(ctx, w.by, w.project, rule.ID, rule.Spec, rule.Revision)
+			return err
+		},
+		"deleteRule":         func() error { return w.DeleteRule(ctx, w.by, w.project, rule.ID, rule.Revision) },
+		"createSession":      func() error { _, err := w.OpenSession(ctx, w.by, "x"); return err },
+		"createSignInLink":   func() error { _, _, err := w.CreateSignInLink(ctx, w.by); return err },
+		"changeGuardian":     func() error { return w.SetFourEyes(ctx, w.by, w.project, true) },
+		"setGuardianRule":    func() error { _, err := w.SetGuardianRule(ctx, w.by, w.project, own.Rule, 1); return err },
+		"deleteGuardianRule": func() error { return w.DeleteGuardianRule(ctx, w.by, w.project, "mine", 1) },
+		"addOverride": func() error {
+			_, _, err := w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "mine", Reason: "x", For: time.Hour}, no)
+			return err
+		},
+		"changeServerGuardian": func() error { return w.SetFourEyes(ctx, w.server, uuid.Nil, true) },
+		"resumeAgent": func() error {
+			return w.paused(flowing.id, func() error { _, err := w.DecideAgent(ctx, w.server, flowing.id, fleet.ResumeAgent, ""); return err })
+		},
+		"release": func() error {
+			_, err := w.Release(ctx, w.server, fleet.KillScope{Scope: fleet.ScopeEverything})
+			return err
+		},
+		"releaseInProject": func() error { _, err := w.Release(ctx, w.by, scope); return err },
+		"kill": func() error {
+			_, err := w.Kill(ctx, w.server, fleet.KillScope{Scope: fleet.ScopeEverything}, "x", false)
+			return err
+		},
+		"killInProject":        func() error { _, err := w.Kill(ctx, w.by, scope, "x", false); return err },
+		"cancelJob":            func() error { _, err := w.CancelJob(ctx, w.by, w.project, job.ID); return err },
+		"revokeKey":            func() error { return w.RevokeKey(ctx, w.by, w.project, key.ID) },
+		"revokeEnrolmentToken": func() error { return w.RevokeEnrolmentToken(ctx, w.by, w.project, token.ID) },
+		"excludeAgent":         func() error { _, err := w.ExcludeAgent(ctx, w.by, w.project, flowing.id, "x"); return err },
+		"endOverride":          func() error { return w.EndOverride(ctx, w.by, w.project, override.ID) },
+		"setServerGuardianRule": func() error {
+			_, err := w.SetGuardianRule(ctx, w.server, uuid.Nil, guardRule("other", guardian.Allow, ""), 0)
+			return err
+		},
+		"addServerOverride": func() error {
+			_, _, err := w.AddOverride(ctx, w.server, uuid.Nil, policy.NewOverride{Rule: "other", Reason: "x", For: time.Hour}, no)
+			return err
+		},
+		"deleteServerGuardianRule": func() error { return w.DeleteGuardianRule(ctx, w.server, uuid.Nil, "other", 1) },
+		"drainAgent":               func() error { _, err := w.DecideAgent(ctx, w.server, flowing.id, fleet.DrainAgent, ""); return err },
+		"quarantineAgent": func() error {
+			_, err := w.DecideAgent(ctx, w.server, flowing.id, fleet.QuarantineAgent, "")
+			return err
+		},
+		"revokeAgent": func() error { _, err := w.DecideAgent(ctx, w.server, flowing.id, fleet.RevokeAgent, ""); return err },
+	}
+	// elsewhere are those that other tests try: what they are about is not made in a line.
+	elsewhere := []string{
+		"leaseShards", "resolveFlag", "reaggregateJob", "pushModule", "tryModule", "terminateSandbox", "terminateProjectSandbox", "revokeSession",
+		"decideApproval", "decideServerApproval", "endServerOverride",
+	}
+	protects := []guardian.Kind{
+		guardian.SwitchOn, guardian.JobCancel, guardian.KeyRevoke, guardian.TokenRevoke, guardian.AgentExclude, guardian.AgentPause,
+		guardian.AgentRevoke, guardian.OverrideEnd,
+	}
+	aboutRules := []string{"setServerGuardianRule", "addServerOverride", "deleteServerGuardianRule"} // operators can always take a rule back
+	for operation, kind := range guardian.ForAPI() {
+		if slices.Contains(elsewhere, operation) {
+			continue
+		}
+		require.Contains(t, calls, operation, "say here how %s is called", operation)
+		if slices.Contains(protects, kind) || slices.Contains(aboutRules, operation) || strings.HasPrefix(operation, "release") {
+			continue
+		}
+		recorded := w.denials(kind)
+		requireCode(t, calls[operation](), "denied_by_guardian")
+		require.Equal(t, recorded+1, w.denials(kind), "%s is recorded once", operation)
+	}
+	require.Equal(t, before, w.counts(), "of what was refused nothing is left")
+	for _, operation := range []string{"killInProject", "kill"} {
+		require.NoError(t, calls[operation](), operation)
+	}
+	for _, operation := range []string{"release", "releaseInProject"} {
+		requireCode(t, calls[operation](), "denied_by_guardian")
+	}
+	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent"} {
+		require.NoError(t, calls[operation](), operation)
+	}
+	for _, operation := range aboutRules {
+		require.NoError(t, calls[operation](), operation)
+	}
+	require.NoError(t, w.DeleteGuardianRule(ctx, w.server, uuid.Nil, "nothing", 1))
+	require.NoError(t, calls["createKey"](), "no rule that was compiled before decides")
+}
+
+// counts are the rows of what operations make.
+func (w *world) counts() (n []int64) {
+	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases"} {
+		n = append(n, w.count("select count(*) from "+table))
+	}
+	for _, table := range []string{"projects", "api_keys", "enrolment_tokens", "open_jobs", "sessions", "agents", "uploads"} {
+		var rows int64
+		require.NoError(w.t, w.store.Pool.QueryRow(w.t.Context(), "select count(*) from ostraka."+table).Scan(&rows))
+		n = append(n, rows)
+	}
+	return n
+}
+
+// denials counts the refusals of an operation in both logs.
+func (w *world) denials(kind guardian.Kind) int64 {
+	const refused = " where action = 'guardian.decide' and detail ->> 'decision' = 'deny' and detail ->> 'operation' = $1 and detail -> 'facts' is not null"
+	var server int64
+	require.NoError(w.t, w.store.Pool.QueryRow(w.t.Context(), "select count(*) from ostraka.server_audit"+refused, kind).Scan(&server))
+	return server + w.count("select count(*) from audit"+refused, kind)
+}
+
+// paused drains an agent around something.
+func (w *world) paused(id uuid.UUID, do func() error) error {
+	_, err := w.DecideAgent(w.t.Context(), w.server, id, fleet.DrainAgent, "")
+	require.NoError(w.t, err)
+	return do()
+}
+
+func TestAJobWaitsForAnApproval(t *testing.T) {
+	t.Parallel()
+	clock := &watch{}
+	w := newWorld(t, guarded(clock))
+	ctx := t.Context()
+	one := w.agent(honest)
+	w.guard(guardRule("large", guardian.Ask, "job.shards > 2", guardian.JobSubmit))
+	require.Nil(t, w.submit(2).Approval, "at the limit nothing is asked")
+	_, err := w.CancelJob(ctx, w.by, w.project, w.submit(1).ID)
+	require.NoError(t, err)
+
+	job := w.submit(3)
+	require.NotNil(t, job.Approval)
+	e, err := w.Explain(ctx, w.project, job.ID)
+	require.NoError(t, err)
+	require.Equal(t, "approval_needed", e.Reasons[0].Code)
+	require.Contains(t, e.Reasons[0].Text, "an owner or a reviewer of the project")
+	require.Contains(t, e.Reasons[0].Hint, "ostraka approval approve "+job.Approval.ID.String())
+	w.settleAll()
+	require.Zero(t, w.leasesOf(job.ID, one), "nothing of it is lent")
+
+	require.NoError(t, w.SetFourEyes(ctx, w.by, w.project, true))
+	_, err = w.DecideApproval(ctx, w.by, w.project, job.Approval.ID, true, "fine")
+	requireCode(t, err, "four_eyes")
+	reviewer := functions.Principal{KeyID: uuid.New(), Role: functions.RoleReviewer, Project: w.project}
+	a, err := w.DecideApproval(ctx, reviewer, w.project, job.Approval.ID, true, "fine")
+	require.NoError(t, err)
+	require.Equal(t, policy.ApprovalApproved, a.State)
+	_, err = w.DecideApproval(ctx, reviewer, w.project, job.Approval.ID, true, "fine")
+	require.NoError(t, err, "saying it again is harmless")
+	_, err = w.DecideApproval(ctx, reviewer, w.project, job.Approval.ID, false, "not fine")
+	requireCode(t, err, "approval_decided")
+	require.Nil(t, w.job(job.ID).Approval)
+	require.NotZero(t, w.leasesOf(job.ID, one))
+
+	refused := w.submit(3)
+	_, err = w.DecideApproval(ctx, reviewer, w.project, refused.Approval.ID, false, "too large")
+	require.NoError(t, err)
+	require.Equal(t, functions.JobCancelled, w.job(refused.ID).State)
+	require.Contains(t, w.job(refused.ID).Error, "too large")
+
+	late := w.submit(3)
+	clock.step(policy.ApprovalLife - time.Minute)
+	require.NoError(t, w.ExpireApprovals(ctx))
+	require.False(t, w.job(late.ID).State.Ended())
+	clock.step(2 * time.Minute)
+	require.NoError(t, w.ExpireApprovals(ctx))
+	require.Equal(t, functions.JobCancelled, w.job(late.ID).State)
+	_, err = w.DecideApproval(ctx, reviewer, w.project, late.Approval.ID, true, "now")
+	requireCode(t, err, "approval_decided")
+	require.Equal(t, functions.Role("reviewer"), reviewer.Role)
+}
+
+// leasesOf is how many shards of a job an agent is lent; those of other jobs are given back.
+func (w *world) leasesOf(job uuid.UUID, a *agent) (n int) {
+	w.t.Helper()
+	for {
+		lease, err := w.Lease(w.t.Context(), a.id, dispatch.Poll{Most: 10, From: netip.MustParseAddr("192.0.2.1")}, functions.Idempotency{})
+		require.NoError(w.t, err)
+		if lease == nil {
+			return n
+		}
+		if lease.Job == job {
+			n += len(lease.Shards)
+		}
+	}
+}
+
+func TestWhatNeedsAnApprovalPassesOnce(t *testing.T) {
+	t.Parallel()
+	clock := &watch{}
+	w := newWorld(t, guarded(clock))
+	ctx := t.Context()
+	w.guard(guardRule("keys", guardian.Ask, `key.role == "owner"`, guardian.KeyCreate))
+	create := func() error {
+		_, _, _, err := w.CreateKey(ctx, w.by, w.project, "second", functions.RoleOwner, nil, functions.Idempotency{})
+		return err
+	}
+	before := w.counts()
+	requireCode(t, create(), "approval_needed")
+	requireCode(t, create(), "approval_needed")
+	list, err := w.ListApprovals(ctx, w.project, policy.ApprovalWaiting, functions.ListPage{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list, 1, "the same is asked once")
+	require.ErrorContains(t, create(), list[0].ID.String())
+	_, err = w.DecideApproval(ctx, w.by, w.project, list[0].ID, true, "fine")
+	require.NoError(t, err)
+	require.NoError(t, create())
+	requireCode(t, create(), "approval_needed")
+	after := w.counts()
+	require.Equal(t, before[9]+1, after[9], "one key was made")
+	require.Equal(t, []any{"ask", "allow", "ask"}, []any{w.decided(guardian.KeyCreate)[0]["decision"], w.decided(guardian.KeyCreate)[1]["decision"], w.decided(guardian.KeyCreate)[2]["decision"]})
+
+	// What an operator's rule asks is not for the project to answer.
+	_, err = w.SetGuardianRule(ctx, w.server, uuid.Nil, guardRule("tokens", guardian.Ask, "", guardian.TokenCreate), 0)
+	require.NoError(t, err)
+	_, _, _, err = w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "t"}, functions.Idempotency{})
+	requireCode(t, err, "approval_needed")
+	list, err = w.ListApprovals(ctx, w.project, policy.ApprovalWaiting, functions.ListPage{Limit: 10})
+	require.NoError(t, err)
+	token := list[len(list)-1]
+	_, err = w.DecideApproval(ctx, w.by, w.project, token.ID, true, "fine")
+	requireCode(t, err, "approval_not_yours")
+	other, by := w.newProject("other")
+	_, err = w.GetApproval(ctx, other, token.ID)
+	requireCode(t, err, "not_found")
+	_, err = w.DecideApproval(ctx, by, other, token.ID, true, "fine")
+	requireCode(t, err, "not_found")
+	_, err = w.DecideApproval(ctx, w.server, w.project, token.ID, true, "fine")
+	require.NoError(t, err)
+	_, _, _, err = w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "t"}, functions.Idempotency{})
+	require.NoError(t, err)
+}
+
+func TestOverridesEndByThemselves(t *testing.T) {
+	t.Parallel()
+	clock := &watch{}
+	w := newWorld(t, guarded(clock))
+	ctx := t.Context()
+	rule := w.guard(guardRule("no-keys", guardian.Deny, "", guardian.KeyCreate))
+	create := func() error {
+		_, _, _, err := w.CreateKey(ctx, w.by, w.project, "k", functions.RoleViewer, nil, functions.Idempotency{})
+		return err
+	}
+	requireCode(t, create(), "denied_by_guardian")
+	o, _, err := w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "no-keys", Reason: "today", For: time.Hour}, functions.Idempotency{})
+	require.NoError(t, err)
+	require.NoError(t, create())
+	clock.step(time.Hour - time.Minute)
+	require.NoError(t, create())
+	clock.step(2 * time.Minute)
+	requireCode(t, create(), "denied_by_guardian")
+	o, err = w.GetOverride(ctx, w.project, o.ID)
+	require.NoError(t, err)
+	require.False(t, o.InForce)
+	_, _, err = w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "no-keys", Reason: "x", For: policy.MaxOverrideLife + time.Second}, functions.Idempotency{})
+	requireCode(t, err, "bad_override")
+	_, _, err = w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "none", Reason: "x", For: time.Hour}, functions.Idempotency{})
+	requireCode(t, err, "not_found")
+
+	// A rule has versions, and the newest alone decides.
+	rule.Then = guardian.Allow
+	_, err = w.SetGuardianRule(ctx, w.by, w.project, rule.Rule, 7)
+	require.ErrorIs(t, err, functions.ErrRevision)
+	test, err := w.TestGuardianRule(ctx, w.project, rule.Rule)
+	require.NoError(t, err)
+	require.NotEmpty(t, test.Differences)
+	_, err = w.SetGuardianRule(ctx, w.by, w.project, rule.Rule, 1)
+	require.NoError(t, err)
+	require.NoError(t, create())
+	versions, err := w.GetGuardianRule(ctx, w.project, "no-keys")
+	require.NoError(t, err)
+	require.Len(t, versions, 2)
+	st, err := w.GuardianStatus(ctx, w.project)
+	require.NoError(t, err)
+	require.NotEmpty(t, st.Decisions)
+	_, err = w.SetGuardianRule(ctx, w.by, w.project, guardRule("stop", guardian.Deny, "", guardian.JobCancel), 0)
+	requireCode(t, err, "bad_guardian_rule")
+	_, err = w.SetGuardianRule(ctx, w.by, w.project, guardRule("bad", guardian.Deny, "job.shards >", guardian.JobSubmit), 0)
+	requireCode(t, err, "bad_guardian_rule")
+}
+
+func TestConditionsMakeAJobStricter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	rule := guardRule("strict", guardian.Allow, "", guardian.JobSubmit)
+	rule.Conditions = guardian.Conditions{Quorum: 3, Shards: 5, Owners: []string{"ann"}}
+	w.guard(rule)
+	one := w.agent(honest)
+	job := w.submit(5)
+	require.Equal(t, 3, job.Policy.Quorum)
+	require.Equal(t, []string{"ann"}, job.Conditions.Owners)
+	_, _, err := w.SubmitJob(t.Context(), w.by, w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(6), Quorum: 2}, functions.Idempotency{})
+	requireCode(t, err, "denied_by_guardian")
+	require.ErrorContains(t, err, "at most 5")
+	w.settleAll()
+	require.Zero(t, w.leasesOf(job.ID, one), "it is nobody's of whom the rule says so")
+	_, err = w.AssignOwner(t.Context(), w.server, one.id, "ann")
+	require.NoError(t, err)
+	_, err = w.AdmitAgent(t.Context(), w.by, w.project, one.id, "ann", "")
+	require.NoError(t, err)
+	require.NotZero(t, w.leasesOf(job.ID, one))
+}
+
+// TestDispatchIsDecidedOnce holds that a lease has one decision, which is in the log, and that what is refused is not lent.
+func TestDispatchIsDecidedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := w.agent(honest)
+	job := w.submit(4)
+	w.settleAll()
+	lease, err := w.Lease(t.Context(), one.id, dispatch.Poll{Most: 2}, functions.Idempotency{})
+	require.NoError(t, err)
+	require.Len(t, lease.Shards, 2)
+	decided := w.decided(guardian.JobDispatch)
+	require.Len(t, decided, 1)
+	require.Equal(t, "allow", decided[0]["decision"])
+	require.Equal(t, one.id.String(), decided[0]["agent"])
+	require.Equal(t, job.ID.String(), decided[0]["job"])
+
+	_, err = w.SetGuardianRule(t.Context(), w.server, uuid.Nil, guardRule("stop", guardian.Deny, `agent.id == "`+one.id.String()+`"`, guardian.JobDispatch), 0)
+	require.NoError(t, err)
+	require.Zero(t, w.leasesOf(job.ID, one))
+	require.Zero(t, w.leasesOf(job.ID, one))
+	decided = w.decided(guardian.JobDispatch)
+	require.Len(t, decided, 2, "that it was refused is recorded once")
+	require.Equal(t, "deny", decided[0]["decision"])
+	require.NotZero(t, w.leasesOf(job.ID, w.agent(honest)))
+}
+
+// TestWithoutARecordNothingHappens cuts the connection at each statement of a guarded operation: it has happened where its record is there.
+func TestWithoutARecordNothingHappens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := func() int64 { return w.count("select count(*) from rules") }
+	records := func() int { return len(w.decided(guardian.RuleChange)) }
+	w.cutOff(uuid.Nil, func() error {
+		_, _, err := w.CreateRule(context.WithoutCancel(t.Context()), w.by, w.project, planner.Rule{Name: "next", When: "true", Then: planner.Then{Function: "numbers", Partition: "{}"}}, functions.Idempotency{Key: "k"})
+		require.Equal(t, made(), int64(records()), "the operation and its record are one")
+		return err
+	})
+	require.Equal(t, 1, records())
+}

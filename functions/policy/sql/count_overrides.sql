@@ -1,0 +1,1 @@
+select count(*) from guardian_overrides where ended_at is null and until > $1

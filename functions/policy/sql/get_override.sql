@@ -1,0 +1,1 @@
+select id, rule, kinds, subject, reason, created_by, created_at, until, ended_by, ended_at from guardian_overrides where id = $1

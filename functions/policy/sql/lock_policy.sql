@@ -1,0 +1,1 @@
+select 1 from guardian_policy for update

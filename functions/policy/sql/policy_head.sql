@@ -1,0 +1,1 @@
+select version, four_eyes from guardian_policy

@@ -1,0 +1,1 @@
+update guardian_policy set version = version + 1
