@@ -146,7 +146,7 @@ func (s *server) mayWait(op operation, c *call) (release func(), err error) {
 	switch {
 	case op.stream:
 		name = functions.QuotaStreams
-	case c.request.URL.Query().Get("wait") == "":
+	case !op.waits && c.request.URL.Query().Get("wait") == "":
 		return func() {}, nil
 	}
 	most, own := c.principal.Quotas[name]

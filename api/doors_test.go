@@ -231,6 +231,8 @@ func TestPlacesToWait(t *testing.T) {
 		}()
 	}
 	require.Equal(t, `"polls";q=1`, <-answers, "one waits, and the other is refused")
+	call := r.ask("POST", in("/functions/bpsw/call"), ownerKey, `{"input":1}`)
+	require.Equal(t, "quota_polls", call.problem(t).Code, "a call waits though its request does not say so")
 	end()
 	require.Equal(t, "ended", <-answers)
 

@@ -8,8 +8,10 @@ import (
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -19,8 +21,8 @@ func namedProblems() []explanation {
 	var all []explanation
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
-		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded,
-		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, fleet.ErrDirectivesChanged,
+		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, fleet.ErrDirectivesChanged,
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
@@ -39,6 +41,7 @@ func domainProblems() []explanation {
 		{"bad_priority", http.StatusUnprocessableEntity, "A job cannot have this priority.", correct},
 		{"priority_not_allowed", http.StatusForbidden, "A submitter's jobs have the usual priority at most.", "Ask for less, or have the project's owner raise it: ostraka job set-priority."},
 		{"bad_weight", http.StatusUnprocessableEntity, "A project cannot have this weight.", correct},
+		{"bad_keep_jobs", http.StatusUnprocessableEntity, "A project cannot keep ended jobs for so many days.", correct},
 		{"bad_recheck_seconds", http.StatusUnprocessableEntity, "A project cannot have this budget of server seconds.", correct},
 		{"operator_sets", http.StatusForbidden, "A project's weight and its budget of server seconds are for an operator to set.", "Leave it out, or ask an operator."},
 		{"no_model", http.StatusUnprocessableEntity, "The policy asks an external model, and this installation has none.", "Leave external-model out of the policy; an operator can name one with ostraka server --model-url."},
@@ -57,7 +60,7 @@ func domainProblems() []explanation {
 		{"bad_uses", http.StatusUnprocessableEntity, "An enrolment token cannot be for that many agents.", correct},
 		{"bad_name", http.StatusUnprocessableEntity, "The name is not one that such a thing may have.", correct},
 		{"name_taken", http.StatusConflict, "There is something of this name already.", "Choose another name."},
-		{"bad_role", http.StatusUnprocessableEntity, "A project's keys cannot have this role.", "Choose owner, submitter or viewer."},
+		{"bad_role", http.StatusUnprocessableEntity, "A project's keys cannot have this role.", "Choose owner, submitter, viewer, auditor or reviewer."},
 		{"bad_expiry", http.StatusUnprocessableEntity, "The time of expiry has passed already.", "Choose a time to come, or leave it out."},
 		{"bad_text", http.StatusUnprocessableEntity, "A text holds what cannot be stored: a NUL character, or bytes that are not UTF-8.", "Leave it out."},
 		{"bad_bundle", http.StatusUnprocessableEntity, "The bundle is not one that may be run: its archive, its paths, its size or its function.toml.", correct},
@@ -104,6 +107,16 @@ func domainProblems() []explanation {
 		{"too_many_records", http.StatusRequestEntityTooLarge, "A trial takes fewer records than that.", "Try the module with fewer, or on your own machine: ostraka module test."},
 		{"bad_records", http.StatusUnprocessableEntity, "The records are not those of the module's kind.", correct},
 		{"module_host", http.StatusServiceUnavailable, "The module could not be checked now. Nothing is held against it.", "Send it again in a moment."},
+		{"denied_by_guardian", http.StatusForbidden, "A rule of the guardian refuses this. Nothing of it has happened; the refusal is in the audit log.", "Read the rule and its reason in the detail. An owner can change a rule of the project or make an exception: ostraka guardian override add."},
+		{"approval_needed", http.StatusConflict, "A rule of the guardian wants a person's yes first.", "Have it approved: ostraka approval approve ID --reason WHY. Then send the same request again."},
+		{"approval_used", http.StatusConflict, "The approval was used by another request meanwhile.", "Send the request again: it asks for another."},
+		{"approval_decided", http.StatusConflict, "The approval does not wait any more: it was decided, or has expired.", "Send the request again that needs one."},
+		{"approval_not_yours", http.StatusForbidden, "A rule of the operator asks, which only an operator can answer.", "Ask the operator of the server."},
+		{"four_eyes", http.StatusForbidden, "Who asks for an approval cannot give it here.", "Have somebody else approve it, with a key of their own."},
+		{"too_many_approvals", http.StatusConflict, "As many approvals wait as are kept.", "Have some of them decided: ostraka approval list."},
+		{"bad_guardian_rule", http.StatusUnprocessableEntity, "A rule of the guardian is not one: a field makes no sense, or its expression has an error.", correct},
+		{"bad_override", http.StatusUnprocessableEntity, "An exception from a rule makes no sense.", correct},
+		{"too_many_overrides", http.StatusConflict, "As many exceptions are in force as are kept.", "End some of them: ostraka guardian override list."},
 		{"bad_thresholds", http.StatusUnprocessableEntity, "A threshold for sandboxes cannot be meant.", correct},
 		{"bad_scope", http.StatusUnprocessableEntity, "What a switch is to hold makes no sense.", "Name everything, or a project, or a function of a project and, if not all, its version."},
 		{"too_many_switches", http.StatusConflict, "As many switches are on as are kept.", "Put some off, or put one on for a whole project."},

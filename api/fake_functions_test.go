@@ -33,7 +33,7 @@ func (f *fake) ListFunctionVersions(_ context.Context, _ uuid.UUID, name string,
 	return list(f, page, func(i int) functions.FunctionVersion { return functions.FunctionVersion{Name: name, Version: i + 1} })
 }
 
-func (f *fake) TryModule(_ context.Context, _ uuid.UUID, _ string, _ json.RawMessage, records io.Reader) (wasm.Report, error) {
+func (f *fake) TryModule(_ context.Context, _ functions.Principal, _ uuid.UUID, _ string, _ json.RawMessage, records io.Reader) (wasm.Report, error) {
 	return wasm.Report{Output: []string{}, Findings: []wasm.Finding{}}, f.store(records)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/trust"
@@ -23,6 +24,11 @@ import (
 func (f *fake) SubmitJob(_ context.Context, _ functions.Principal, _ uuid.UUID, job functions.NewJob, idem functions.Idempotency) (functions.Job, bool, error) {
 	f.newJob, f.idem = job, idem
 	return f.job, f.replayed, f.begin()
+}
+
+func (f *fake) CallFunction(_ context.Context, _ functions.Principal, _ uuid.UUID, job functions.NewJob, wait time.Duration, idem functions.Idempotency) (functions.Call, bool, error) {
+	f.newJob, f.wait, f.idem = job, wait, idem
+	return functions.Call{Job: f.job.ID, State: f.job.State, Output: json.RawMessage(`{"found":1}`)}, f.replayed, f.begin()
 }
 
 func (f *fake) GetJob(context.Context, uuid.UUID, uuid.UUID) (functions.Job, error) {
@@ -104,8 +110,8 @@ func (f *fake) ResolveShard(_ context.Context, _ functions.Principal, _, _ uuid.
 	return functions.ShardDetail{Shard: functions.Shard{Input: json.RawMessage(`1`)}}, f.begin()
 }
 
-func (f *fake) Results(_ context.Context, _, _ uuid.UUID, after int64, _ bool) iter.Seq2[jobs.ResultLine, error] {
-	f.after = after
+func (f *fake) Results(_ context.Context, _, _ uuid.UUID, query jobs.ResultQuery) iter.Seq2[jobs.ResultLine, error] {
+	f.after = query.After
 	return func(yield func(jobs.ResultLine, error) bool) {
 		if err := f.begin(); err != nil {
 			yield(jobs.ResultLine{}, err)
@@ -183,4 +189,20 @@ func (f *fake) happen(change func(*functions.Job), events ...functions.Event) {
 	case f.changed <- struct{}{}:
 	default: // they have been told, and have not looked yet
 	}
+}
+
+func (f *fake) GetMetrics(context.Context, uuid.UUID, uuid.UUID) (planner.Metrics, error) {
+	return planner.Metrics{Aggregate: planner.AggregateMetrics{Numbers: map[string]float64{"sum": 1}}}, f.begin()
+}
+
+func (f *fake) GetChain(_ context.Context, _, job uuid.UUID) (submit.JobChain, error) {
+	return submit.JobChain{Root: job, Jobs: []submit.ChainJob{{ID: job, State: functions.JobFinished}}, Decisions: []submit.RuleDecision{{JobID: job, Outcome: "made", Seen: map[string]string{}}}}, f.begin()
+}
+
+func (f *fake) FollowUpAgain(context.Context, functions.Principal, uuid.UUID, uuid.UUID) error {
+	return f.begin()
+}
+
+func (f *fake) TryRules(context.Context, uuid.UUID, uuid.UUID, *planner.Rule) ([]submit.RuleTrial, error) {
+	return []submit.RuleTrial{{Rule: "r", Outcome: "skipped", Seen: map[string]string{}, Jobs: []submit.TrialJob{}}}, f.begin()
 }

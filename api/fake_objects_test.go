@@ -24,7 +24,7 @@ func (f *fake) store(r io.Reader) error {
 	return err
 }
 
-func (f *fake) PutObject(_ context.Context, _ uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
+func (f *fake) StoreObject(_ context.Context, _ functions.Principal, _ uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
 	f.digest = digest
 	err := f.store(r)
 	return functions.Object{Digest: digest, Size: int64(len(f.stored))}, err

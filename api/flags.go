@@ -68,7 +68,7 @@ func (s *server) flagOperations() {
 	register(s, operation{
 		id: "resolveFlag", method: http.MethodPost, path: path + "/{flag}/resolve", tag: "rules", summary: "Decide about a flag",
 		about:  "Deciding the same about the same revision again is harmless. A decision about all shards that wait settles up to " + strconv.Itoa(review.MaxResolveAll) + " of them and leaves the flag open while there are more.",
-		access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
+		access: roles(functions.RoleOwner, functions.RoleReviewer), body: body{limit: MaxJSONBody},
 	}, s.resolveFlag)
 }
 

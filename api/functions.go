@@ -24,7 +24,7 @@ type Functions interface {
 
 // everyone in a project may read.
 func readers() access {
-	return roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer)
+	return roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleReviewer)
 }
 
 // FunctionPath names a function of a project.

@@ -49,10 +49,15 @@ func idempotencyOf(r *http.Request, body []byte) (functions.Idempotency, *Proble
 		return functions.Idempotency{}, newProblem(http.StatusUnprocessableEntity, codeBadIdemKey,
 			"the Idempotency-Key is not one value of 1 to 255 visible ASCII characters", "use a random UUID for each new request, and the same one to repeat it")
 	}
+	return functions.Idempotency{Key: key, RequestDigest: digestOf(r.Method, r.URL.RequestURI(), body)}, nil
+}
+
+// digestOf is the digest of what a request says.
+func digestOf(method, uri string, body []byte) [32]byte {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%s\n%s\n", r.Method, r.URL.RequestURI())
+	fmt.Fprintf(sum, "%s\n%s\n", method, uri)
 	sum.Write(body)
-	return functions.Idempotency{Key: key, RequestDigest: [32]byte(sum.Sum(nil))}, nil
+	return [32]byte(sum.Sum(nil))
 }
 
 func invisible(c rune) bool { return c < '!' || c > '~' }

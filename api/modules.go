@@ -21,7 +21,7 @@ type Modules interface {
 	ListModules(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Module, error) // newest version of each, by name
 	GetModule(ctx context.Context, project uuid.UUID, name string, version int) (functions.Module, error)    // version 0: the newest
 	// TryModule runs the newest version on records and keeps nothing.
-	TryModule(ctx context.Context, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error)
+	TryModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, params json.RawMessage, records io.Reader) (wasm.Report, error)
 	DeprecateModule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, deprecated bool, reason string) (functions.Module, error)
 }
 
@@ -122,7 +122,7 @@ func (s *server) tryModule(ctx context.Context, c *call, in *TryModuleInput) (*r
 	if !isName(in.Name) {
 		return nil, functions.NotFound("module", in.Name)
 	}
-	report, err := s.service.TryModule(ctx, project, in.Name, json.RawMessage(in.Params), c.request.Body)
+	report, err := s.service.TryModule(ctx, c.principal, project, in.Name, json.RawMessage(in.Params), c.request.Body)
 	if err != nil {
 		return nil, streamError(err, registry.MaxTrialBytes)
 	}

@@ -18,7 +18,7 @@ import (
 // Objects is what the API asks of the domain about objects by their digests.
 type Objects interface {
 	// PutObject stores what it reads; digest, when not empty, must be the SHA-256 of it.
-	PutObject(ctx context.Context, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)
+	StoreObject(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, r io.Reader) (functions.Object, error)
 	OpenObject(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
 }
 
@@ -66,7 +66,7 @@ func (s *server) putObject(ctx context.Context, c *call, in *PutObjectInput) (*o
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.service.PutObject(ctx, project, digest, c.request.Body)
+	o, err := s.service.StoreObject(ctx, c.principal, project, digest, c.request.Body)
 	if err != nil {
 		return nil, streamError(err, registry.MaxObjectBytes)
 	}

@@ -28,6 +28,7 @@ type operation struct {
 	body    body
 	retry   retry
 	stream  bool                      // of events: it may be open for long
+	waits   bool                      // also where the request does not say so
 	answers map[string]*huma.Response // beyond those that follow from the output type
 
 	// early refuses, before the body is read, what needs no body to be refused; nil: nothing.

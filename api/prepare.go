@@ -119,7 +119,7 @@ func (s *server) authenticate(ctx context.Context, op operation, c *call) (funct
 }
 
 func ofProject(role functions.Role) bool {
-	return role == functions.RoleOwner || role == functions.RoleSubmitter || role == functions.RoleViewer || role == functions.RoleAuditor
+	return role == functions.RoleOwner || role == functions.RoleSubmitter || role == functions.RoleViewer || role == functions.RoleAuditor || role == functions.RoleReviewer
 }
 
 func roleList(roles []functions.Role) string {

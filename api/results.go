@@ -16,8 +16,8 @@ import (
 
 // Results is what the API asks of the domain about accepted results.
 type Results interface {
-	// Results yields accepted results in shard order, from the shard number after on (-1: all).
-	Results(ctx context.Context, project, job uuid.UUID, after int64, final bool) iter.Seq2[jobs.ResultLine, error]
+	// Results yields accepted results in shard order.
+	Results(ctx context.Context, project, job uuid.UUID, query jobs.ResultQuery) iter.Seq2[jobs.ResultLine, error]
 }
 
 const ndjson = "application/x-ndjson"
@@ -30,6 +30,7 @@ type StreamResultsInput struct {
 	JobPath
 	After int64 `query:"after" minimum:"-1" default:"-1" doc:"Begin after the shard of this number; with the first shard when left out."`
 	Final bool  `query:"final" default:"false" doc:"Only results that are final: those that await an audit, and may be taken back, are left out."`
+	Input bool  `query:"input" default:"false" doc:"With the input of each shard."`
 }
 
 func resultLines(s *server) map[string]*huma.Response {
@@ -45,7 +46,7 @@ func (s *server) streamResults(ctx context.Context, c *call, in *StreamResultsIn
 	if err != nil {
 		return nil, err
 	}
-	return streamed(ctx, s, c, "streaming results", s.service.Results(ctx, project, job, in.After, in.Final), func(out io.Writer, line jobs.ResultLine) error {
+	return streamed(ctx, s, c, "streaming results", s.service.Results(ctx, project, job, jobs.ResultQuery{After: in.After, Final: in.Final, Input: in.Input}), func(out io.Writer, line jobs.ResultLine) error {
 		return jsonFormat.Marshal(out, line)
 	})
 }

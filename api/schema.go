@@ -98,7 +98,7 @@ func (shardState) Schema(r huma.Registry) *huma.Schema {
 
 // Schema implements huma.SchemaProvider.
 func (role) Schema(r huma.Registry) *huma.Schema {
-	return oneOf(r, "Role", functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleOperator, functions.RoleAgent)
+	return oneOf(r, "Role", functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleReviewer, functions.RoleOperator, functions.RoleAgent)
 }
 
 // oneOf keeps the schema of a name under its own name and refers to it.
@@ -137,6 +137,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "VerdictReason"
 	case reflect.TypeFor[planner.Rule]():
 		return "RuleSpec"
+	case reflect.TypeFor[planner.Metrics]():
+		return "JobMetrics"
 	case reflect.TypeFor[planner.Then]():
 		return "RuleThen"
 	case reflect.TypeFor[functions.Result]():

@@ -9,7 +9,9 @@ type Service interface {
 	Agents
 	Aggregations
 	Agreements
+	Approvals
 	AuditLog
+	Calls
 	EnrolmentTokens
 	Enrolments
 	Events
@@ -18,6 +20,7 @@ type Service interface {
 	Findings
 	Flags
 	Functions
+	Guardian
 	Readiness
 	Identities
 	Incidents
@@ -34,6 +37,8 @@ type Service interface {
 	Projects
 	ProjectLimits
 	Receipts
+	JobMetrics
+	Chains
 	Results
 	Rules
 	Sandboxes

@@ -73,7 +73,7 @@ type SessionPath struct {
 }
 
 func (s *server) sessionOperations() {
-	people := roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleOperator)
+	people := roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleReviewer, functions.RoleOperator)
 	opening := people
 	opening.opensSession = true
 	register(s, operation{

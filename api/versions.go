@@ -33,7 +33,7 @@ func (s *server) versionOperations() {
 	register(s, operation{
 		id: "getVersions", method: http.MethodGet, path: "/v1/versions", tag: "system", summary: "Which versions run",
 		about:  "Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.",
-		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleOperator),
+		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleReviewer, functions.RoleOperator),
 	}, s.versions)
 }
 

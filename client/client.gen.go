@@ -213,6 +213,69 @@ func (e CodeReviewHeld) Valid() bool {
 	}
 }
 
+// Defines values for DecidedOtherwiseAfter.
+const (
+	DecidedOtherwiseAfterAllow DecidedOtherwiseAfter = "allow"
+	DecidedOtherwiseAfterAsk   DecidedOtherwiseAfter = "ask"
+	DecidedOtherwiseAfterDeny  DecidedOtherwiseAfter = "deny"
+)
+
+// Valid indicates whether the value is a known member of the DecidedOtherwiseAfter enum.
+func (e DecidedOtherwiseAfter) Valid() bool {
+	switch e {
+	case DecidedOtherwiseAfterAllow:
+		return true
+	case DecidedOtherwiseAfterAsk:
+		return true
+	case DecidedOtherwiseAfterDeny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecidedOtherwiseBefore.
+const (
+	DecidedOtherwiseBeforeAllow DecidedOtherwiseBefore = "allow"
+	DecidedOtherwiseBeforeAsk   DecidedOtherwiseBefore = "ask"
+	DecidedOtherwiseBeforeDeny  DecidedOtherwiseBefore = "deny"
+)
+
+// Valid indicates whether the value is a known member of the DecidedOtherwiseBefore enum.
+func (e DecidedOtherwiseBefore) Valid() bool {
+	switch e {
+	case DecidedOtherwiseBeforeAllow:
+		return true
+	case DecidedOtherwiseBeforeAsk:
+		return true
+	case DecidedOtherwiseBeforeDeny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DecisionCountDecision.
+const (
+	DecisionCountDecisionAllow DecisionCountDecision = "allow"
+	DecisionCountDecisionAsk   DecisionCountDecision = "ask"
+	DecisionCountDecisionDeny  DecisionCountDecision = "deny"
+)
+
+// Valid indicates whether the value is a known member of the DecisionCountDecision enum.
+func (e DecisionCountDecision) Valid() bool {
+	switch e {
+	case DecisionCountDecisionAllow:
+		return true
+	case DecisionCountDecisionAsk:
+		return true
+	case DecisionCountDecisionDeny:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DirectivesState.
 const (
 	DirectivesStateActive      DirectivesState = "active"
@@ -366,6 +429,78 @@ func (e FlagResolutionDecision) Valid() bool {
 	}
 }
 
+// Defines values for GuardianApprovalLayer.
+const (
+	GuardianApprovalLayerBuiltin  GuardianApprovalLayer = "builtin"
+	GuardianApprovalLayerOperator GuardianApprovalLayer = "operator"
+	GuardianApprovalLayerProject  GuardianApprovalLayer = "project"
+)
+
+// Valid indicates whether the value is a known member of the GuardianApprovalLayer enum.
+func (e GuardianApprovalLayer) Valid() bool {
+	switch e {
+	case GuardianApprovalLayerBuiltin:
+		return true
+	case GuardianApprovalLayerOperator:
+		return true
+	case GuardianApprovalLayerProject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GuardianApprovalRisk.
+const (
+	GuardianApprovalRiskCRITICAL GuardianApprovalRisk = "CRITICAL"
+	GuardianApprovalRiskHIGH     GuardianApprovalRisk = "HIGH"
+	GuardianApprovalRiskLOW      GuardianApprovalRisk = "LOW"
+	GuardianApprovalRiskMEDIUM   GuardianApprovalRisk = "MEDIUM"
+)
+
+// Valid indicates whether the value is a known member of the GuardianApprovalRisk enum.
+func (e GuardianApprovalRisk) Valid() bool {
+	switch e {
+	case GuardianApprovalRiskCRITICAL:
+		return true
+	case GuardianApprovalRiskHIGH:
+		return true
+	case GuardianApprovalRiskLOW:
+		return true
+	case GuardianApprovalRiskMEDIUM:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GuardianApprovalState.
+const (
+	GuardianApprovalStateApproved GuardianApprovalState = "approved"
+	GuardianApprovalStateDenied   GuardianApprovalState = "denied"
+	GuardianApprovalStateExpired  GuardianApprovalState = "expired"
+	GuardianApprovalStateUsed     GuardianApprovalState = "used"
+	GuardianApprovalStateWaiting  GuardianApprovalState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the GuardianApprovalState enum.
+func (e GuardianApprovalState) Valid() bool {
+	switch e {
+	case GuardianApprovalStateApproved:
+		return true
+	case GuardianApprovalStateDenied:
+		return true
+	case GuardianApprovalStateExpired:
+		return true
+	case GuardianApprovalStateUsed:
+		return true
+	case GuardianApprovalStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOk          HealthStatus = "ok"
@@ -438,6 +573,27 @@ func (e HeuristicUseOn) Valid() bool {
 	case HeuristicUseOnCode:
 		return true
 	case HeuristicUseOnResults:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobApprovalLayer.
+const (
+	JobApprovalLayerBuiltin  JobApprovalLayer = "builtin"
+	JobApprovalLayerOperator JobApprovalLayer = "operator"
+	JobApprovalLayerProject  JobApprovalLayer = "project"
+)
+
+// Valid indicates whether the value is a known member of the JobApprovalLayer enum.
+func (e JobApprovalLayer) Valid() bool {
+	switch e {
+	case JobApprovalLayerBuiltin:
+		return true
+	case JobApprovalLayerOperator:
+		return true
+	case JobApprovalLayerProject:
 		return true
 	default:
 		return false
@@ -753,6 +909,7 @@ const (
 	RoleAuditor   Role = "auditor"
 	RoleOperator  Role = "operator"
 	RoleOwner     Role = "owner"
+	RoleReviewer  Role = "reviewer"
 	RoleSubmitter Role = "submitter"
 	RoleViewer    Role = "viewer"
 )
@@ -768,9 +925,68 @@ func (e Role) Valid() bool {
 		return true
 	case RoleOwner:
 		return true
+	case RoleReviewer:
+		return true
 	case RoleSubmitter:
 		return true
 	case RoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleDecisionOutcome.
+const (
+	RuleDecisionOutcomeFailed  RuleDecisionOutcome = "failed"
+	RuleDecisionOutcomeMade    RuleDecisionOutcome = "made"
+	RuleDecisionOutcomePlanned RuleDecisionOutcome = "planned"
+	RuleDecisionOutcomeSkipped RuleDecisionOutcome = "skipped"
+	RuleDecisionOutcomeStopped RuleDecisionOutcome = "stopped"
+	RuleDecisionOutcomeTrying  RuleDecisionOutcome = "trying"
+)
+
+// Valid indicates whether the value is a known member of the RuleDecisionOutcome enum.
+func (e RuleDecisionOutcome) Valid() bool {
+	switch e {
+	case RuleDecisionOutcomeFailed:
+		return true
+	case RuleDecisionOutcomeMade:
+		return true
+	case RuleDecisionOutcomePlanned:
+		return true
+	case RuleDecisionOutcomeSkipped:
+		return true
+	case RuleDecisionOutcomeStopped:
+		return true
+	case RuleDecisionOutcomeTrying:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleTrialOutcome.
+const (
+	RuleTrialOutcomeFailed  RuleTrialOutcome = "failed"
+	RuleTrialOutcomeMade    RuleTrialOutcome = "made"
+	RuleTrialOutcomePlanned RuleTrialOutcome = "planned"
+	RuleTrialOutcomeSkipped RuleTrialOutcome = "skipped"
+	RuleTrialOutcomeStopped RuleTrialOutcome = "stopped"
+)
+
+// Valid indicates whether the value is a known member of the RuleTrialOutcome enum.
+func (e RuleTrialOutcome) Valid() bool {
+	switch e {
+	case RuleTrialOutcomeFailed:
+		return true
+	case RuleTrialOutcomeMade:
+		return true
+	case RuleTrialOutcomePlanned:
+		return true
+	case RuleTrialOutcomeSkipped:
+		return true
+	case RuleTrialOutcomeStopped:
 		return true
 	default:
 		return false
@@ -894,6 +1110,51 @@ func (e SandboxSampleNetwork) Valid() bool {
 	}
 }
 
+// Defines values for SetGuardianRuleRisk.
+const (
+	SetGuardianRuleRiskCRITICAL SetGuardianRuleRisk = "CRITICAL"
+	SetGuardianRuleRiskHIGH     SetGuardianRuleRisk = "HIGH"
+	SetGuardianRuleRiskLOW      SetGuardianRuleRisk = "LOW"
+	SetGuardianRuleRiskMEDIUM   SetGuardianRuleRisk = "MEDIUM"
+)
+
+// Valid indicates whether the value is a known member of the SetGuardianRuleRisk enum.
+func (e SetGuardianRuleRisk) Valid() bool {
+	switch e {
+	case SetGuardianRuleRiskCRITICAL:
+		return true
+	case SetGuardianRuleRiskHIGH:
+		return true
+	case SetGuardianRuleRiskLOW:
+		return true
+	case SetGuardianRuleRiskMEDIUM:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SetGuardianRuleThen.
+const (
+	SetGuardianRuleThenAllow SetGuardianRuleThen = "allow"
+	SetGuardianRuleThenAsk   SetGuardianRuleThen = "ask"
+	SetGuardianRuleThenDeny  SetGuardianRuleThen = "deny"
+)
+
+// Valid indicates whether the value is a known member of the SetGuardianRuleThen enum.
+func (e SetGuardianRuleThen) Valid() bool {
+	switch e {
+	case SetGuardianRuleThenAllow:
+		return true
+	case SetGuardianRuleThenAsk:
+		return true
+	case SetGuardianRuleThenDeny:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ShardResolutionDecision.
 const (
 	ShardResolutionDecisionAccept ShardResolutionDecision = "accept"
@@ -996,6 +1257,51 @@ func (e ShardState) Valid() bool {
 	}
 }
 
+// Defines values for TestGuardianRuleRisk.
+const (
+	TestGuardianRuleRiskCRITICAL TestGuardianRuleRisk = "CRITICAL"
+	TestGuardianRuleRiskHIGH     TestGuardianRuleRisk = "HIGH"
+	TestGuardianRuleRiskLOW      TestGuardianRuleRisk = "LOW"
+	TestGuardianRuleRiskMEDIUM   TestGuardianRuleRisk = "MEDIUM"
+)
+
+// Valid indicates whether the value is a known member of the TestGuardianRuleRisk enum.
+func (e TestGuardianRuleRisk) Valid() bool {
+	switch e {
+	case TestGuardianRuleRiskCRITICAL:
+		return true
+	case TestGuardianRuleRiskHIGH:
+		return true
+	case TestGuardianRuleRiskLOW:
+		return true
+	case TestGuardianRuleRiskMEDIUM:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TestGuardianRuleThen.
+const (
+	TestGuardianRuleThenAllow TestGuardianRuleThen = "allow"
+	TestGuardianRuleThenAsk   TestGuardianRuleThen = "ask"
+	TestGuardianRuleThenDeny  TestGuardianRuleThen = "deny"
+)
+
+// Valid indicates whether the value is a known member of the TestGuardianRuleThen enum.
+func (e TestGuardianRuleThen) Valid() bool {
+	switch e {
+	case TestGuardianRuleThenAllow:
+		return true
+	case TestGuardianRuleThenAsk:
+		return true
+	case TestGuardianRuleThenDeny:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListAgentsParamsState.
 const (
 	ListAgentsParamsStateActive      ListAgentsParamsState = "active"
@@ -1017,6 +1323,60 @@ func (e ListAgentsParamsState) Valid() bool {
 	case ListAgentsParamsStateQuarantined:
 		return true
 	case ListAgentsParamsStateRevoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListServerApprovalsParamsState.
+const (
+	ListServerApprovalsParamsStateApproved ListServerApprovalsParamsState = "approved"
+	ListServerApprovalsParamsStateDenied   ListServerApprovalsParamsState = "denied"
+	ListServerApprovalsParamsStateExpired  ListServerApprovalsParamsState = "expired"
+	ListServerApprovalsParamsStateUsed     ListServerApprovalsParamsState = "used"
+	ListServerApprovalsParamsStateWaiting  ListServerApprovalsParamsState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListServerApprovalsParamsState enum.
+func (e ListServerApprovalsParamsState) Valid() bool {
+	switch e {
+	case ListServerApprovalsParamsStateApproved:
+		return true
+	case ListServerApprovalsParamsStateDenied:
+		return true
+	case ListServerApprovalsParamsStateExpired:
+		return true
+	case ListServerApprovalsParamsStateUsed:
+		return true
+	case ListServerApprovalsParamsStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListApprovalsParamsState.
+const (
+	ListApprovalsParamsStateApproved ListApprovalsParamsState = "approved"
+	ListApprovalsParamsStateDenied   ListApprovalsParamsState = "denied"
+	ListApprovalsParamsStateExpired  ListApprovalsParamsState = "expired"
+	ListApprovalsParamsStateUsed     ListApprovalsParamsState = "used"
+	ListApprovalsParamsStateWaiting  ListApprovalsParamsState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ListApprovalsParamsState enum.
+func (e ListApprovalsParamsState) Valid() bool {
+	switch e {
+	case ListApprovalsParamsStateApproved:
+		return true
+	case ListApprovalsParamsStateDenied:
+		return true
+	case ListApprovalsParamsStateExpired:
+		return true
+	case ListApprovalsParamsStateUsed:
+		return true
+	case ListApprovalsParamsStateWaiting:
 		return true
 	default:
 		return false
@@ -1362,6 +1722,21 @@ type Aggregate struct {
 	Value json.RawMessage `json:"value"`
 }
 
+// AggregateMetrics defines model for AggregateMetrics.
+type AggregateMetrics struct {
+	// Bytes Bytes of the answer as JSON; 0 where it is an object.
+	Bytes int64 `json:"bytes"`
+
+	// Count Accepted results in the answer.
+	Count int64 `json:"count"`
+
+	// LeftOut Values that a limit of the aggregator left out.
+	LeftOut int64 `json:"left_out"`
+
+	// Numbers The numbers of the answer: its fields that are numbers, the first 64 by name, or value where it is one itself. They are rounded to doubles.
+	Numbers map[string]float64 `json:"numbers"`
+}
+
 // Aggregation defines model for Aggregation.
 type Aggregation struct {
 	Aggregate  *Aggregate     `json:"aggregate,omitempty"`
@@ -1475,6 +1850,14 @@ type AnswerGroup struct {
 	// Server Whether the server's own execution gave this answer.
 	Server bool   `json:"server"`
 	Status string `json:"status"`
+}
+
+// ApprovalDecision defines model for ApprovalDecision.
+type ApprovalDecision struct {
+	Approve bool `json:"approve"`
+
+	// Reason The audit log keeps it.
+	Reason string `json:"reason"`
 }
 
 // Attempt defines model for Attempt.
@@ -1620,6 +2003,60 @@ type BundleSignature struct {
 	Signature []byte `json:"signature"`
 }
 
+// Call defines model for Call.
+type Call struct {
+	// Bound The largest probability with which the output is wrong; 0 where the server has executed the call itself. Left out where the policy states no bound: with a quorum, and where the first answer is believed.
+	Bound *float64 `json:"bound,omitempty"`
+
+	// Executions How often the call was executed so far, by agents and the server.
+	Executions int64  `json:"executions"`
+	Function   string `json:"function"`
+
+	// Job The job that the call is.
+	Job openapi_types.UUID `json:"job"`
+
+	// Output What the function returned, verified; missing until then, and where it is stored as an object under output_object.
+	Output json.RawMessage `json:"output,omitempty"`
+
+	// OutputObject Digest of the stored object that holds the output, when it is larger than 64 KiB.
+	OutputObject string `json:"output_object,omitempty"`
+
+	// Policy How the output was verified, or will be.
+	Policy Policy `json:"policy"`
+
+	// State finished with an output; anything else: the answer is not there yet.
+	State   JobState `json:"state"`
+	Version int64    `json:"version"`
+}
+
+// CallRequest defines model for CallRequest.
+type CallRequest struct {
+	// Input What the handler is given: any JSON value.
+	Input json.RawMessage `json:"input"`
+
+	// Policy How the output is verified; what the function says when left out.
+	Policy *PolicyRequest `json:"policy,omitempty"`
+
+	// Version The function's version; the newest when left out.
+	Version int64 `json:"version,omitempty"`
+}
+
+// ChainJob defines model for ChainJob.
+type ChainJob struct {
+	CreatedAt time.Time           `json:"created_at"`
+	CreatedBy string              `json:"created_by"`
+	Depth     int64               `json:"depth"`
+	Function  string              `json:"function"`
+	ID        openapi_types.UUID  `json:"id"`
+	Parent    *openapi_types.UUID `json:"parent,omitempty"`
+
+	// Rule The rule that made it, unless that was deleted.
+	Rule    *openapi_types.UUID `json:"rule,omitempty"`
+	Shards  int64               `json:"shards"`
+	State   JobState            `json:"state"`
+	Version int64               `json:"version"`
+}
+
 // Challenge defines model for Challenge.
 type Challenge struct {
 	// At When it was given. The statement holds it in whole seconds, in RFC 3339 and UTC.
@@ -1654,6 +2091,21 @@ type CodeReview struct {
 // CodeReviewHeld Why jobs of this version are not dispatched; left out where they are.
 type CodeReviewHeld string
 
+// Conditions defines model for Conditions.
+type Conditions struct {
+	CPUSeconds  int64     `json:"cpu_seconds,omitempty"`
+	Isolation   string    `json:"isolation,omitempty"`
+	MemoryBytes int64     `json:"memory_bytes,omitempty"`
+	Owners      []string  `json:"owners,omitempty"`
+	Pids        int64     `json:"pids,omitempty"`
+	Quorum      int64     `json:"quorum,omitempty"`
+	RecheckAll  bool      `json:"recheck_all,omitempty"`
+	Shards      int64     `json:"shards,omitempty"`
+	TargetError float64   `json:"target_error,omitempty"`
+	ValidUntil  time.Time `json:"valid_until,omitempty"`
+	WallSeconds int64     `json:"wall_seconds,omitempty"`
+}
+
 // CreatedEnrolmentToken defines model for CreatedEnrolmentToken.
 type CreatedEnrolmentToken struct {
 	// Secret What agents enrol with. It is shown this once.
@@ -1675,6 +2127,37 @@ type CreatedProject struct {
 	OwnerKey string  `json:"owner_key"`
 	Project  Project `json:"project"`
 }
+
+// DecidedOtherwise defines model for DecidedOtherwise.
+type DecidedOtherwise struct {
+	Actor     string                 `json:"actor"`
+	After     DecidedOtherwiseAfter  `json:"after"`
+	At        time.Time              `json:"at"`
+	Before    DecidedOtherwiseBefore `json:"before"`
+	Operation string                 `json:"operation"`
+	Reason    string                 `json:"reason"`
+
+	// Seq Of the record in the audit log.
+	Seq     int64  `json:"seq"`
+	Subject string `json:"subject"`
+}
+
+// DecidedOtherwiseAfter defines model for DecidedOtherwise.After.
+type DecidedOtherwiseAfter string
+
+// DecidedOtherwiseBefore defines model for DecidedOtherwise.Before.
+type DecidedOtherwiseBefore string
+
+// DecisionCount defines model for DecisionCount.
+type DecisionCount struct {
+	Count     int64                 `json:"count"`
+	Decision  DecisionCountDecision `json:"decision"`
+	LastAt    time.Time             `json:"last_at"`
+	Operation string                `json:"operation"`
+}
+
+// DecisionCountDecision defines model for DecisionCount.Decision.
+type DecisionCountDecision string
 
 // DeprecateModuleInputBody defines model for DeprecateModuleInputBody.
 type DeprecateModuleInputBody struct {
@@ -1907,6 +2390,17 @@ type Finding struct {
 	Passed bool   `json:"passed"`
 }
 
+// FindingMetrics defines model for FindingMetrics.
+type FindingMetrics struct {
+	Count int64 `json:"count"`
+
+	// Highest The highest score; 0 where nothing was found.
+	Highest float64 `json:"highest"`
+
+	// Shards Shards that a finding is about.
+	Shards int64 `json:"shards"`
+}
+
 // Flag defines model for Flag.
 type Flag struct {
 	Agent *openapi_types.UUID `json:"agent,omitempty"`
@@ -2123,6 +2617,151 @@ type FunctionVersionList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// GuardianApproval defines model for GuardianApproval.
+type GuardianApproval struct {
+	CreatedAt time.Time  `json:"created_at"`
+	DecidedAt *time.Time `json:"decided_at,omitempty"`
+	DecidedBy string     `json:"decided_by,omitempty"`
+
+	// ExpiresAt By when it must be given and used.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Facts What the rules saw.
+	Facts json.RawMessage    `json:"facts"`
+	ID    openapi_types.UUID `json:"id"`
+
+	// Job The job that waits for it.
+	Job *openapi_types.UUID `json:"job,omitempty"`
+
+	// Layer Whose rule asks: what an operator's rule asks is for operators to answer.
+	Layer GuardianApprovalLayer `json:"layer"`
+
+	// Operation What is to happen.
+	//
+	// Examples: job.submit
+	Operation string `json:"operation"`
+
+	// Reason Why the rule asks.
+	Reason      string                `json:"reason"`
+	RequestedBy string                `json:"requested_by"`
+	Risk        GuardianApprovalRisk  `json:"risk"`
+	Rule        string                `json:"rule"`
+	RuleVersion int64                 `json:"rule_version"`
+	State       GuardianApprovalState `json:"state"`
+
+	// Subject What it is to be done to.
+	Subject string `json:"subject"`
+
+	// WhoDecides Who can answer.
+	WhoDecides string `json:"who_decides"`
+
+	// Why Why it was given or refused.
+	Why string `json:"why,omitempty"`
+}
+
+// GuardianApprovalLayer Whose rule asks: what an operator's rule asks is for operators to answer.
+type GuardianApprovalLayer string
+
+// GuardianApprovalRisk defines model for GuardianApproval.Risk.
+type GuardianApprovalRisk string
+
+// GuardianApprovalState defines model for GuardianApproval.State.
+type GuardianApprovalState string
+
+// GuardianApprovalList defines model for GuardianApprovalList.
+type GuardianApprovalList struct {
+	Items []GuardianApproval `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// GuardianOverride defines model for GuardianOverride.
+type GuardianOverride struct {
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy string             `json:"created_by"`
+	EndedAt   *time.Time         `json:"ended_at,omitempty"`
+	EndedBy   string             `json:"ended_by,omitempty"`
+	ID        openapi_types.UUID `json:"id"`
+	InForce   bool               `json:"in_force"`
+
+	// Operations For which operations; left out: all.
+	Operations []string `json:"operations,omitempty"`
+	Reason     string   `json:"reason"`
+
+	// Rule The rule that does not hold for it.
+	Rule string `json:"rule"`
+
+	// Subject For what they are done to; left out: anything.
+	Subject string `json:"subject,omitempty"`
+
+	// Until It ends by itself.
+	Until time.Time `json:"until"`
+}
+
+// GuardianOverrideList defines model for GuardianOverrideList.
+type GuardianOverrideList struct {
+	Items []GuardianOverride `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// GuardianRule defines model for GuardianRule.
+type GuardianRule struct {
+	Conditions *Conditions `json:"conditions,omitempty"`
+	CreatedAt  time.Time   `json:"created_at,omitempty"`
+	CreatedBy  string      `json:"created_by,omitempty"`
+
+	// Deleted This version says that the rule was deleted.
+	Deleted bool     `json:"deleted,omitempty"`
+	Enabled bool     `json:"enabled"`
+	ID      string   `json:"id"`
+	Layer   string   `json:"layer"`
+	Name    string   `json:"name"`
+	On      []string `json:"on,omitempty"`
+	Reason  string   `json:"reason"`
+	Risk    string   `json:"risk,omitempty"`
+	Then    string   `json:"then"`
+	Version int64    `json:"version"`
+	When    string   `json:"when,omitempty"`
+}
+
+// GuardianRuleList defines model for GuardianRuleList.
+type GuardianRuleList struct {
+	Items []GuardianRule `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// GuardianSettings defines model for GuardianSettings.
+type GuardianSettings struct {
+	// FourEyes Whether who asks for an approval may not give it.
+	FourEyes bool `json:"four_eyes"`
+}
+
+// GuardianStatus defines model for GuardianStatus.
+type GuardianStatus struct {
+	ApprovalsWaiting int64           `json:"approvals_waiting"`
+	Decisions        []DecisionCount `json:"decisions"`
+
+	// FourEyes Who asks for an approval may not give it.
+	FourEyes bool `json:"four_eyes"`
+
+	// Overrides That are in force.
+	Overrides []GuardianOverride `json:"overrides"`
+
+	// Rules By layer and name.
+	Rules []GuardianRule `json:"rules"`
+
+	// Since From when decisions are counted.
+	Since time.Time `json:"since"`
+
+	// Version Grows with every change of rules and exceptions of this layer.
+	Version int64 `json:"version"`
 }
 
 // Health defines model for Health.
@@ -2402,12 +3041,18 @@ type Job struct {
 	AggregationError string         `json:"aggregation_error,omitempty"`
 	Aggregator       *AggregatorRef `json:"aggregator,omitempty"`
 
+	// Approval What the job waits for before any of it is lent.
+	Approval *JobApproval `json:"approval,omitempty"`
+
 	// Attempts Results recorded so far, by all agents.
-	Attempts  int64     `json:"attempts"`
-	CreatedAt time.Time `json:"created_at"`
-	CreatedBy string    `json:"created_by"`
-	Depth     int64     `json:"depth"`
-	Error     string    `json:"error,omitempty"`
+	Attempts int64 `json:"attempts"`
+
+	// Conditions What the job must keep to, since rules of the guardian say so. The policy is as strict already.
+	Conditions *Conditions `json:"conditions,omitempty"`
+	CreatedAt  time.Time   `json:"created_at"`
+	CreatedBy  string      `json:"created_by"`
+	Depth      int64       `json:"depth"`
+	Error      string      `json:"error,omitempty"`
 
 	// EventSeq The number of the job's last event.
 	EventSeq   int64      `json:"event_seq"`
@@ -2456,6 +3101,33 @@ type Job struct {
 	Warnings []Reason `json:"warnings,omitempty"`
 }
 
+// JobApproval defines model for JobApproval.
+type JobApproval struct {
+	// ExpiresAt The job is cancelled if nobody has said yes by then.
+	ExpiresAt time.Time          `json:"expires_at"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Layer Whose rule asks: what an operator's rule asks is for operators to answer.
+	Layer JobApprovalLayer `json:"layer"`
+
+	// Reason Why the rule asks.
+	Reason string `json:"reason"`
+	Rule   string `json:"rule"`
+}
+
+// JobApprovalLayer Whose rule asks: what an operator's rule asks is for operators to answer.
+type JobApprovalLayer string
+
+// JobChain defines model for JobChain.
+type JobChain struct {
+	// Decisions What each rule came to at the end of each job that was decided about.
+	Decisions []RuleDecision `json:"decisions"`
+
+	// Jobs In the order in which they were made.
+	Jobs []ChainJob         `json:"jobs"`
+	Root openapi_types.UUID `json:"root"`
+}
+
 // JobConfirmation defines model for JobConfirmation.
 type JobConfirmation struct {
 	// Confirmed Those to which the server, or enough other owners, gave the same answer.
@@ -2477,6 +3149,16 @@ type JobList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// JobMetrics defines model for JobMetrics.
+type JobMetrics struct {
+	Aggregate    AggregateMetrics    `json:"aggregate"`
+	Findings     FindingMetrics      `json:"findings"`
+	Shards       ShardMetrics        `json:"shards"`
+	Sizes        SizeMetrics         `json:"sizes"`
+	Times        TimeMetrics         `json:"times"`
+	Verification VerificationMetrics `json:"verification"`
 }
 
 // JobPlan defines model for JobPlan.
@@ -3029,6 +3711,22 @@ type NewKillSwitch struct {
 // NewKillSwitchScope defines model for NewKillSwitch.Scope.
 type NewKillSwitchScope string
 
+// NewOverride defines model for NewOverride.
+type NewOverride struct {
+	// Operations For which operations; left out: all.
+	Operations []string `json:"operations,omitempty"`
+	Reason     string   `json:"reason"`
+
+	// Rule The rule that is not to hold.
+	Rule string `json:"rule"`
+
+	// Seconds How long it is in force: at most 31 days.
+	Seconds int64 `json:"seconds"`
+
+	// Subject For what they are done to; left out: anything.
+	Subject string `json:"subject,omitempty"`
+}
+
 // NewProject defines model for NewProject.
 type NewProject struct {
 	// Name Lower-case letters, digits and hyphens, starting with a letter.
@@ -3329,6 +4027,9 @@ type Project struct {
 	Heuristics *HeuristicsPolicy  `json:"heuristics,omitempty"`
 	ID         openapi_types.UUID `json:"id"`
 
+	// KeepJobsDays For how many days jobs are kept that have ended; until somebody deletes them when left out.
+	KeepJobsDays int64 `json:"keep_jobs_days,omitempty"`
+
 	// MinIsolation The weakest isolation that the project accepts. A function may ask for more, and so may an agent's owner: the strictest decides.
 	MinIsolation string `json:"min_isolation"`
 
@@ -3436,6 +4137,9 @@ type ProjectChange struct {
 
 	// Heuristics What looks at the project's code and results, as a whole; without any nothing does.
 	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty"`
+
+	// KeepJobsDays For how many days jobs are kept that have ended, with all that belongs to them; 0: until somebody deletes them. What is older when this is set is deleted, too.
+	KeepJobsDays *int64 `json:"keep_jobs_days,omitempty"`
 
 	// MinIsolation The weakest isolation that the project accepts.
 	MinIsolation *ProjectChangeMinIsolation `json:"min_isolation,omitempty"`
@@ -3593,10 +4297,16 @@ type ResultHeuristic struct {
 type ResultLine struct {
 	Agent openapi_types.UUID `json:"agent"`
 
+	// Input What the shard got, where it was asked for.
+	Input json.RawMessage `json:"input,omitempty"`
+
 	// Output Missing where it is stored as an object under output_digest.
 	Output       json.RawMessage `json:"output,omitempty"`
 	OutputDigest string          `json:"output_digest"`
-	Shard        int64           `json:"shard"`
+
+	// Provisional It awaits an audit, and may be taken back.
+	Provisional bool  `json:"provisional,omitempty"`
+	Shard       int64 `json:"shard"`
 }
 
 // ResultRule defines model for ResultRule.
@@ -3626,6 +4336,40 @@ type Rule struct {
 	UpdatedAt time.Time          `json:"updated_at"`
 }
 
+// RuleDecision defines model for RuleDecision.
+type RuleDecision struct {
+	DecidedAt time.Time `json:"decided_at"`
+	Detail    string    `json:"detail,omitempty"`
+
+	// Digest The module that answered.
+	Digest string `json:"digest,omitempty"`
+	Fuel   int64  `json:"fuel,omitempty"`
+
+	// InputDigest SHA-256 of what the planner was shown.
+	InputDigest string             `json:"input_digest,omitempty"`
+	Job         openapi_types.UUID `json:"job"`
+
+	// ModuleRun The batch of a planner that failed: ostraka module runs.
+	ModuleRun *openapi_types.UUID `json:"module_run,omitempty"`
+
+	// Name The rule's name then.
+	Name string `json:"name"`
+
+	// Outcome made: its job follows. skipped: nothing follows, see reason. planned: its planner asked for jobs. stopped: its planner says that the chain is over. trying: the planner could not be asked yet. failed: the planner is at fault.
+	Outcome RuleDecisionOutcome `json:"outcome"`
+	Planner string              `json:"planner,omitempty"`
+
+	// Reason Why it was skipped: disabled, other_function, when_false, depth_limit, count_limit, budget or error.
+	Reason string             `json:"reason,omitempty"`
+	Rule   openapi_types.UUID `json:"rule"`
+
+	// Seen The values that the rule's condition names, as JSON; long ones are cut.
+	Seen map[string]string `json:"seen"`
+}
+
+// RuleDecisionOutcome made: its job follows. skipped: nothing follows, see reason. planned: its planner asked for jobs. stopped: its planner says that the chain is over. trying: the planner could not be asked yet. failed: the planner is at fault.
+type RuleDecisionOutcome string
+
 // RuleList defines model for RuleList.
 type RuleList struct {
 	Items []Rule `json:"items"`
@@ -3638,10 +4382,10 @@ type RuleList struct {
 type RuleSpec struct {
 	Enabled bool `json:"enabled"`
 
-	// MaxDepth How deep a chain of follow-ups may become; 1 when left out.
+	// MaxDepth How deep a chain of follow-ups may become: 1 when left out, 8 at most, and 64 with a planner.
 	MaxDepth int64 `json:"max_depth,omitempty"`
 
-	// MaxJobs How many follow-ups the rule makes under one root job; 1 when left out.
+	// MaxJobs How many follow-ups the rule makes under one root job: 1 when left out, 16 at most, and 64 with a planner.
 	MaxJobs int64 `json:"max_jobs,omitempty"`
 
 	// Name Lower-case letters, digits and hyphens, starting with a letter.
@@ -3655,20 +4399,63 @@ type RuleSpec struct {
 	When string `json:"when"`
 }
 
+// RuleTest defines model for RuleTest.
+type RuleTest struct {
+	// Decisions How many of the newest decisions were looked at.
+	Decisions   int64              `json:"decisions"`
+	Differences []DecidedOtherwise `json:"differences"`
+}
+
 // RuleThen defines model for RuleThen.
 type RuleThen struct {
 	// Aggregator What the function says when left out.
 	Aggregator string `json:"aggregator,omitempty"`
 	Function   string `json:"function"`
 
-	// Partition CEL expression that gives a partition as a map, for example {"kind": "items", "values": aggregate.value.sample}.
-	Partition string `json:"partition"`
+	// Params The planner's parameters, an object.
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// Partition CEL expression that gives a partition as a map, for example {"kind": "items", "values": aggregate.value.sample}. A rule has either it or a planner.
+	Partition string `json:"partition,omitempty"`
+
+	// Planner A module of the kind planner, as name or name@version, that says which jobs follow, or that none do. The newest version when none is named.
+	Planner string `json:"planner,omitempty"`
 
 	// Quorum What the function says when left out.
 	Quorum int64 `json:"quorum,omitempty"`
 
 	// Version The newest when left out.
 	Version int64 `json:"version,omitempty"`
+}
+
+// RuleTrial defines model for RuleTrial.
+type RuleTrial struct {
+	Detail string `json:"detail,omitempty"`
+
+	// Fuel Units that the planner used.
+	Fuel int64 `json:"fuel,omitempty"`
+
+	// Jobs Jobs that would be made.
+	Jobs []TrialJob `json:"jobs"`
+
+	// Note What the planner would be told again in its next round.
+	Note json.RawMessage `json:"note,omitempty"`
+
+	// Outcome As in a chain: what would be.
+	Outcome RuleTrialOutcome `json:"outcome"`
+	Reason  string           `json:"reason,omitempty"`
+	Rule    string           `json:"rule"`
+
+	// Seen The values that the rule's condition names, as JSON; long ones are cut.
+	Seen map[string]string `json:"seen"`
+}
+
+// RuleTrialOutcome As in a chain: what would be.
+type RuleTrialOutcome string
+
+// RuleTrials defines model for RuleTrials.
+type RuleTrials struct {
+	Rules []RuleTrial `json:"rules"`
 }
 
 // Sandbox defines model for Sandbox.
@@ -3843,6 +4630,37 @@ type SessionList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// SetGuardianRule defines model for SetGuardianRule.
+type SetGuardianRule struct {
+	// Conditions What is allowed must keep to them.
+	Conditions *Conditions `json:"conditions,omitempty"`
+	Enabled    bool        `json:"enabled"`
+
+	// On The operations that it is about; left out: all.
+	On []string `json:"on,omitempty"`
+
+	// Reason People read it when the rule applies.
+	Reason string `json:"reason"`
+
+	// Replaces The version that was read; left out: there is no such rule yet.
+	Replaces int64 `json:"replaces,omitempty"`
+
+	// Risk Raises the risk of the operation.
+	Risk SetGuardianRuleRisk `json:"risk,omitempty"`
+	Then SetGuardianRuleThen `json:"then"`
+
+	// When A CEL expression over the facts of these operations; left out: always.
+	//
+	// Examples: job.shards > 1000
+	When string `json:"when,omitempty"`
+}
+
+// SetGuardianRuleRisk Raises the risk of the operation.
+type SetGuardianRuleRisk string
+
+// SetGuardianRuleThen defines model for SetGuardianRule.Then.
+type SetGuardianRuleThen string
+
 // Shard defines model for Shard.
 type Shard struct {
 	Input json.RawMessage `json:"input"`
@@ -3911,6 +4729,22 @@ type ShardList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// ShardMetrics defines model for ShardMetrics.
+type ShardMetrics struct {
+	Accepted      int64   `json:"accepted"`
+	AcceptedShare float64 `json:"accepted_share"`
+	Failed        int64   `json:"failed"`
+	FailedShare   float64 `json:"failed_share"`
+
+	// Flagged Shards that a flag of the job is about, resolved or not.
+	Flagged      int64   `json:"flagged"`
+	FlaggedShare float64 `json:"flagged_share"`
+
+	// Flags Flags of the job, those included that are about an agent or the whole job.
+	Flags int64 `json:"flags"`
+	Total int64 `json:"total"`
 }
 
 // ShardResolution defines model for ShardResolution.
@@ -3995,6 +4829,15 @@ type SigningKeys struct {
 	Keys []SigningKey `json:"keys"`
 }
 
+// SizeMetrics defines model for SizeMetrics.
+type SizeMetrics struct {
+	// OutputMean Bytes of an accepted output, on average.
+	OutputMean float64 `json:"output_mean"`
+
+	// Outputs Bytes of all accepted outputs together.
+	Outputs int64 `json:"outputs"`
+}
+
 // TelemetryPoint defines model for TelemetryPoint.
 type TelemetryPoint struct {
 	// At When the step begins.
@@ -4034,6 +4877,37 @@ type Termination struct {
 	Force bool `json:"force,omitempty"`
 }
 
+// TestGuardianRule defines model for TestGuardianRule.
+type TestGuardianRule struct {
+	// Conditions What is allowed must keep to them.
+	Conditions *Conditions `json:"conditions,omitempty"`
+	Enabled    bool        `json:"enabled"`
+
+	// Name One that there is: it is tried in its place.
+	Name string `json:"name"`
+
+	// On The operations that it is about; left out: all.
+	On []string `json:"on,omitempty"`
+
+	// Reason People read it when the rule applies.
+	Reason string `json:"reason"`
+
+	// Risk Raises the risk of the operation.
+	Risk TestGuardianRuleRisk `json:"risk,omitempty"`
+	Then TestGuardianRuleThen `json:"then"`
+
+	// When A CEL expression over the facts of these operations; left out: always.
+	//
+	// Examples: job.shards > 1000
+	When string `json:"when,omitempty"`
+}
+
+// TestGuardianRuleRisk Raises the risk of the operation.
+type TestGuardianRuleRisk string
+
+// TestGuardianRuleThen defines model for TestGuardianRule.Then.
+type TestGuardianRuleThen string
+
 // ThresholdPair defines model for ThresholdPair.
 type ThresholdPair struct {
 	// Critical Examples: 512Mi
@@ -4056,6 +4930,40 @@ type Thresholds struct {
 	Workspace *ThresholdPair `json:"workspace,omitempty"`
 }
 
+// TimeMetrics defines model for TimeMetrics.
+type TimeMetrics struct {
+	// CPU Seconds of processor time of all executions together.
+	CPU float64 `json:"cpu"`
+
+	// Elapsed Seconds from the submission to the end.
+	Elapsed float64 `json:"elapsed"`
+
+	// Wall Seconds that all executions took together, those of servers included.
+	Wall float64 `json:"wall"`
+
+	// WallP50 Half of the executions that gave an answer took at most so many seconds. Quantiles are bounds of buckets that grow by the square root of two from a millisecond on, so they are up to 42 % too high.
+	WallP50 float64 `json:"wall_p50"`
+
+	// WallP90 As wall_p50, for nine in ten.
+	WallP90 float64 `json:"wall_p90"`
+
+	// WallP99 As wall_p50, for 99 in 100.
+	WallP99 float64 `json:"wall_p99"`
+}
+
+// TrialJob defines model for TrialJob.
+type TrialJob struct {
+	Aggregator string `json:"aggregator,omitempty"`
+	Function   string `json:"function"`
+
+	// Key By which the planner names it.
+	Key       string    `json:"key,omitempty"`
+	Partition Partition `json:"partition"`
+	Quorum    int64     `json:"quorum,omitempty"`
+	Shards    int64     `json:"shards"`
+	Version   int64     `json:"version"`
+}
+
 // TrialStats defines model for TrialStats.
 type TrialStats struct {
 	Batches  int64  `json:"batches"`
@@ -4067,6 +4975,12 @@ type TrialStats struct {
 	OutLines int64  `json:"out_lines"`
 	Stderr   string `json:"stderr,omitempty"`
 	WallNs   int64  `json:"wall_ns"`
+}
+
+// TryRulesInputBody defines model for TryRulesInputBody.
+type TryRulesInputBody struct {
+	// Rule The rule; each of the project's where it is left out.
+	Rule *RuleSpec `json:"rule,omitempty"`
 }
 
 // Upload defines model for Upload.
@@ -4152,6 +5066,27 @@ type Verification struct {
 	Recheck       string     `json:"recheck,omitempty"`
 	TargetError   float64    `json:"target_error,omitempty"`
 	Validator     *Validator `json:"validator,omitempty"`
+}
+
+// VerificationMetrics defines model for VerificationMetrics.
+type VerificationMetrics struct {
+	// AnswerRisk The largest probability with which any result is wrong; 1 where the policy promises no number.
+	AnswerRisk   float64 `json:"answer_risk"`
+	AuditsFailed int64   `json:"audits_failed"`
+	AuditsPassed int64   `json:"audits_passed"`
+
+	// ErrorBound The largest share of wrong results that is to be expected, with the shares of the owners as they came out; 1 where the policy promises no number, as a quorum does.
+	ErrorBound float64 `json:"error_bound"`
+
+	// Executions Attempts by agents and servers.
+	Executions         int64   `json:"executions"`
+	ExecutionsPerShard float64 `json:"executions_per_shard"`
+
+	// Incidents Agents that were caught after results of theirs had become final in this job.
+	Incidents int64 `json:"incidents"`
+
+	// Rechecks Shards that a server has executed.
+	Rechecks int64 `json:"rechecks"`
 }
 
 // Versions defines model for Versions.
@@ -4313,6 +5248,54 @@ type GetAgentTelemetryParams struct {
 	Step *string `form:"step,omitempty" json:"step,omitempty"`
 }
 
+// ListServerApprovalsParams defines parameters for ListServerApprovals.
+type ListServerApprovalsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only these.
+	State *ListServerApprovalsParamsState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// ListServerApprovalsParamsState defines parameters for ListServerApprovals.
+type ListServerApprovalsParamsState string
+
+// DecideServerApprovalParams defines parameters for DecideServerApproval.
+type DecideServerApprovalParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListServerOverridesParams defines parameters for ListServerOverrides.
+type ListServerOverridesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddServerOverrideParams defines parameters for AddServerOverride.
+type AddServerOverrideParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// TestServerGuardianRuleParams defines parameters for TestServerGuardianRule.
+type TestServerGuardianRuleParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteServerGuardianRuleParams defines parameters for DeleteServerGuardianRule.
+type DeleteServerGuardianRuleParams struct {
+	// Version The version that was read.
+	Version int64 `form:"version" json:"version"`
+}
+
 // ReleaseParams defines parameters for Release.
 type ReleaseParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -4375,6 +5358,27 @@ type ExcludeAgentParams struct {
 
 // PardonAgentParams defines parameters for PardonAgent.
 type PardonAgentParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only these.
+	State *ListApprovalsParamsState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// ListApprovalsParamsState defines parameters for ListApprovals.
+type ListApprovalsParamsState string
+
+// DecideApprovalParams defines parameters for DecideApproval.
+type DecideApprovalParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -4593,6 +5597,15 @@ type PushFunctionParams struct {
 	OstrakaSignature *string `json:"Ostraka-Signature,omitempty"`
 }
 
+// CallFunctionParams defines parameters for CallFunction.
+type CallFunctionParams struct {
+	// Wait How long to wait for the output: 30s when left out, 60s at most.
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListFunctionVersionsParams defines parameters for ListFunctionVersions.
 type ListFunctionVersionsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -4606,6 +5619,33 @@ type ListFunctionVersionsParams struct {
 type ReviewCodeParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListOverridesParams defines parameters for ListOverrides.
+type ListOverridesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// AddOverrideParams defines parameters for AddOverride.
+type AddOverrideParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// TestGuardianRuleParams defines parameters for TestGuardianRule.
+type TestGuardianRuleParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteGuardianRuleParams defines parameters for DeleteGuardianRule.
+type DeleteGuardianRuleParams struct {
+	// Version The version that was read.
+	Version int64 `form:"version" json:"version"`
 }
 
 // ListIncidentsParams defines parameters for ListIncidents.
@@ -4701,6 +5741,18 @@ type WatchJobParams struct {
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
 }
 
+// FollowUpAgainParams defines parameters for FollowUpAgain.
+type FollowUpAgainParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// TryRulesParams defines parameters for TryRules.
+type TryRulesParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // GetMapParams defines parameters for GetMap.
 type GetMapParams struct {
 	// Mode What it shows; see above.
@@ -4741,6 +5793,9 @@ type StreamResultsParams struct {
 
 	// Final Only results that are final: those that await an audit, and may be taken back, are left out.
 	Final *bool `form:"final,omitempty" json:"final,omitempty"`
+
+	// Input With the input of each shard.
+	Input *bool `form:"input,omitempty" json:"input,omitempty"`
 }
 
 // ListShardsParams defines parameters for ListShards.
@@ -5039,6 +6094,21 @@ type ResumeAgentJSONRequestBody = AgentDecision
 // RevokeAgentJSONRequestBody defines body for RevokeAgent for application/json ContentType.
 type RevokeAgentJSONRequestBody = AgentDecision
 
+// DecideServerApprovalJSONRequestBody defines body for DecideServerApproval for application/json ContentType.
+type DecideServerApprovalJSONRequestBody = ApprovalDecision
+
+// ChangeServerGuardianJSONRequestBody defines body for ChangeServerGuardian for application/json ContentType.
+type ChangeServerGuardianJSONRequestBody = GuardianSettings
+
+// AddServerOverrideJSONRequestBody defines body for AddServerOverride for application/json ContentType.
+type AddServerOverrideJSONRequestBody = NewOverride
+
+// TestServerGuardianRuleJSONRequestBody defines body for TestServerGuardianRule for application/json ContentType.
+type TestServerGuardianRuleJSONRequestBody = TestGuardianRule
+
+// SetServerGuardianRuleJSONRequestBody defines body for SetServerGuardianRule for application/json ContentType.
+type SetServerGuardianRuleJSONRequestBody = SetGuardianRule
+
 // ReleaseJSONRequestBody defines body for Release for application/json ContentType.
 type ReleaseJSONRequestBody = KillScope
 
@@ -5060,6 +6130,9 @@ type ExcludeAgentJSONRequestBody = AgentDecision
 // PardonAgentJSONRequestBody defines body for PardonAgent for application/json ContentType.
 type PardonAgentJSONRequestBody = Pardon
 
+// DecideApprovalJSONRequestBody defines body for DecideApproval for application/json ContentType.
+type DecideApprovalJSONRequestBody = ApprovalDecision
+
 // PruneAuditJSONRequestBody defines body for PruneAudit for application/json ContentType.
 type PruneAuditJSONRequestBody = AuditPruning
 
@@ -5072,8 +6145,23 @@ type NameFileJSONRequestBody = FileRequest
 // ResolveFlagJSONRequestBody defines body for ResolveFlag for application/json ContentType.
 type ResolveFlagJSONRequestBody = FlagResolution
 
+// CallFunctionJSONRequestBody defines body for CallFunction for application/json ContentType.
+type CallFunctionJSONRequestBody = CallRequest
+
 // ReviewCodeJSONRequestBody defines body for ReviewCode for application/json ContentType.
 type ReviewCodeJSONRequestBody = CodeDecision
+
+// ChangeGuardianJSONRequestBody defines body for ChangeGuardian for application/json ContentType.
+type ChangeGuardianJSONRequestBody = GuardianSettings
+
+// AddOverrideJSONRequestBody defines body for AddOverride for application/json ContentType.
+type AddOverrideJSONRequestBody = NewOverride
+
+// TestGuardianRuleJSONRequestBody defines body for TestGuardianRule for application/json ContentType.
+type TestGuardianRuleJSONRequestBody = TestGuardianRule
+
+// SetGuardianRuleJSONRequestBody defines body for SetGuardianRule for application/json ContentType.
+type SetGuardianRuleJSONRequestBody = SetGuardianRule
 
 // PlanJobJSONRequestBody defines body for PlanJob for application/json ContentType.
 type PlanJobJSONRequestBody = JobRequest
@@ -5083,6 +6171,9 @@ type SubmitJobJSONRequestBody = JobRequest
 
 // ReaggregateJobJSONRequestBody defines body for ReaggregateJob for application/json ContentType.
 type ReaggregateJobJSONRequestBody = AggregationRequest
+
+// TryRulesJSONRequestBody defines body for TryRules for application/json ContentType.
+type TryRulesJSONRequestBody = TryRulesInputBody
 
 // SetJobPriorityJSONRequestBody defines body for SetJobPriority for application/json ContentType.
 type SetJobPriorityJSONRequestBody = JobPriority
@@ -5565,6 +6656,42 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
 	GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListServerApprovals List what rules of the guardian ask about, of the installation
+	//
+	// Corresponds with GET /v1/approvals (the `ListServerApprovals` operationId).
+	ListServerApprovals(ctx context.Context, params *ListServerApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerApproval Get an approval, of the installation
+	//
+	// Corresponds with GET /v1/approvals/{approval} (the `GetServerApproval` operationId).
+	GetServerApproval(ctx context.Context, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideServerApprovalWithBody Say yes or no to what a rule asks about, of the installation
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+	DecideServerApprovalWithBody(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideServerApproval Say yes or no to what a rule asks about, of the installation
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+	DecideServerApproval(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetEnrolmentChallenge Get a nonce to enrol with
 	//
 	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -5578,6 +6705,134 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/eula (the `GetEULA` operationId).
 	GetEULA(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerGuardian Say how the guardian stands, of the installation
+	//
+	// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+	//
+	// Corresponds with GET /v1/guardian (the `GetServerGuardian` operationId).
+	GetServerGuardian(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeServerGuardianWithBody Change the settings of the guardian, of the installation
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+	ChangeServerGuardianWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeServerGuardian Change the settings of the guardian, of the installation
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+	ChangeServerGuardian(ctx context.Context, body ChangeServerGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerOverrides List exceptions from rules of the guardian, of the installation
+	//
+	// Those that have ended too.
+	//
+	// Corresponds with GET /v1/guardian/overrides (the `ListServerOverrides` operationId).
+	ListServerOverrides(ctx context.Context, params *ListServerOverridesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddServerOverrideWithBody Make an exception from a rule of the guardian, of the installation
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+	AddServerOverrideWithBody(ctx context.Context, params *AddServerOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddServerOverride Make an exception from a rule of the guardian, of the installation
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+	AddServerOverride(ctx context.Context, params *AddServerOverrideParams, body AddServerOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndServerOverride End an exception before its time, of the installation
+	//
+	// Corresponds with DELETE /v1/guardian/overrides/{override} (the `EndServerOverride` operationId).
+	EndServerOverride(ctx context.Context, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestServerGuardianRuleWithBody Say what a rule would have decided differently, of the installation
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+	TestServerGuardianRuleWithBody(ctx context.Context, params *TestServerGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestServerGuardianRule Say what a rule would have decided differently, of the installation
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+	TestServerGuardianRule(ctx context.Context, params *TestServerGuardianRuleParams, body TestServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerGuardianRules List the rules of the guardian, of the installation
+	//
+	// By layer and name: those that ship with the program, the operators' and the project's.
+	//
+	// Corresponds with GET /v1/guardian/rules (the `ListServerGuardianRules` operationId).
+	ListServerGuardianRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteServerGuardianRule Delete a rule of the guardian, of the installation
+	//
+	// Its versions are kept: decisions name them.
+	//
+	// Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
+	DeleteServerGuardianRule(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerGuardianRule Get the versions of a rule of the guardian, of the installation
+	//
+	// The newest first.
+	//
+	// Corresponds with GET /v1/guardian/rules/{name} (the `GetServerGuardianRule` operationId).
+	GetServerGuardianRule(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetServerGuardianRuleWithBody Make or replace a rule of the guardian, of the installation
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+	SetServerGuardianRuleWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetServerGuardianRule Make or replace a rule of the guardian, of the installation
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+	SetServerGuardianRule(ctx context.Context, name string, body SetServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListKillSwitches List the switches that are on
 	//
@@ -5776,6 +7031,42 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
 	PardonAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListApprovals List what rules of the guardian ask about
+	//
+	// Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
+	ListApprovals(ctx context.Context, project openapi_types.UUID, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetApproval Get an approval
+	//
+	// Corresponds with GET /v1/projects/{project}/approvals/{approval} (the `GetApproval` operationId).
+	GetApproval(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideApprovalWithBody Say yes or no to what a rule asks about
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+	DecideApprovalWithBody(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DecideApproval Say yes or no to what a rule asks about
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+	DecideApproval(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List records of the audit log
 	//
@@ -6013,6 +7304,28 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/functions/{name} (the `GetFunction` operationId).
 	GetFunction(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CallFunctionWithBody Call a function once
+	//
+	// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+	CallFunctionWithBody(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CallFunction Call a function once
+	//
+	// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+	CallFunction(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, body CallFunctionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListFunctionVersions List the versions of a function
 	//
 	// Corresponds with GET /v1/projects/{project}/functions/{name}/versions (the `ListFunctionVersions` operationId).
@@ -6053,6 +7366,134 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 	ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGuardian Say how the guardian stands
+	//
+	// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian (the `GetGuardian` operationId).
+	GetGuardian(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeGuardianWithBody Change the settings of the guardian
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+	ChangeGuardianWithBody(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeGuardian Change the settings of the guardian
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+	ChangeGuardian(ctx context.Context, project openapi_types.UUID, body ChangeGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListOverrides List exceptions from rules of the guardian
+	//
+	// Those that have ended too.
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/overrides (the `ListOverrides` operationId).
+	ListOverrides(ctx context.Context, project openapi_types.UUID, params *ListOverridesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddOverrideWithBody Make an exception from a rule of the guardian
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+	AddOverrideWithBody(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddOverride Make an exception from a rule of the guardian
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+	AddOverride(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, body AddOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// EndOverride End an exception before its time
+	//
+	// Corresponds with DELETE /v1/projects/{project}/guardian/overrides/{override} (the `EndOverride` operationId).
+	EndOverride(ctx context.Context, project openapi_types.UUID, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestGuardianRuleWithBody Say what a rule would have decided differently
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+	TestGuardianRuleWithBody(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestGuardianRule Say what a rule would have decided differently
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+	TestGuardianRule(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, body TestGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGuardianRules List the rules of the guardian
+	//
+	// By layer and name: those that ship with the program, the operators' and the project's.
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/rules (the `ListGuardianRules` operationId).
+	ListGuardianRules(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteGuardianRule Delete a rule of the guardian
+	//
+	// Its versions are kept: decisions name them.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
+	DeleteGuardianRule(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGuardianRule Get the versions of a rule of the guardian
+	//
+	// The newest first.
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/rules/{name} (the `GetGuardianRule` operationId).
+	GetGuardianRule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetGuardianRuleWithBody Make or replace a rule of the guardian
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+	SetGuardianRuleWithBody(ctx context.Context, project openapi_types.UUID, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetGuardianRule Make or replace a rule of the guardian
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+	SetGuardianRule(ctx context.Context, project openapi_types.UUID, name string, body SetGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListIncidents List jobs that keep final results of agents that were caught later
 	//
@@ -6172,6 +7613,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/cancel (the `CancelJob` operationId).
 	CancelJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *CancelJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetJobChain Get the chain of jobs that a job belongs to
+	//
+	// The job that somebody submitted, all that followed, and what each rule came to at the end of each of them: which fired on which values, and which did not and why.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
+	GetJobChain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListEvents List the events of a job
 	//
 	// The same events as JSON, for clients that cannot read a stream.
@@ -6191,6 +7639,41 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/explain (the `ExplainJob` operationId).
 	ExplainJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// FollowUpAgain Have the rules decide about an ended job once more
+	//
+	// Jobs that follow already are not made again, and an answer of a planner that was kept is not asked for again; a planner that failed is.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups (the `FollowUpAgain` operationId).
+	FollowUpAgain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *FollowUpAgainParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TryRulesWithBody Try rules on a job that came to an answer
+	//
+	// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+	TryRulesWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TryRules Try rules on a job that came to an answer
+	//
+	// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+	TryRules(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, body TryRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetMap Draw a map of a job's shards
 	//
 	// The first line is JSON (MapHead), what follows are bytes.
@@ -6206,6 +7689,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 	GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJobMetrics Get the metrics of a job that has come to an answer
+	//
+	// What rules and planners of follow-up jobs see of it: shares, times, sizes, what verification cost and is worth, numbers of the answer, and what heuristics found. They are measured once, when the job has ended.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/metrics (the `GetJobMetrics` operationId).
+	GetJobMetrics(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SetJobPriorityWithBody Change a job's share of its project's turns
 	//
@@ -7516,6 +9006,82 @@ func (c *Client) GetAgentTelemetry(ctx context.Context, agent openapi_types.UUID
 	return c.Client.Do(req)
 }
 
+// ListServerApprovals List what rules of the guardian ask about, of the installation
+//
+// Corresponds with GET /v1/approvals (the `ListServerApprovals` operationId).
+func (c *Client) ListServerApprovals(ctx context.Context, params *ListServerApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerApprovalsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerApproval Get an approval, of the installation
+//
+// Corresponds with GET /v1/approvals/{approval} (the `GetServerApproval` operationId).
+func (c *Client) GetServerApproval(ctx context.Context, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerApprovalRequest(c.Server, approval)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideServerApprovalWithBody Say yes or no to what a rule asks about, of the installation
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+func (c *Client) DecideServerApprovalWithBody(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideServerApprovalRequestWithBody(c.Server, approval, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideServerApproval Say yes or no to what a rule asks about, of the installation
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+func (c *Client) DecideServerApproval(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideServerApprovalRequest(c.Server, approval, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetEnrolmentChallenge Get a nonce to enrol with
 //
 // The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -7540,6 +9106,274 @@ func (c *Client) GetEnrolmentChallenge(ctx context.Context, reqEditors ...Reques
 // Corresponds with GET /v1/eula (the `GetEULA` operationId).
 func (c *Client) GetEULA(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetEULARequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerGuardian Say how the guardian stands, of the installation
+//
+// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+//
+// Corresponds with GET /v1/guardian (the `GetServerGuardian` operationId).
+func (c *Client) GetServerGuardian(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerGuardianRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeServerGuardianWithBody Change the settings of the guardian, of the installation
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+func (c *Client) ChangeServerGuardianWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeServerGuardianRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeServerGuardian Change the settings of the guardian, of the installation
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+func (c *Client) ChangeServerGuardian(ctx context.Context, body ChangeServerGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeServerGuardianRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerOverrides List exceptions from rules of the guardian, of the installation
+//
+// Those that have ended too.
+//
+// Corresponds with GET /v1/guardian/overrides (the `ListServerOverrides` operationId).
+func (c *Client) ListServerOverrides(ctx context.Context, params *ListServerOverridesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerOverridesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddServerOverrideWithBody Make an exception from a rule of the guardian, of the installation
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+func (c *Client) AddServerOverrideWithBody(ctx context.Context, params *AddServerOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddServerOverrideRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddServerOverride Make an exception from a rule of the guardian, of the installation
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+func (c *Client) AddServerOverride(ctx context.Context, params *AddServerOverrideParams, body AddServerOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddServerOverrideRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndServerOverride End an exception before its time, of the installation
+//
+// Corresponds with DELETE /v1/guardian/overrides/{override} (the `EndServerOverride` operationId).
+func (c *Client) EndServerOverride(ctx context.Context, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndServerOverrideRequest(c.Server, override)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestServerGuardianRuleWithBody Say what a rule would have decided differently, of the installation
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+func (c *Client) TestServerGuardianRuleWithBody(ctx context.Context, params *TestServerGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestServerGuardianRuleRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestServerGuardianRule Say what a rule would have decided differently, of the installation
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+func (c *Client) TestServerGuardianRule(ctx context.Context, params *TestServerGuardianRuleParams, body TestServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestServerGuardianRuleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerGuardianRules List the rules of the guardian, of the installation
+//
+// By layer and name: those that ship with the program, the operators' and the project's.
+//
+// Corresponds with GET /v1/guardian/rules (the `ListServerGuardianRules` operationId).
+func (c *Client) ListServerGuardianRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerGuardianRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteServerGuardianRule Delete a rule of the guardian, of the installation
+//
+// Its versions are kept: decisions name them.
+//
+// Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
+func (c *Client) DeleteServerGuardianRule(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteServerGuardianRuleRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerGuardianRule Get the versions of a rule of the guardian, of the installation
+//
+// The newest first.
+//
+// Corresponds with GET /v1/guardian/rules/{name} (the `GetServerGuardianRule` operationId).
+func (c *Client) GetServerGuardianRule(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerGuardianRuleRequest(c.Server, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetServerGuardianRuleWithBody Make or replace a rule of the guardian, of the installation
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+func (c *Client) SetServerGuardianRuleWithBody(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetServerGuardianRuleRequestWithBody(c.Server, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetServerGuardianRule Make or replace a rule of the guardian, of the installation
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+func (c *Client) SetServerGuardianRule(ctx context.Context, name string, body SetServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetServerGuardianRuleRequest(c.Server, name, body)
 	if err != nil {
 		return nil, err
 	}
@@ -7938,6 +9772,82 @@ func (c *Client) PardonAgentWithBody(ctx context.Context, project openapi_types.
 // Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
 func (c *Client) PardonAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPardonAgentRequest(c.Server, project, agent, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListApprovals List what rules of the guardian ask about
+//
+// Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
+func (c *Client) ListApprovals(ctx context.Context, project openapi_types.UUID, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListApprovalsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetApproval Get an approval
+//
+// Corresponds with GET /v1/projects/{project}/approvals/{approval} (the `GetApproval` operationId).
+func (c *Client) GetApproval(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetApprovalRequest(c.Server, project, approval)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideApprovalWithBody Say yes or no to what a rule asks about
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+func (c *Client) DecideApprovalWithBody(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideApprovalRequestWithBody(c.Server, project, approval, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DecideApproval Say yes or no to what a rule asks about
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+func (c *Client) DecideApproval(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDecideApprovalRequest(c.Server, project, approval, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8464,6 +10374,48 @@ func (c *Client) GetFunction(ctx context.Context, project openapi_types.UUID, na
 	return c.Client.Do(req)
 }
 
+// CallFunctionWithBody Call a function once
+//
+// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+//
+// The body has at most 5242880 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+func (c *Client) CallFunctionWithBody(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallFunctionRequestWithBody(c.Server, project, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CallFunction Call a function once
+//
+// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+//
+// The body has at most 5242880 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+func (c *Client) CallFunction(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, body CallFunctionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCallFunctionRequest(c.Server, project, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListFunctionVersions List the versions of a function
 //
 // Corresponds with GET /v1/projects/{project}/functions/{name}/versions (the `ListFunctionVersions` operationId).
@@ -8545,6 +10497,274 @@ func (c *Client) ReviewCodeWithBody(ctx context.Context, project openapi_types.U
 // Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 func (c *Client) ReviewCode(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReviewCodeRequest(c.Server, project, name, version, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGuardian Say how the guardian stands
+//
+// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+//
+// Corresponds with GET /v1/projects/{project}/guardian (the `GetGuardian` operationId).
+func (c *Client) GetGuardian(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGuardianRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeGuardianWithBody Change the settings of the guardian
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+func (c *Client) ChangeGuardianWithBody(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeGuardianRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeGuardian Change the settings of the guardian
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+func (c *Client) ChangeGuardian(ctx context.Context, project openapi_types.UUID, body ChangeGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeGuardianRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListOverrides List exceptions from rules of the guardian
+//
+// Those that have ended too.
+//
+// Corresponds with GET /v1/projects/{project}/guardian/overrides (the `ListOverrides` operationId).
+func (c *Client) ListOverrides(ctx context.Context, project openapi_types.UUID, params *ListOverridesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListOverridesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddOverrideWithBody Make an exception from a rule of the guardian
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+func (c *Client) AddOverrideWithBody(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddOverrideRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddOverride Make an exception from a rule of the guardian
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+func (c *Client) AddOverride(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, body AddOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddOverrideRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// EndOverride End an exception before its time
+//
+// Corresponds with DELETE /v1/projects/{project}/guardian/overrides/{override} (the `EndOverride` operationId).
+func (c *Client) EndOverride(ctx context.Context, project openapi_types.UUID, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEndOverrideRequest(c.Server, project, override)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestGuardianRuleWithBody Say what a rule would have decided differently
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+func (c *Client) TestGuardianRuleWithBody(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestGuardianRuleRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestGuardianRule Say what a rule would have decided differently
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+func (c *Client) TestGuardianRule(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, body TestGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestGuardianRuleRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGuardianRules List the rules of the guardian
+//
+// By layer and name: those that ship with the program, the operators' and the project's.
+//
+// Corresponds with GET /v1/projects/{project}/guardian/rules (the `ListGuardianRules` operationId).
+func (c *Client) ListGuardianRules(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGuardianRulesRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteGuardianRule Delete a rule of the guardian
+//
+// Its versions are kept: decisions name them.
+//
+// Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
+func (c *Client) DeleteGuardianRule(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteGuardianRuleRequest(c.Server, project, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGuardianRule Get the versions of a rule of the guardian
+//
+// The newest first.
+//
+// Corresponds with GET /v1/projects/{project}/guardian/rules/{name} (the `GetGuardianRule` operationId).
+func (c *Client) GetGuardianRule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGuardianRuleRequest(c.Server, project, name)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetGuardianRuleWithBody Make or replace a rule of the guardian
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+func (c *Client) SetGuardianRuleWithBody(ctx context.Context, project openapi_types.UUID, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetGuardianRuleRequestWithBody(c.Server, project, name, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetGuardianRule Make or replace a rule of the guardian
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+func (c *Client) SetGuardianRule(ctx context.Context, project openapi_types.UUID, name string, body SetGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetGuardianRuleRequest(c.Server, project, name, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8813,6 +11033,23 @@ func (c *Client) CancelJob(ctx context.Context, project openapi_types.UUID, job 
 	return c.Client.Do(req)
 }
 
+// GetJobChain Get the chain of jobs that a job belongs to
+//
+// The job that somebody submitted, all that followed, and what each rule came to at the end of each of them: which fired on which values, and which did not and why.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
+func (c *Client) GetJobChain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobChainRequest(c.Server, project, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListEvents List the events of a job
 //
 // The same events as JSON, for clients that cannot read a stream.
@@ -8862,6 +11099,71 @@ func (c *Client) ExplainJob(ctx context.Context, project openapi_types.UUID, job
 	return c.Client.Do(req)
 }
 
+// FollowUpAgain Have the rules decide about an ended job once more
+//
+// Jobs that follow already are not made again, and an answer of a planner that was kept is not asked for again; a planner that failed is.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups (the `FollowUpAgain` operationId).
+func (c *Client) FollowUpAgain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *FollowUpAgainParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFollowUpAgainRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TryRulesWithBody Try rules on a job that came to an answer
+//
+// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+func (c *Client) TryRulesWithBody(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTryRulesRequestWithBody(c.Server, project, job, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TryRules Try rules on a job that came to an answer
+//
+// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+func (c *Client) TryRules(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, body TryRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTryRulesRequest(c.Server, project, job, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetMap Draw a map of a job's shards
 //
 // The first line is JSON (MapHead), what follows are bytes.
@@ -8878,6 +11180,23 @@ func (c *Client) ExplainJob(ctx context.Context, project openapi_types.UUID, job
 // Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 func (c *Client) GetMap(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMapRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJobMetrics Get the metrics of a job that has come to an answer
+//
+// What rules and planners of follow-up jobs see of it: shares, times, sizes, what verification cost and is worth, numbers of the answer, and what heuristics found. They are measured once, when the job has ended.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/metrics (the `GetJobMetrics` operationId).
+func (c *Client) GetJobMetrics(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobMetricsRequest(c.Server, project, job)
 	if err != nil {
 		return nil, err
 	}
@@ -11524,6 +13843,180 @@ func NewGetAgentTelemetryRequest(server string, agent openapi_types.UUID, params
 	return req, nil
 }
 
+// NewListServerApprovalsRequest constructs an http.Request for the ListServerApprovals method
+func NewListServerApprovalsRequest(server string, params *ListServerApprovalsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/approvals")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetServerApprovalRequest constructs an http.Request for the GetServerApproval method
+func NewGetServerApprovalRequest(server string, approval openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "approval", approval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/approvals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDecideServerApprovalRequest calls the generic DecideServerApproval builder with application/json body
+func NewDecideServerApprovalRequest(server string, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDecideServerApprovalRequestWithBody(server, approval, params, "application/json", bodyReader)
+}
+
+// NewDecideServerApprovalRequestWithBody constructs an http.Request for the DecideServerApproval method, with any body, and a specified content type
+func NewDecideServerApprovalRequestWithBody(server string, approval openapi_types.UUID, params *DecideServerApprovalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "approval", approval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/approvals/%s/decide", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetEnrolmentChallengeRequest constructs an http.Request for the GetEnrolmentChallenge method
 func NewGetEnrolmentChallengeRequest(server string) (*http.Request, error) {
 	var err error
@@ -11574,6 +14067,448 @@ func NewGetEULARequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewGetServerGuardianRequest constructs an http.Request for the GetServerGuardian method
+func NewGetServerGuardianRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeServerGuardianRequest calls the generic ChangeServerGuardian builder with application/json body
+func NewChangeServerGuardianRequest(server string, body ChangeServerGuardianJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeServerGuardianRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewChangeServerGuardianRequestWithBody constructs an http.Request for the ChangeServerGuardian method, with any body, and a specified content type
+func NewChangeServerGuardianRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListServerOverridesRequest constructs an http.Request for the ListServerOverrides method
+func NewListServerOverridesRequest(server string, params *ListServerOverridesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/overrides")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddServerOverrideRequest calls the generic AddServerOverride builder with application/json body
+func NewAddServerOverrideRequest(server string, params *AddServerOverrideParams, body AddServerOverrideJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddServerOverrideRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewAddServerOverrideRequestWithBody constructs an http.Request for the AddServerOverride method, with any body, and a specified content type
+func NewAddServerOverrideRequestWithBody(server string, params *AddServerOverrideParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/overrides")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEndServerOverrideRequest constructs an http.Request for the EndServerOverride method
+func NewEndServerOverrideRequest(server string, override openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "override", override, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/overrides/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestServerGuardianRuleRequest calls the generic TestServerGuardianRule builder with application/json body
+func NewTestServerGuardianRuleRequest(server string, params *TestServerGuardianRuleParams, body TestServerGuardianRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestServerGuardianRuleRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewTestServerGuardianRuleRequestWithBody constructs an http.Request for the TestServerGuardianRule method, with any body, and a specified content type
+func NewTestServerGuardianRuleRequestWithBody(server string, params *TestServerGuardianRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/rule-tests")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListServerGuardianRulesRequest constructs an http.Request for the ListServerGuardianRules method
+func NewListServerGuardianRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteServerGuardianRuleRequest constructs an http.Request for the DeleteServerGuardianRule method
+func NewDeleteServerGuardianRuleRequest(server string, name string, params *DeleteServerGuardianRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetServerGuardianRuleRequest constructs an http.Request for the GetServerGuardianRule method
+func NewGetServerGuardianRuleRequest(server string, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetServerGuardianRuleRequest calls the generic SetServerGuardianRule builder with application/json body
+func NewSetServerGuardianRuleRequest(server string, name string, body SetServerGuardianRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetServerGuardianRuleRequestWithBody(server, name, "application/json", bodyReader)
+}
+
+// NewSetServerGuardianRuleRequestWithBody constructs an http.Request for the SetServerGuardianRule method, with any body, and a specified content type
+func NewSetServerGuardianRuleRequestWithBody(server string, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/guardian/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -12280,6 +15215,201 @@ func NewPardonAgentRequestWithBody(server string, project openapi_types.UUID, ag
 	}
 
 	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s/pardon", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListApprovalsRequest constructs an http.Request for the ListApprovals method
+func NewListApprovalsRequest(server string, project openapi_types.UUID, params *ListApprovalsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/approvals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetApprovalRequest constructs an http.Request for the GetApproval method
+func NewGetApprovalRequest(server string, project openapi_types.UUID, approval openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "approval", approval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/approvals/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDecideApprovalRequest calls the generic DecideApproval builder with application/json body
+func NewDecideApprovalRequest(server string, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDecideApprovalRequestWithBody(server, project, approval, params, "application/json", bodyReader)
+}
+
+// NewDecideApprovalRequestWithBody constructs an http.Request for the DecideApproval method, with any body, and a specified content type
+func NewDecideApprovalRequestWithBody(server string, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "approval", approval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/approvals/%s/decide", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -14033,6 +17163,102 @@ func NewGetFunctionRequest(server string, project openapi_types.UUID, name strin
 	return req, nil
 }
 
+// NewCallFunctionRequest calls the generic CallFunction builder with application/json body
+func NewCallFunctionRequest(server string, project openapi_types.UUID, name string, params *CallFunctionParams, body CallFunctionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCallFunctionRequestWithBody(server, project, name, params, "application/json", bodyReader)
+}
+
+// NewCallFunctionRequestWithBody constructs an http.Request for the CallFunction method, with any body, and a specified content type
+func NewCallFunctionRequestWithBody(server string, project openapi_types.UUID, name string, params *CallFunctionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/functions/%s/call", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListFunctionVersionsRequest constructs an http.Request for the ListFunctionVersions method
 func NewListFunctionVersionsRequest(server string, project openapi_types.UUID, name string, params *ListFunctionVersionsParams) (*http.Request, error) {
 	var err error
@@ -14281,6 +17507,518 @@ func NewReviewCodeRequestWithBody(server string, project openapi_types.UUID, nam
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewGetGuardianRequest constructs an http.Request for the GetGuardian method
+func NewGetGuardianRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChangeGuardianRequest calls the generic ChangeGuardian builder with application/json body
+func NewChangeGuardianRequest(server string, project openapi_types.UUID, body ChangeGuardianJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeGuardianRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewChangeGuardianRequestWithBody constructs an http.Request for the ChangeGuardian method, with any body, and a specified content type
+func NewChangeGuardianRequestWithBody(server string, project openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListOverridesRequest constructs an http.Request for the ListOverrides method
+func NewListOverridesRequest(server string, project openapi_types.UUID, params *ListOverridesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/overrides", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddOverrideRequest calls the generic AddOverride builder with application/json body
+func NewAddOverrideRequest(server string, project openapi_types.UUID, params *AddOverrideParams, body AddOverrideJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddOverrideRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewAddOverrideRequestWithBody constructs an http.Request for the AddOverride method, with any body, and a specified content type
+func NewAddOverrideRequestWithBody(server string, project openapi_types.UUID, params *AddOverrideParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/overrides", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewEndOverrideRequest constructs an http.Request for the EndOverride method
+func NewEndOverrideRequest(server string, project openapi_types.UUID, override openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "override", override, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/overrides/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTestGuardianRuleRequest calls the generic TestGuardianRule builder with application/json body
+func NewTestGuardianRuleRequest(server string, project openapi_types.UUID, params *TestGuardianRuleParams, body TestGuardianRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestGuardianRuleRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewTestGuardianRuleRequestWithBody constructs an http.Request for the TestGuardianRule method, with any body, and a specified content type
+func NewTestGuardianRuleRequestWithBody(server string, project openapi_types.UUID, params *TestGuardianRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/rule-tests", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListGuardianRulesRequest constructs an http.Request for the ListGuardianRules method
+func NewListGuardianRulesRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/rules", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteGuardianRuleRequest constructs an http.Request for the DeleteGuardianRule method
+func NewDeleteGuardianRuleRequest(server string, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetGuardianRuleRequest constructs an http.Request for the GetGuardianRule method
+func NewGetGuardianRuleRequest(server string, project openapi_types.UUID, name string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetGuardianRuleRequest calls the generic SetGuardianRule builder with application/json body
+func NewSetGuardianRuleRequest(server string, project openapi_types.UUID, name string, body SetGuardianRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetGuardianRuleRequestWithBody(server, project, name, "application/json", bodyReader)
+}
+
+// NewSetGuardianRuleRequestWithBody constructs an http.Request for the SetGuardianRule method, with any body, and a specified content type
+func NewSetGuardianRuleRequestWithBody(server string, project openapi_types.UUID, name string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/guardian/rules/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -15053,6 +18791,47 @@ func NewCancelJobRequest(server string, project openapi_types.UUID, job openapi_
 	return req, nil
 }
 
+// NewGetJobChainRequest constructs an http.Request for the GetJobChain method
+func NewGetJobChainRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/chain", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListEventsRequest constructs an http.Request for the ListEvents method
 func NewListEventsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ListEventsParams) (*http.Request, error) {
 	var err error
@@ -15257,6 +19036,131 @@ func NewExplainJobRequest(server string, project openapi_types.UUID, job openapi
 	return req, nil
 }
 
+// NewFollowUpAgainRequest constructs an http.Request for the FollowUpAgain method
+func NewFollowUpAgainRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *FollowUpAgainParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/follow-ups", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewTryRulesRequest calls the generic TryRules builder with application/json body
+func NewTryRulesRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, body TryRulesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTryRulesRequestWithBody(server, project, job, params, "application/json", bodyReader)
+}
+
+// NewTryRulesRequestWithBody constructs an http.Request for the TryRules method, with any body, and a specified content type
+func NewTryRulesRequestWithBody(server string, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/follow-ups/test", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetMapRequest constructs an http.Request for the GetMap method
 func NewGetMapRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams) (*http.Request, error) {
 	var err error
@@ -15371,6 +19275,47 @@ func NewGetMapRequest(server string, project openapi_types.UUID, job openapi_typ
 			req.Header.Set("If-None-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetJobMetricsRequest constructs an http.Request for the GetJobMetrics method
+func NewGetJobMetricsRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/metrics", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -15652,6 +19597,18 @@ func NewStreamResultsRequest(server string, project openapi_types.UUID, job open
 		if params.Final != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "final", *params.Final, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Input != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "input", *params.Input, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -18974,6 +22931,46 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/agents/{agent}/telemetry (the `GetAgentTelemetry` operationId).
 	GetAgentTelemetryWithResponse(ctx context.Context, agent openapi_types.UUID, params *GetAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetAgentTelemetryResponse, error)
 
+	// ListServerApprovalsWithResponse List what rules of the guardian ask about, of the installation
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/approvals (the `ListServerApprovals` operationId).
+	ListServerApprovalsWithResponse(ctx context.Context, params *ListServerApprovalsParams, reqEditors ...RequestEditorFn) (*ListServerApprovalsResponse, error)
+
+	// GetServerApprovalWithResponse Get an approval, of the installation
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/approvals/{approval} (the `GetServerApproval` operationId).
+	GetServerApprovalWithResponse(ctx context.Context, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetServerApprovalResponse, error)
+
+	// DecideServerApprovalWithBodyWithResponse Say yes or no to what a rule asks about, of the installation
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+	DecideServerApprovalWithBodyWithResponse(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideServerApprovalResponse, error)
+
+	// DecideServerApprovalWithResponse Say yes or no to what a rule asks about, of the installation
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+	DecideServerApprovalWithResponse(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideServerApprovalResponse, error)
+
 	// GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 	//
 	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -18991,6 +22988,146 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/eula (the `GetEULA` operationId).
 	GetEULAWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetEULAResponse, error)
+
+	// GetServerGuardianWithResponse Say how the guardian stands, of the installation
+	//
+	// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardian (the `GetServerGuardian` operationId).
+	GetServerGuardianWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetServerGuardianResponse, error)
+
+	// ChangeServerGuardianWithBodyWithResponse Change the settings of the guardian, of the installation
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+	ChangeServerGuardianWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeServerGuardianResponse, error)
+
+	// ChangeServerGuardianWithResponse Change the settings of the guardian, of the installation
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+	ChangeServerGuardianWithResponse(ctx context.Context, body ChangeServerGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeServerGuardianResponse, error)
+
+	// ListServerOverridesWithResponse List exceptions from rules of the guardian, of the installation
+	//
+	// Those that have ended too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardian/overrides (the `ListServerOverrides` operationId).
+	ListServerOverridesWithResponse(ctx context.Context, params *ListServerOverridesParams, reqEditors ...RequestEditorFn) (*ListServerOverridesResponse, error)
+
+	// AddServerOverrideWithBodyWithResponse Make an exception from a rule of the guardian, of the installation
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+	AddServerOverrideWithBodyWithResponse(ctx context.Context, params *AddServerOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddServerOverrideResponse, error)
+
+	// AddServerOverrideWithResponse Make an exception from a rule of the guardian, of the installation
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+	AddServerOverrideWithResponse(ctx context.Context, params *AddServerOverrideParams, body AddServerOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*AddServerOverrideResponse, error)
+
+	// EndServerOverrideWithResponse End an exception before its time, of the installation
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/guardian/overrides/{override} (the `EndServerOverride` operationId).
+	EndServerOverrideWithResponse(ctx context.Context, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*EndServerOverrideResponse, error)
+
+	// TestServerGuardianRuleWithBodyWithResponse Say what a rule would have decided differently, of the installation
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+	TestServerGuardianRuleWithBodyWithResponse(ctx context.Context, params *TestServerGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestServerGuardianRuleResponse, error)
+
+	// TestServerGuardianRuleWithResponse Say what a rule would have decided differently, of the installation
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+	TestServerGuardianRuleWithResponse(ctx context.Context, params *TestServerGuardianRuleParams, body TestServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*TestServerGuardianRuleResponse, error)
+
+	// ListServerGuardianRulesWithResponse List the rules of the guardian, of the installation
+	//
+	// By layer and name: those that ship with the program, the operators' and the project's.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardian/rules (the `ListServerGuardianRules` operationId).
+	ListServerGuardianRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListServerGuardianRulesResponse, error)
+
+	// DeleteServerGuardianRuleWithResponse Delete a rule of the guardian, of the installation
+	//
+	// Its versions are kept: decisions name them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
+	DeleteServerGuardianRuleWithResponse(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*DeleteServerGuardianRuleResponse, error)
+
+	// GetServerGuardianRuleWithResponse Get the versions of a rule of the guardian, of the installation
+	//
+	// The newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/guardian/rules/{name} (the `GetServerGuardianRule` operationId).
+	GetServerGuardianRuleWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetServerGuardianRuleResponse, error)
+
+	// SetServerGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian, of the installation
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+	SetServerGuardianRuleWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetServerGuardianRuleResponse, error)
+
+	// SetServerGuardianRuleWithResponse Make or replace a rule of the guardian, of the installation
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+	SetServerGuardianRuleWithResponse(ctx context.Context, name string, body SetServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetServerGuardianRuleResponse, error)
 
 	// ListKillSwitchesWithResponse List the switches that are on
 	//
@@ -19201,6 +23338,46 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
 	PardonAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error)
+
+	// ListApprovalsWithResponse List what rules of the guardian ask about
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
+	ListApprovalsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error)
+
+	// GetApprovalWithResponse Get an approval
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/approvals/{approval} (the `GetApproval` operationId).
+	GetApprovalWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetApprovalResponse, error)
+
+	// DecideApprovalWithBodyWithResponse Say yes or no to what a rule asks about
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+	DecideApprovalWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error)
+
+	// DecideApprovalWithResponse Say yes or no to what a rule asks about
+	//
+	// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+	DecideApprovalWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error)
 
 	// ListAuditWithResponse List records of the audit log
 	//
@@ -19474,6 +23651,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/functions/{name} (the `GetFunction` operationId).
 	GetFunctionWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetFunctionResponse, error)
 
+	// CallFunctionWithBodyWithResponse Call a function once
+	//
+	// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+	CallFunctionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallFunctionResponse, error)
+
+	// CallFunctionWithResponse Call a function once
+	//
+	// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+	//
+	// The body has at most 5242880 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+	CallFunctionWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, body CallFunctionJSONRequestBody, reqEditors ...RequestEditorFn) (*CallFunctionResponse, error)
+
 	// ListFunctionVersionsWithResponse List the versions of a function
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -19520,6 +23719,146 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/functions/{name}/versions/{version}/review (the `ReviewCode` operationId).
 	ReviewCodeWithResponse(ctx context.Context, project openapi_types.UUID, name string, version int64, params *ReviewCodeParams, body ReviewCodeJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewCodeResponse, error)
+
+	// GetGuardianWithResponse Say how the guardian stands
+	//
+	// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian (the `GetGuardian` operationId).
+	GetGuardianWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetGuardianResponse, error)
+
+	// ChangeGuardianWithBodyWithResponse Change the settings of the guardian
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+	ChangeGuardianWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeGuardianResponse, error)
+
+	// ChangeGuardianWithResponse Change the settings of the guardian
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+	ChangeGuardianWithResponse(ctx context.Context, project openapi_types.UUID, body ChangeGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeGuardianResponse, error)
+
+	// ListOverridesWithResponse List exceptions from rules of the guardian
+	//
+	// Those that have ended too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/overrides (the `ListOverrides` operationId).
+	ListOverridesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListOverridesParams, reqEditors ...RequestEditorFn) (*ListOverridesResponse, error)
+
+	// AddOverrideWithBodyWithResponse Make an exception from a rule of the guardian
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+	AddOverrideWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddOverrideResponse, error)
+
+	// AddOverrideWithResponse Make an exception from a rule of the guardian
+	//
+	// It ends by itself.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+	AddOverrideWithResponse(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, body AddOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*AddOverrideResponse, error)
+
+	// EndOverrideWithResponse End an exception before its time
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/guardian/overrides/{override} (the `EndOverride` operationId).
+	EndOverrideWithResponse(ctx context.Context, project openapi_types.UUID, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*EndOverrideResponse, error)
+
+	// TestGuardianRuleWithBodyWithResponse Say what a rule would have decided differently
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+	TestGuardianRuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestGuardianRuleResponse, error)
+
+	// TestGuardianRuleWithResponse Say what a rule would have decided differently
+	//
+	// The newest 1,000 decisions are decided again with it. Nothing is kept.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+	TestGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, body TestGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*TestGuardianRuleResponse, error)
+
+	// ListGuardianRulesWithResponse List the rules of the guardian
+	//
+	// By layer and name: those that ship with the program, the operators' and the project's.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/rules (the `ListGuardianRules` operationId).
+	ListGuardianRulesWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListGuardianRulesResponse, error)
+
+	// DeleteGuardianRuleWithResponse Delete a rule of the guardian
+	//
+	// Its versions are kept: decisions name them.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
+	DeleteGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*DeleteGuardianRuleResponse, error)
+
+	// GetGuardianRuleWithResponse Get the versions of a rule of the guardian
+	//
+	// The newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/guardian/rules/{name} (the `GetGuardianRule` operationId).
+	GetGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetGuardianRuleResponse, error)
+
+	// SetGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+	SetGuardianRuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetGuardianRuleResponse, error)
+
+	// SetGuardianRuleWithResponse Make or replace a rule of the guardian
+	//
+	// The expression is checked at once; an error shows its line and column.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+	SetGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, body SetGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetGuardianRuleResponse, error)
 
 	// ListIncidentsWithResponse List jobs that keep final results of agents that were caught later
 	//
@@ -19655,6 +23994,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/cancel (the `CancelJob` operationId).
 	CancelJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *CancelJobParams, reqEditors ...RequestEditorFn) (*CancelJobResponse, error)
 
+	// GetJobChainWithResponse Get the chain of jobs that a job belongs to
+	//
+	// The job that somebody submitted, all that followed, and what each rule came to at the end of each of them: which fired on which values, and which did not and why.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
+	GetJobChainWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobChainResponse, error)
+
 	// ListEventsWithResponse List the events of a job
 	//
 	// The same events as JSON, for clients that cannot read a stream.
@@ -19680,6 +24028,43 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/explain (the `ExplainJob` operationId).
 	ExplainJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExplainJobResponse, error)
 
+	// FollowUpAgainWithResponse Have the rules decide about an ended job once more
+	//
+	// Jobs that follow already are not made again, and an answer of a planner that was kept is not asked for again; a planner that failed is.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups (the `FollowUpAgain` operationId).
+	FollowUpAgainWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *FollowUpAgainParams, reqEditors ...RequestEditorFn) (*FollowUpAgainResponse, error)
+
+	// TryRulesWithBodyWithResponse Try rules on a job that came to an answer
+	//
+	// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+	TryRulesWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryRulesResponse, error)
+
+	// TryRulesWithResponse Try rules on a job that came to an answer
+	//
+	// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+	TryRulesWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, body TryRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*TryRulesResponse, error)
+
 	// GetMapWithResponse Draw a map of a job's shards
 	//
 	// The first line is JSON (MapHead), what follows are bytes.
@@ -19697,6 +24082,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/map (the `GetMap` operationId).
 	GetMapWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *GetMapParams, reqEditors ...RequestEditorFn) (*GetMapResponse, error)
+
+	// GetJobMetricsWithResponse Get the metrics of a job that has come to an answer
+	//
+	// What rules and planners of follow-up jobs see of it: shares, times, sizes, what verification cost and is worth, numbers of the answer, and what heuristics found. They are measured once, when the job has ended.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/metrics (the `GetJobMetrics` operationId).
+	GetJobMetricsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobMetricsResponse, error)
 
 	// SetJobPriorityWithBodyWithResponse Change a job's share of its project's turns
 	//
@@ -21463,6 +25857,157 @@ func (r GetAgentTelemetryResponse) ContentType() string {
 	return ""
 }
 
+// ListServerApprovalsResponse200Headers the declared response headers of an HTTP 200 response for ListServerApprovals
+type ListServerApprovalsResponse200Headers struct {
+	Link *string
+}
+
+type ListServerApprovalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApprovalList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListServerApprovalsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerApprovalsResponse) GetJSON200() *GuardianApprovalList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerApprovalsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerApprovalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerApprovalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerApprovalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApproval
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerApprovalResponse) GetJSON200() *GuardianApproval {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerApprovalResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DecideServerApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApproval
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DecideServerApprovalResponse) GetJSON200() *GuardianApproval {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DecideServerApprovalResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DecideServerApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DecideServerApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DecideServerApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DecideServerApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetEnrolmentChallengeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -21553,6 +26098,486 @@ func (r GetEULAResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetEULAResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerGuardianResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerGuardianResponse) GetJSON200() *GuardianStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerGuardianResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerGuardianResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerGuardianResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerGuardianResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerGuardianResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeServerGuardianResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeServerGuardianResponse) GetJSON200() *GuardianStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChangeServerGuardianResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeServerGuardianResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeServerGuardianResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeServerGuardianResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeServerGuardianResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListServerOverridesResponse200Headers the declared response headers of an HTTP 200 response for ListServerOverrides
+type ListServerOverridesResponse200Headers struct {
+	Link *string
+}
+
+type ListServerOverridesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianOverrideList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListServerOverridesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerOverridesResponse) GetJSON200() *GuardianOverrideList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerOverridesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerOverridesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerOverridesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerOverridesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerOverridesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddServerOverrideResponse201Headers the declared response headers of an HTTP 201 response for AddServerOverride
+type AddServerOverrideResponse201Headers struct {
+	IdempotencyReplayed *string
+}
+
+type AddServerOverrideResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *GuardianOverride
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *AddServerOverrideResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AddServerOverrideResponse) GetJSON201() *GuardianOverride {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddServerOverrideResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddServerOverrideResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddServerOverrideResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddServerOverrideResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddServerOverrideResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EndServerOverrideResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EndServerOverrideResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EndServerOverrideResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndServerOverrideResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndServerOverrideResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndServerOverrideResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestServerGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleTest
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestServerGuardianRuleResponse) GetJSON200() *RuleTest {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestServerGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestServerGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestServerGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestServerGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestServerGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListServerGuardianRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRuleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerGuardianRulesResponse) GetJSON200() *GuardianRuleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerGuardianRulesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerGuardianRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerGuardianRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerGuardianRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerGuardianRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteServerGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteServerGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteServerGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteServerGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteServerGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteServerGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRuleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerGuardianRuleResponse) GetJSON200() *GuardianRuleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetServerGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRule
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetServerGuardianRuleResponse) GetJSON200() *GuardianRule {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetServerGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetServerGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetServerGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetServerGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetServerGuardianRuleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -22214,6 +27239,157 @@ func (r PardonAgentResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PardonAgentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListApprovalsResponse200Headers the declared response headers of an HTTP 200 response for ListApprovals
+type ListApprovalsResponse200Headers struct {
+	Link *string
+}
+
+type ListApprovalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApprovalList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListApprovalsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListApprovalsResponse) GetJSON200() *GuardianApprovalList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListApprovalsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListApprovalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListApprovalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListApprovalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListApprovalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApproval
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetApprovalResponse) GetJSON200() *GuardianApproval {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetApprovalResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DecideApprovalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianApproval
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DecideApprovalResponse) GetJSON200() *GuardianApproval {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DecideApprovalResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DecideApprovalResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DecideApprovalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DecideApprovalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DecideApprovalResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -23431,6 +28607,69 @@ func (r GetFunctionResponse) ContentType() string {
 	return ""
 }
 
+// CallFunctionResponse200Headers the declared response headers of an HTTP 200 response for CallFunction
+type CallFunctionResponse200Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type CallFunctionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Call
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Call
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CallFunctionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CallFunctionResponse) GetJSON200() *Call {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CallFunctionResponse) GetJSON202() *Call {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CallFunctionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CallFunctionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CallFunctionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CallFunctionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CallFunctionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListFunctionVersionsResponse200Headers the declared response headers of an HTTP 200 response for ListFunctionVersions
 type ListFunctionVersionsResponse200Headers struct {
 	Link *string
@@ -23624,6 +28863,486 @@ func (r ReviewCodeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReviewCodeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetGuardianResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGuardianResponse) GetJSON200() *GuardianStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGuardianResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGuardianResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGuardianResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGuardianResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGuardianResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChangeGuardianResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChangeGuardianResponse) GetJSON200() *GuardianStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChangeGuardianResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChangeGuardianResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChangeGuardianResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChangeGuardianResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChangeGuardianResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListOverridesResponse200Headers the declared response headers of an HTTP 200 response for ListOverrides
+type ListOverridesResponse200Headers struct {
+	Link *string
+}
+
+type ListOverridesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianOverrideList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListOverridesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListOverridesResponse) GetJSON200() *GuardianOverrideList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListOverridesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListOverridesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListOverridesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListOverridesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListOverridesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddOverrideResponse201Headers the declared response headers of an HTTP 201 response for AddOverride
+type AddOverrideResponse201Headers struct {
+	IdempotencyReplayed *string
+}
+
+type AddOverrideResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *GuardianOverride
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *AddOverrideResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AddOverrideResponse) GetJSON201() *GuardianOverride {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddOverrideResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddOverrideResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddOverrideResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddOverrideResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddOverrideResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type EndOverrideResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r EndOverrideResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r EndOverrideResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r EndOverrideResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r EndOverrideResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r EndOverrideResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleTest
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestGuardianRuleResponse) GetJSON200() *RuleTest {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListGuardianRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRuleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListGuardianRulesResponse) GetJSON200() *GuardianRuleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListGuardianRulesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListGuardianRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGuardianRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGuardianRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListGuardianRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRuleList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGuardianRuleResponse) GetJSON200() *GuardianRuleList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGuardianRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SetGuardianRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GuardianRule
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SetGuardianRuleResponse) GetJSON200() *GuardianRule {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SetGuardianRuleResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SetGuardianRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SetGuardianRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SetGuardianRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SetGuardianRuleResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -24208,6 +29927,54 @@ func (r CancelJobResponse) ContentType() string {
 	return ""
 }
 
+type GetJobChainResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobChain
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobChainResponse) GetJSON200() *JobChain {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobChainResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobChainResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobChainResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobChainResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobChainResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -24345,6 +30112,95 @@ func (r ExplainJobResponse) ContentType() string {
 	return ""
 }
 
+type FollowUpAgainResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FollowUpAgainResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FollowUpAgainResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FollowUpAgainResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FollowUpAgainResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FollowUpAgainResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TryRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuleTrials
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TryRulesResponse) GetJSON200() *RuleTrials {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TryRulesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TryRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TryRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TryRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TryRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetMapResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -24380,6 +30236,54 @@ func (r GetMapResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetMapResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetJobMetricsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobMetrics
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobMetricsResponse) GetJSON200() *JobMetrics {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobMetricsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobMetricsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobMetricsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobMetricsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobMetricsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27604,6 +33508,70 @@ func (c *ClientWithResponses) GetAgentTelemetryWithResponse(ctx context.Context,
 	return ParseGetAgentTelemetryResponse(rsp)
 }
 
+// ListServerApprovalsWithResponse List what rules of the guardian ask about, of the installation
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/approvals (the `ListServerApprovals` operationId).
+func (c *ClientWithResponses) ListServerApprovalsWithResponse(ctx context.Context, params *ListServerApprovalsParams, reqEditors ...RequestEditorFn) (*ListServerApprovalsResponse, error) {
+	rsp, err := c.ListServerApprovals(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerApprovalsResponse(rsp)
+}
+
+// GetServerApprovalWithResponse Get an approval, of the installation
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/approvals/{approval} (the `GetServerApproval` operationId).
+func (c *ClientWithResponses) GetServerApprovalWithResponse(ctx context.Context, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetServerApprovalResponse, error) {
+	rsp, err := c.GetServerApproval(ctx, approval, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerApprovalResponse(rsp)
+}
+
+// DecideServerApprovalWithBodyWithResponse Say yes or no to what a rule asks about, of the installation
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+func (c *ClientWithResponses) DecideServerApprovalWithBodyWithResponse(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideServerApprovalResponse, error) {
+	rsp, err := c.DecideServerApprovalWithBody(ctx, approval, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideServerApprovalResponse(rsp)
+}
+
+// DecideServerApprovalWithResponse Say yes or no to what a rule asks about, of the installation
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
+func (c *ClientWithResponses) DecideServerApprovalWithResponse(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideServerApprovalResponse, error) {
+	rsp, err := c.DecideServerApproval(ctx, approval, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideServerApprovalResponse(rsp)
+}
+
 // GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 //
 // The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -27632,6 +33600,230 @@ func (c *ClientWithResponses) GetEULAWithResponse(ctx context.Context, reqEditor
 		return nil, err
 	}
 	return ParseGetEULAResponse(rsp)
+}
+
+// GetServerGuardianWithResponse Say how the guardian stands, of the installation
+//
+// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardian (the `GetServerGuardian` operationId).
+func (c *ClientWithResponses) GetServerGuardianWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetServerGuardianResponse, error) {
+	rsp, err := c.GetServerGuardian(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerGuardianResponse(rsp)
+}
+
+// ChangeServerGuardianWithBodyWithResponse Change the settings of the guardian, of the installation
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+func (c *ClientWithResponses) ChangeServerGuardianWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeServerGuardianResponse, error) {
+	rsp, err := c.ChangeServerGuardianWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeServerGuardianResponse(rsp)
+}
+
+// ChangeServerGuardianWithResponse Change the settings of the guardian, of the installation
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/guardian (the `ChangeServerGuardian` operationId).
+func (c *ClientWithResponses) ChangeServerGuardianWithResponse(ctx context.Context, body ChangeServerGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeServerGuardianResponse, error) {
+	rsp, err := c.ChangeServerGuardian(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeServerGuardianResponse(rsp)
+}
+
+// ListServerOverridesWithResponse List exceptions from rules of the guardian, of the installation
+//
+// Those that have ended too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardian/overrides (the `ListServerOverrides` operationId).
+func (c *ClientWithResponses) ListServerOverridesWithResponse(ctx context.Context, params *ListServerOverridesParams, reqEditors ...RequestEditorFn) (*ListServerOverridesResponse, error) {
+	rsp, err := c.ListServerOverrides(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerOverridesResponse(rsp)
+}
+
+// AddServerOverrideWithBodyWithResponse Make an exception from a rule of the guardian, of the installation
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+func (c *ClientWithResponses) AddServerOverrideWithBodyWithResponse(ctx context.Context, params *AddServerOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddServerOverrideResponse, error) {
+	rsp, err := c.AddServerOverrideWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddServerOverrideResponse(rsp)
+}
+
+// AddServerOverrideWithResponse Make an exception from a rule of the guardian, of the installation
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardian/overrides (the `AddServerOverride` operationId).
+func (c *ClientWithResponses) AddServerOverrideWithResponse(ctx context.Context, params *AddServerOverrideParams, body AddServerOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*AddServerOverrideResponse, error) {
+	rsp, err := c.AddServerOverride(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddServerOverrideResponse(rsp)
+}
+
+// EndServerOverrideWithResponse End an exception before its time, of the installation
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/guardian/overrides/{override} (the `EndServerOverride` operationId).
+func (c *ClientWithResponses) EndServerOverrideWithResponse(ctx context.Context, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*EndServerOverrideResponse, error) {
+	rsp, err := c.EndServerOverride(ctx, override, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndServerOverrideResponse(rsp)
+}
+
+// TestServerGuardianRuleWithBodyWithResponse Say what a rule would have decided differently, of the installation
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+func (c *ClientWithResponses) TestServerGuardianRuleWithBodyWithResponse(ctx context.Context, params *TestServerGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestServerGuardianRuleResponse, error) {
+	rsp, err := c.TestServerGuardianRuleWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestServerGuardianRuleResponse(rsp)
+}
+
+// TestServerGuardianRuleWithResponse Say what a rule would have decided differently, of the installation
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/guardian/rule-tests (the `TestServerGuardianRule` operationId).
+func (c *ClientWithResponses) TestServerGuardianRuleWithResponse(ctx context.Context, params *TestServerGuardianRuleParams, body TestServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*TestServerGuardianRuleResponse, error) {
+	rsp, err := c.TestServerGuardianRule(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestServerGuardianRuleResponse(rsp)
+}
+
+// ListServerGuardianRulesWithResponse List the rules of the guardian, of the installation
+//
+// By layer and name: those that ship with the program, the operators' and the project's.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardian/rules (the `ListServerGuardianRules` operationId).
+func (c *ClientWithResponses) ListServerGuardianRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListServerGuardianRulesResponse, error) {
+	rsp, err := c.ListServerGuardianRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerGuardianRulesResponse(rsp)
+}
+
+// DeleteServerGuardianRuleWithResponse Delete a rule of the guardian, of the installation
+//
+// Its versions are kept: decisions name them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
+func (c *ClientWithResponses) DeleteServerGuardianRuleWithResponse(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*DeleteServerGuardianRuleResponse, error) {
+	rsp, err := c.DeleteServerGuardianRule(ctx, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteServerGuardianRuleResponse(rsp)
+}
+
+// GetServerGuardianRuleWithResponse Get the versions of a rule of the guardian, of the installation
+//
+// The newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/guardian/rules/{name} (the `GetServerGuardianRule` operationId).
+func (c *ClientWithResponses) GetServerGuardianRuleWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetServerGuardianRuleResponse, error) {
+	rsp, err := c.GetServerGuardianRule(ctx, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerGuardianRuleResponse(rsp)
+}
+
+// SetServerGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian, of the installation
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+func (c *ClientWithResponses) SetServerGuardianRuleWithBodyWithResponse(ctx context.Context, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetServerGuardianRuleResponse, error) {
+	rsp, err := c.SetServerGuardianRuleWithBody(ctx, name, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetServerGuardianRuleResponse(rsp)
+}
+
+// SetServerGuardianRuleWithResponse Make or replace a rule of the guardian, of the installation
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/guardian/rules/{name} (the `SetServerGuardianRule` operationId).
+func (c *ClientWithResponses) SetServerGuardianRuleWithResponse(ctx context.Context, name string, body SetServerGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetServerGuardianRuleResponse, error) {
+	rsp, err := c.SetServerGuardianRule(ctx, name, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetServerGuardianRuleResponse(rsp)
 }
 
 // ListKillSwitchesWithResponse List the switches that are on
@@ -27962,6 +34154,70 @@ func (c *ClientWithResponses) PardonAgentWithResponse(ctx context.Context, proje
 		return nil, err
 	}
 	return ParsePardonAgentResponse(rsp)
+}
+
+// ListApprovalsWithResponse List what rules of the guardian ask about
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
+func (c *ClientWithResponses) ListApprovalsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListApprovalsParams, reqEditors ...RequestEditorFn) (*ListApprovalsResponse, error) {
+	rsp, err := c.ListApprovals(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListApprovalsResponse(rsp)
+}
+
+// GetApprovalWithResponse Get an approval
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/approvals/{approval} (the `GetApproval` operationId).
+func (c *ClientWithResponses) GetApprovalWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetApprovalResponse, error) {
+	rsp, err := c.GetApproval(ctx, project, approval, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetApprovalResponse(rsp)
+}
+
+// DecideApprovalWithBodyWithResponse Say yes or no to what a rule asks about
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+func (c *ClientWithResponses) DecideApprovalWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error) {
+	rsp, err := c.DecideApprovalWithBody(ctx, project, approval, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideApprovalResponse(rsp)
+}
+
+// DecideApprovalWithResponse Say yes or no to what a rule asks about
+//
+// A job that waits for it is lent, or cancelled. Of anything else the same request passes once, when it is sent again.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
+func (c *ClientWithResponses) DecideApprovalWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error) {
+	rsp, err := c.DecideApproval(ctx, project, approval, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDecideApprovalResponse(rsp)
 }
 
 // ListAuditWithResponse List records of the audit log
@@ -28404,6 +34660,40 @@ func (c *ClientWithResponses) GetFunctionWithResponse(ctx context.Context, proje
 	return ParseGetFunctionResponse(rsp)
 }
 
+// CallFunctionWithBodyWithResponse Call a function once
+//
+// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+//
+// The body has at most 5242880 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+func (c *ClientWithResponses) CallFunctionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CallFunctionResponse, error) {
+	rsp, err := c.CallFunctionWithBody(ctx, project, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallFunctionResponse(rsp)
+}
+
+// CallFunctionWithResponse Call a function once
+//
+// Input in, verified output out. A call is a job of one shard, which goes on when the caller leaves or the time is up: 202 names it then.
+//
+// The body has at most 5242880 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/functions/{name}/call (the `CallFunction` operationId).
+func (c *ClientWithResponses) CallFunctionWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *CallFunctionParams, body CallFunctionJSONRequestBody, reqEditors ...RequestEditorFn) (*CallFunctionResponse, error) {
+	rsp, err := c.CallFunction(ctx, project, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCallFunctionResponse(rsp)
+}
+
 // ListFunctionVersionsWithResponse List the versions of a function
 //
 // Returns a wrapper object for the known response body format(s).
@@ -28479,6 +34769,230 @@ func (c *ClientWithResponses) ReviewCodeWithResponse(ctx context.Context, projec
 		return nil, err
 	}
 	return ParseReviewCodeResponse(rsp)
+}
+
+// GetGuardianWithResponse Say how the guardian stands
+//
+// By which rules is decided, which exceptions are in force, how many approvals wait, and what was decided in a day.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/guardian (the `GetGuardian` operationId).
+func (c *ClientWithResponses) GetGuardianWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetGuardianResponse, error) {
+	rsp, err := c.GetGuardian(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGuardianResponse(rsp)
+}
+
+// ChangeGuardianWithBodyWithResponse Change the settings of the guardian
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+func (c *ClientWithResponses) ChangeGuardianWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ChangeGuardianResponse, error) {
+	rsp, err := c.ChangeGuardianWithBody(ctx, project, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeGuardianResponse(rsp)
+}
+
+// ChangeGuardianWithResponse Change the settings of the guardian
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/guardian (the `ChangeGuardian` operationId).
+func (c *ClientWithResponses) ChangeGuardianWithResponse(ctx context.Context, project openapi_types.UUID, body ChangeGuardianJSONRequestBody, reqEditors ...RequestEditorFn) (*ChangeGuardianResponse, error) {
+	rsp, err := c.ChangeGuardian(ctx, project, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChangeGuardianResponse(rsp)
+}
+
+// ListOverridesWithResponse List exceptions from rules of the guardian
+//
+// Those that have ended too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/guardian/overrides (the `ListOverrides` operationId).
+func (c *ClientWithResponses) ListOverridesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListOverridesParams, reqEditors ...RequestEditorFn) (*ListOverridesResponse, error) {
+	rsp, err := c.ListOverrides(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListOverridesResponse(rsp)
+}
+
+// AddOverrideWithBodyWithResponse Make an exception from a rule of the guardian
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+func (c *ClientWithResponses) AddOverrideWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddOverrideResponse, error) {
+	rsp, err := c.AddOverrideWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddOverrideResponse(rsp)
+}
+
+// AddOverrideWithResponse Make an exception from a rule of the guardian
+//
+// It ends by itself.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/guardian/overrides (the `AddOverride` operationId).
+func (c *ClientWithResponses) AddOverrideWithResponse(ctx context.Context, project openapi_types.UUID, params *AddOverrideParams, body AddOverrideJSONRequestBody, reqEditors ...RequestEditorFn) (*AddOverrideResponse, error) {
+	rsp, err := c.AddOverride(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddOverrideResponse(rsp)
+}
+
+// EndOverrideWithResponse End an exception before its time
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/guardian/overrides/{override} (the `EndOverride` operationId).
+func (c *ClientWithResponses) EndOverrideWithResponse(ctx context.Context, project openapi_types.UUID, override openapi_types.UUID, reqEditors ...RequestEditorFn) (*EndOverrideResponse, error) {
+	rsp, err := c.EndOverride(ctx, project, override, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEndOverrideResponse(rsp)
+}
+
+// TestGuardianRuleWithBodyWithResponse Say what a rule would have decided differently
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+func (c *ClientWithResponses) TestGuardianRuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestGuardianRuleResponse, error) {
+	rsp, err := c.TestGuardianRuleWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestGuardianRuleResponse(rsp)
+}
+
+// TestGuardianRuleWithResponse Say what a rule would have decided differently
+//
+// The newest 1,000 decisions are decided again with it. Nothing is kept.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/guardian/rule-tests (the `TestGuardianRule` operationId).
+func (c *ClientWithResponses) TestGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, params *TestGuardianRuleParams, body TestGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*TestGuardianRuleResponse, error) {
+	rsp, err := c.TestGuardianRule(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestGuardianRuleResponse(rsp)
+}
+
+// ListGuardianRulesWithResponse List the rules of the guardian
+//
+// By layer and name: those that ship with the program, the operators' and the project's.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/guardian/rules (the `ListGuardianRules` operationId).
+func (c *ClientWithResponses) ListGuardianRulesWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListGuardianRulesResponse, error) {
+	rsp, err := c.ListGuardianRules(ctx, project, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGuardianRulesResponse(rsp)
+}
+
+// DeleteGuardianRuleWithResponse Delete a rule of the guardian
+//
+// Its versions are kept: decisions name them.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
+func (c *ClientWithResponses) DeleteGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*DeleteGuardianRuleResponse, error) {
+	rsp, err := c.DeleteGuardianRule(ctx, project, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteGuardianRuleResponse(rsp)
+}
+
+// GetGuardianRuleWithResponse Get the versions of a rule of the guardian
+//
+// The newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/guardian/rules/{name} (the `GetGuardianRule` operationId).
+func (c *ClientWithResponses) GetGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetGuardianRuleResponse, error) {
+	rsp, err := c.GetGuardianRule(ctx, project, name, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGuardianRuleResponse(rsp)
+}
+
+// SetGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+func (c *ClientWithResponses) SetGuardianRuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SetGuardianRuleResponse, error) {
+	rsp, err := c.SetGuardianRuleWithBody(ctx, project, name, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetGuardianRuleResponse(rsp)
+}
+
+// SetGuardianRuleWithResponse Make or replace a rule of the guardian
+//
+// The expression is checked at once; an error shows its line and column.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/projects/{project}/guardian/rules/{name} (the `SetGuardianRule` operationId).
+func (c *ClientWithResponses) SetGuardianRuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, body SetGuardianRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*SetGuardianRuleResponse, error) {
+	rsp, err := c.SetGuardianRule(ctx, project, name, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSetGuardianRuleResponse(rsp)
 }
 
 // ListIncidentsWithResponse List jobs that keep final results of agents that were caught later
@@ -28699,6 +35213,21 @@ func (c *ClientWithResponses) CancelJobWithResponse(ctx context.Context, project
 	return ParseCancelJobResponse(rsp)
 }
 
+// GetJobChainWithResponse Get the chain of jobs that a job belongs to
+//
+// The job that somebody submitted, all that followed, and what each rule came to at the end of each of them: which fired on which values, and which did not and why.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
+func (c *ClientWithResponses) GetJobChainWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobChainResponse, error) {
+	rsp, err := c.GetJobChain(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobChainResponse(rsp)
+}
+
 // ListEventsWithResponse List the events of a job
 //
 // The same events as JSON, for clients that cannot read a stream.
@@ -28742,6 +35271,61 @@ func (c *ClientWithResponses) ExplainJobWithResponse(ctx context.Context, projec
 	return ParseExplainJobResponse(rsp)
 }
 
+// FollowUpAgainWithResponse Have the rules decide about an ended job once more
+//
+// Jobs that follow already are not made again, and an answer of a planner that was kept is not asked for again; a planner that failed is.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups (the `FollowUpAgain` operationId).
+func (c *ClientWithResponses) FollowUpAgainWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *FollowUpAgainParams, reqEditors ...RequestEditorFn) (*FollowUpAgainResponse, error) {
+	rsp, err := c.FollowUpAgain(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFollowUpAgainResponse(rsp)
+}
+
+// TryRulesWithBodyWithResponse Try rules on a job that came to an answer
+//
+// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+func (c *ClientWithResponses) TryRulesWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TryRulesResponse, error) {
+	rsp, err := c.TryRulesWithBody(ctx, project, job, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTryRulesResponse(rsp)
+}
+
+// TryRulesWithResponse Try rules on a job that came to an answer
+//
+// Says which jobs would be made, on which values, and which would not and why. Planners are run; no job is made.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/follow-ups/test (the `TryRules` operationId).
+func (c *ClientWithResponses) TryRulesWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *TryRulesParams, body TryRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*TryRulesResponse, error) {
+	rsp, err := c.TryRules(ctx, project, job, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTryRulesResponse(rsp)
+}
+
 // GetMapWithResponse Draw a map of a job's shards
 //
 // The first line is JSON (MapHead), what follows are bytes.
@@ -28764,6 +35348,21 @@ func (c *ClientWithResponses) GetMapWithResponse(ctx context.Context, project op
 		return nil, err
 	}
 	return ParseGetMapResponse(rsp)
+}
+
+// GetJobMetricsWithResponse Get the metrics of a job that has come to an answer
+//
+// What rules and planners of follow-up jobs see of it: shares, times, sizes, what verification cost and is worth, numbers of the answer, and what heuristics found. They are measured once, when the job has ended.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/metrics (the `GetJobMetrics` operationId).
+func (c *ClientWithResponses) GetJobMetricsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobMetricsResponse, error) {
+	rsp, err := c.GetJobMetrics(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobMetricsResponse(rsp)
 }
 
 // SetJobPriorityWithBodyWithResponse Change a job's share of its project's turns
@@ -30617,6 +37216,118 @@ func ParseGetAgentTelemetryResponse(rsp *http.Response) (*GetAgentTelemetryRespo
 	return response, nil
 }
 
+// ParseListServerApprovalsResponse parses an HTTP response from a ListServerApprovalsWithResponse call
+func ParseListServerApprovalsResponse(rsp *http.Response) (*ListServerApprovalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerApprovalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApprovalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListServerApprovalsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetServerApprovalResponse parses an HTTP response from a GetServerApprovalWithResponse call
+func ParseGetServerApprovalResponse(rsp *http.Response) (*GetServerApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApproval
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDecideServerApprovalResponse parses an HTTP response from a DecideServerApprovalWithResponse call
+func ParseDecideServerApprovalResponse(rsp *http.Response) (*DecideServerApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DecideServerApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApproval
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetEnrolmentChallengeResponse parses an HTTP response from a GetEnrolmentChallengeWithResponse call
 func ParseGetEnrolmentChallengeResponse(rsp *http.Response) (*GetEnrolmentChallengeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -30666,6 +37377,354 @@ func ParseGetEULAResponse(rsp *http.Response) (*GetEULAResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Document
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetServerGuardianResponse parses an HTTP response from a GetServerGuardianWithResponse call
+func ParseGetServerGuardianResponse(rsp *http.Response) (*GetServerGuardianResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerGuardianResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeServerGuardianResponse parses an HTTP response from a ChangeServerGuardianWithResponse call
+func ParseChangeServerGuardianResponse(rsp *http.Response) (*ChangeServerGuardianResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeServerGuardianResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListServerOverridesResponse parses an HTTP response from a ListServerOverridesWithResponse call
+func ParseListServerOverridesResponse(rsp *http.Response) (*ListServerOverridesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerOverridesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianOverrideList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListServerOverridesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddServerOverrideResponse parses an HTTP response from a AddServerOverrideWithResponse call
+func ParseAddServerOverrideResponse(rsp *http.Response) (*AddServerOverrideResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddServerOverrideResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest GuardianOverride
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers AddServerOverrideResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndServerOverrideResponse parses an HTTP response from a EndServerOverrideWithResponse call
+func ParseEndServerOverrideResponse(rsp *http.Response) (*EndServerOverrideResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndServerOverrideResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestServerGuardianRuleResponse parses an HTTP response from a TestServerGuardianRuleWithResponse call
+func ParseTestServerGuardianRuleResponse(rsp *http.Response) (*TestServerGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestServerGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleTest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListServerGuardianRulesResponse parses an HTTP response from a ListServerGuardianRulesWithResponse call
+func ParseListServerGuardianRulesResponse(rsp *http.Response) (*ListServerGuardianRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerGuardianRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteServerGuardianRuleResponse parses an HTTP response from a DeleteServerGuardianRuleWithResponse call
+func ParseDeleteServerGuardianRuleResponse(rsp *http.Response) (*DeleteServerGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteServerGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetServerGuardianRuleResponse parses an HTTP response from a GetServerGuardianRuleWithResponse call
+func ParseGetServerGuardianRuleResponse(rsp *http.Response) (*GetServerGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetServerGuardianRuleResponse parses an HTTP response from a SetServerGuardianRuleWithResponse call
+func ParseSetServerGuardianRuleResponse(rsp *http.Response) (*SetServerGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetServerGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRule
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -31177,6 +38236,118 @@ func ParsePardonAgentResponse(rsp *http.Response) (*PardonAgentResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ProjectAgent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListApprovalsResponse parses an HTTP response from a ListApprovalsWithResponse call
+func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListApprovalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApprovalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListApprovalsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetApprovalResponse parses an HTTP response from a GetApprovalWithResponse call
+func ParseGetApprovalResponse(rsp *http.Response) (*GetApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApproval
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDecideApprovalResponse parses an HTTP response from a DecideApprovalWithResponse call
+func ParseDecideApprovalResponse(rsp *http.Response) (*DecideApprovalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DecideApprovalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianApproval
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -32141,6 +39312,66 @@ func ParseGetFunctionResponse(rsp *http.Response) (*GetFunctionResponse, error) 
 	return response, nil
 }
 
+// ParseCallFunctionResponse parses an HTTP response from a CallFunctionWithResponse call
+func ParseCallFunctionResponse(rsp *http.Response) (*CallFunctionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CallFunctionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Call
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Call
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CallFunctionResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListFunctionVersionsResponse parses an HTTP response from a ListFunctionVersionsWithResponse call
 func ParseListFunctionVersionsResponse(rsp *http.Response) (*ListFunctionVersionsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -32269,6 +39500,354 @@ func ParseReviewCodeResponse(rsp *http.Response) (*ReviewCodeResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest CodeReview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetGuardianResponse parses an HTTP response from a GetGuardianWithResponse call
+func ParseGetGuardianResponse(rsp *http.Response) (*GetGuardianResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGuardianResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChangeGuardianResponse parses an HTTP response from a ChangeGuardianWithResponse call
+func ParseChangeGuardianResponse(rsp *http.Response) (*ChangeGuardianResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChangeGuardianResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListOverridesResponse parses an HTTP response from a ListOverridesWithResponse call
+func ParseListOverridesResponse(rsp *http.Response) (*ListOverridesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListOverridesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianOverrideList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListOverridesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddOverrideResponse parses an HTTP response from a AddOverrideWithResponse call
+func ParseAddOverrideResponse(rsp *http.Response) (*AddOverrideResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddOverrideResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest GuardianOverride
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers AddOverrideResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseEndOverrideResponse parses an HTTP response from a EndOverrideWithResponse call
+func ParseEndOverrideResponse(rsp *http.Response) (*EndOverrideResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &EndOverrideResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestGuardianRuleResponse parses an HTTP response from a TestGuardianRuleWithResponse call
+func ParseTestGuardianRuleResponse(rsp *http.Response) (*TestGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleTest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListGuardianRulesResponse parses an HTTP response from a ListGuardianRulesWithResponse call
+func ParseListGuardianRulesResponse(rsp *http.Response) (*ListGuardianRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGuardianRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDeleteGuardianRuleResponse parses an HTTP response from a DeleteGuardianRuleWithResponse call
+func ParseDeleteGuardianRuleResponse(rsp *http.Response) (*DeleteGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetGuardianRuleResponse parses an HTTP response from a GetGuardianRuleWithResponse call
+func ParseGetGuardianRuleResponse(rsp *http.Response) (*GetGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRuleList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSetGuardianRuleResponse parses an HTTP response from a SetGuardianRuleWithResponse call
+func ParseSetGuardianRuleResponse(rsp *http.Response) (*SetGuardianRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SetGuardianRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GuardianRule
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -32750,6 +40329,39 @@ func ParseCancelJobResponse(rsp *http.Response) (*CancelJobResponse, error) {
 	return response, nil
 }
 
+// ParseGetJobChainResponse parses an HTTP response from a GetJobChainWithResponse call
+func ParseGetJobChainResponse(rsp *http.Response) (*GetJobChainResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobChainResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobChain
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListEventsResponse parses an HTTP response from a ListEventsWithResponse call
 func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -32842,6 +40454,68 @@ func ParseExplainJobResponse(rsp *http.Response) (*ExplainJobResponse, error) {
 	return response, nil
 }
 
+// ParseFollowUpAgainResponse parses an HTTP response from a FollowUpAgainWithResponse call
+func ParseFollowUpAgainResponse(rsp *http.Response) (*FollowUpAgainResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FollowUpAgainResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 202:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTryRulesResponse parses an HTTP response from a TryRulesWithResponse call
+func ParseTryRulesResponse(rsp *http.Response) (*TryRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TryRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuleTrials
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetMapResponse parses an HTTP response from a GetMapWithResponse call
 func ParseGetMapResponse(rsp *http.Response) (*GetMapResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -32858,6 +40532,39 @@ func ParseGetMapResponse(rsp *http.Response) (*GetMapResponse, error) {
 	switch {
 	case rsp.StatusCode == 304:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetJobMetricsResponse parses an HTTP response from a GetJobMetricsWithResponse call
+func ParseGetJobMetricsResponse(rsp *http.Response) (*GetJobMetricsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobMetricsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobMetrics
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

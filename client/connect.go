@@ -19,17 +19,35 @@ const MaxHeaderWait = 90 * time.Second
 // Connect returns a client of the server at url, which sends the key and the name and version of the program with every request. It
 // sends nothing yet. Redirects are not followed: they would carry the key elsewhere.
 func Connect(url, key, userAgent string) (*Client, error) {
-	doer := &http.Client{
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			ForceAttemptHTTP2:     true,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ResponseHeaderTimeout: MaxHeaderWait,
-			ExpectContinueTimeout: time.Second,
-			IdleConnTimeout:       90 * time.Second, // below the server's, so that no request is sent into a connection that it closes
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	return connect(url, key, userAgent, newTransport())
+}
+
+// ConnectAny is Connect for an installation of several servers: a request goes to the server that answered the last one, and on to the
+// next where nothing listens.
+func ConnectAny(urls []string, key, userAgent string) (*Client, error) {
+	if len(urls) == 1 {
+		return Connect(urls[0], key, userAgent)
 	}
+	servers, err := newFailover(newTransport(), urls)
+	if err != nil {
+		return nil, err
+	}
+	return connect(urls[0], key, userAgent, servers)
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: MaxHeaderWait,
+		ExpectContinueTimeout: time.Second,
+		IdleConnTimeout:       90 * time.Second, // below the server's, so that no request is sent into a connection that it closes
+	}
+}
+
+func connect(url, key, userAgent string, transport http.RoundTripper) (*Client, error) {
+	doer := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c, err := NewClient(url, WithHTTPClient(doer), WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 		if key != "" {
 			r.Header.Set("Authorization", "Bearer "+key)
