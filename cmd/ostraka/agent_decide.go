@@ -149,7 +149,7 @@ func newAgentRemove(t *terminal, server *serverFlags) *cobra.Command {
 "agent approve" does. What it has posted stays and counts as before. Other projects are not concerned.`,
 		Args: arguments(1), ValidArgsFunction: server.complete(agentIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, id, err := server.connectAbout("agent", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "agent", args[0])
 			if err != nil {
 				return err
 			}

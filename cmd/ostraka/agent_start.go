@@ -35,7 +35,7 @@ type agentStartOptions struct {
 	liar        bool
 	lies        liar.Options
 	seedIsGiven bool
-	logLevel    string
+	log         logFlags
 	isolation   string
 	alerts      alertFlags
 	acceptEULA  string
@@ -89,7 +89,7 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.Int64Var(&o.lies.After, "liar-after", 0, liarAfterUsage)
 	f.Uint64Var(&o.lies.Seed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
 	o.alerts.register(f)
-	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
+	o.log.register(f, "info")
 	return cmd
 }
 
@@ -115,7 +115,7 @@ func (o *agentStartOptions) complete() (err error) {
 	if o.options.URL, err = o.server.address(); err != nil {
 		return err
 	}
-	if o.options.Log, err = newLog(o.terminal, o.logLevel); err != nil {
+	if o.options.Log, err = o.log.open(o.terminal); err != nil {
 		return err
 	}
 	o.options.Version = version

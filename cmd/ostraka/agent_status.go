@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/ledger"
 )
 
 // agentStatusOptions are the flags of `ostraka agent status`.
@@ -24,7 +25,8 @@ func newAgentStatus(t *terminal) *cobra.Command {
 		Use:   "status",
 		Short: "Say what the agent on this machine does, and why it is idle when it is",
 		Long: `Say what the agent on this machine does, and why it is idle when it is. It reads a file in the agent's
-folder and asks nobody, so it works without the server too.
+folder and asks nobody, so it works without the server too. What runs now is named with the project that it
+runs for; ostraka agent history has what was done for whom, day by day.
 
 The state is one of:
   working               it has a lease
@@ -65,7 +67,27 @@ func (o *agentStatusOptions) run() error {
 	if o.json() {
 		return writeValue(o.terminal.out, s)
 	}
-	return printFields(o.terminal, statusFields(s))
+	history, err := agent.ReadHistory(dir)
+	if err != nil {
+		return err
+	}
+	return printFields(o.terminal, append(statusFields(s), doneFields(s, history, time.Now())...))
+}
+
+// doneFields say what runs and for whom, and what was done today and this month.
+func doneFields(s agent.Status, history []ledger.Entry, now time.Time) (fields [][2]string) {
+	for _, r := range s.Now {
+		if s.Running {
+			fields = append(fields, [2]string{"runs", fmt.Sprintf("%s version %d for project %s: %d of %s since %s",
+				plain(r.Function), r.Version, r.Project, r.Executed, count(r.Shards, "shard"), shortTime(r.Since))})
+		}
+	}
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	return append(fields, [2]string{"today", workText(ledger.Since(history, now))}, [2]string{"this month", workText(ledger.Since(history, month))})
+}
+
+func workText(w ledger.Work) string {
+	return fmt.Sprintf("%s, %s of processor time", count(w.Shards, "shard"), (time.Duration(w.CPUMicros) * time.Microsecond).Round(time.Second))
 }
 
 func statusFields(s agent.Status) [][2]string {

@@ -19,7 +19,7 @@ const defaultListen = "127.0.0.1:8470"
 type devOptions struct {
 	terminal *terminal
 	config   devConfig
-	logLevel string
+	log      logFlags
 }
 
 func newDev(t *terminal) *cobra.Command {
@@ -53,7 +53,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.Python, "python", "", pythonUsage)
 	o.config.Recheck.register(f, recheckLinux)
-	f.StringVar(&o.logLevel, "log-level", "warn", "what to log: debug, info, warn or error")
+	o.log.register(f, "warn")
 	return cmd
 }
 
@@ -115,7 +115,7 @@ func (o *devOptions) complete() (err error) {
 		return err
 	}
 	c.Recheck.Python.Python = c.Python
-	c.Log, err = newLog(o.terminal, o.logLevel)
+	c.Log, err = o.log.open(o.terminal)
 	return err
 }
 

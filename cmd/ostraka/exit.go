@@ -32,7 +32,7 @@ var exitCodes = []struct {
 	{exitNotFound, "there is no such thing"},
 	{exitUnreachable, "the server cannot be reached, or cannot answer now; a rate or a limit of the project is reached (429)"},
 	{exitRefused, "the server refuses the request: invalid, too large, or in conflict with what there is"},
-	{exitTimeout, "--timeout passed; the job goes on"},
+	{exitTimeout, "--timeout or --wait passed; the job goes on"},
 	{exitInterrupted, "stopped by Ctrl-C"},
 }
 

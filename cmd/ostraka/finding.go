@@ -53,16 +53,16 @@ func (o *findingListOptions) run(ctx context.Context) error {
 	if o.version > 0 {
 		params.Version = &o.version
 	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
 	if o.job != "" {
-		id, err := parseID("job", o.job)
+		id, err := findJob(ctx, c, o.job)
 		if err != nil {
 			return err
 		}
 		params.Job = &id
-	}
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
 	}
 	return show(o.terminal, &o.listFlags, "listing findings", []string{"FINDING", "HEURISTIC", "FUNCTION", "WHERE", "SCORE", "LABELS", "ACTIONS"},
 		func(f client.HeuristicFinding) []string {

@@ -57,7 +57,7 @@ func (o *flagResolveOptions) run(ctx context.Context, flag string) error {
 	if err != nil {
 		return err
 	}
-	c, id, err := o.server.connectAbout("flag", flag)
+	c, id, err := o.server.connectAbout(ctx, "flag", flag)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func newFlagShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout("flag", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "flag", args[0])
 			if err != nil {
 				return err
 			}

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/determinism"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -72,9 +70,9 @@ The exit code is 1 when a result differs or a shard fails.`,
 	f.StringVar(&o.input, "input", "", "file of one JSON value a line, each a shard; - is stdin")
 	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
 	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
-	f.StringArrayVar(&o.grid, "grid", nil, "NAME=[VALUE,...], a JSON list; once for each axis: every combination is a shard")
+	f.StringArrayVar(&o.grid, "grid", nil, gridUsage)
 	f.StringArrayVar(&o.files, "file", nil, "PATH or NAME=PATH, a file or a folder; several times: each file is a shard, which finds it in $OSTRAKA_INPUT")
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard; chosen when left out")
 	f.StringVar(&o.shardText, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
 	f.Int64Var(&o.perShard, "per-shard", 0, "how many of the files make a shard; the input is then a list")
 	f.StringVar(&o.python, "python", "", pythonUsage)
@@ -134,12 +132,23 @@ func (o *functionCheckOptions) complete() error {
 		return usageError("--shard-size is for a --range and for --lines")
 	case o.lines == "" && o.shardText != "":
 		return usageError("--shard-bytes is for --lines")
-	case o.lines != "" && (o.shardSize == "") == (o.shardText == ""):
-		return usageError("how many lines make a shard? give --shard-size LINES or --shard-bytes BYTES")
+	case o.shardSize != "" && o.shardText != "":
+		return usageError("--shard-size and --shard-bytes both say how many lines make a shard: give one of them")
 	case len(o.files) == 0 && o.perShard != 0:
 		return usageError("--per-shard is for --file")
 	}
-	return o.outputFlag.check()
+	return errors.Join(o.chooseShards(), o.outputFlag.check())
+}
+
+// chooseShards says how large a shard is where the command line does not, as for a job.
+func (o *functionCheckOptions) chooseShards() (err error) {
+	switch {
+	case o.rangeText != "" && o.shardSize == "":
+		o.shardSize, err = chooseSize(o.rangeText)
+	case o.lines != "" && o.shardSize == "" && o.shardText == "":
+		o.shardText = strconv.Itoa(partition.ChosenLineBytes)
+	}
+	return err
 }
 
 // check runs the samples in a sandbox of its own, which is gone afterwards.
@@ -175,24 +184,9 @@ func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree
 
 // scanBundle reads the function's own source. Vendored packages and tests are others' business.
 func scanBundle(ctx context.Context, tree python.Tree, b *bundle.Bundle) ([]determinism.Suspect, error) {
-	dir, err := os.MkdirTemp("", "ostraka-check-")
+	files, err := sourceOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("reading the source: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is in the system's folder for what may be lost
-	if err := b.Unpack(dir); err != nil {
 		return nil, err
-	}
-	files := map[string]string{}
-	for _, f := range b.Files {
-		if path.Ext(f.Path) != ".py" || strings.HasPrefix(f.Path, "tests/") {
-			continue
-		}
-		text, err := os.ReadFile(path.Join(dir, f.Path))
-		if err != nil {
-			return nil, fmt.Errorf("reading the source: %w", err)
-		}
-		files[f.Path] = strings.ToValidUTF8(string(text), "\uFFFD")
 	}
 	return determinism.Scan(ctx, tree.Interpreter, files)
 }

@@ -23,6 +23,8 @@ type functionPushOptions struct {
 	terminal *terminal
 	server   *serverFlags
 	folder   string
+	// unchecked leaves out whether agents can start the function.
+	unchecked bool
 }
 
 func newFunctionPush(t *terminal, server *serverFlags) *cobra.Command {
@@ -33,6 +35,9 @@ func newFunctionPush(t *terminal, server *serverFlags) *cobra.Command {
 		Long: `Push a function: a folder with a function.toml, or one .py file. Versions never change:
 pushing the same content again is the version that it is already. Jobs take the newest version, the one with
 the highest number, unless --version names another.
+
+Before that the function is read, not run, on this machine: what no agent can start (a syntax error, no handler) is refused,
+and a module that is neither in the folder nor in Python's standard library is named.
 
 Where the project has a signing key (ostraka signing-key), the function is signed with it here, and the
 signature is sent along. The key itself is not.`,
@@ -45,6 +50,7 @@ signature is sent along. The key itself is not.`,
 	}
 	o.outputFlag.register(cmd.Flags())
 	o.signingFlag.register(cmd.Flags(), "sign-with")
+	cmd.Flags().BoolVar(&o.unchecked, "unchecked", false, "push it without looking whether agents can start it")
 	return cmd
 }
 
@@ -60,7 +66,16 @@ func (o *functionPushOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc, err := pushFunction(ctx, c, o.folder, key)
+	b, err := bundle.Pack(o.folder)
+	if err != nil {
+		return err
+	}
+	if !o.unchecked {
+		if err := checkStarts(ctx, o.terminal, b); err != nil {
+			return err
+		}
+	}
+	doc, err := pushBundle(ctx, c, b, key)
 	if err != nil {
 		return err
 	}
@@ -97,6 +112,10 @@ func pushFunction(ctx context.Context, c *connection, folder string, key ed25519
 	if err != nil {
 		return answer.Document[client.FunctionVersion]{}, err
 	}
+	return pushBundle(ctx, c, b, key)
+}
+
+func pushBundle(ctx context.Context, c *connection, b *bundle.Bundle, key ed25519.PrivateKey) (answer.Document[client.FunctionVersion], error) {
 	params := &client.PushFunctionParams{}
 	if key != nil {
 		signature := signing.SignBundle(key, c.project, b.Manifest.Name, b.Digest)

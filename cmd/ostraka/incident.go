@@ -23,7 +23,7 @@ func newIncidentList(t *terminal, server *serverFlags) *cobra.Command {
 	cmd := newList(server, "List jobs that keep final results of agents that were caught later", func(ctx context.Context, c *connection, l *listFlags) error {
 		var of *uuid.UUID
 		if job != "" {
-			id, err := parseID("job", job)
+			id, err := findJob(ctx, c, job)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func newIncidentShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout("incident", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "incident", args[0])
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (o *jobEventsOptions) run(ctx context.Context, job string) error {
 	if o.since < 0 {
 		return usageError("--since is %d: events count from 1", o.since)
 	}
-	c, id, err := o.server.connectAbout("job", job)
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

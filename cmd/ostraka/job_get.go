@@ -26,7 +26,7 @@ func newJobCommand(o *jobOptions, use, short, long string, run func(context.Cont
 			if err := o.check(); err != nil {
 				return err
 			}
-			c, id, err := o.server.connectAbout("job", args[0])
+			c, id, err := o.server.connectAbout(cmd.Context(), "job", args[0])
 			if err != nil {
 				return err
 			}

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -26,15 +25,17 @@ type inputFlags struct {
 	manifest   string
 	perShard   string
 
-	flags *pflag.FlagSet
+	flags    *pflag.FlagSet
+	terminal *terminal
 }
 
-func (o *inputFlags) register(f *pflag.FlagSet) {
+func (o *inputFlags) register(t *terminal, f *pflag.FlagSet) {
+	o.terminal = t
 	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
 	f.StringVar(&o.items, "items", "", "file of one JSON value a line, each a shard; - is stdin")
 	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
-	f.StringArrayVar(&o.grid, "grid", nil, "NAME=[VALUE,...], a JSON list; once for each axis: every combination is a shard")
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard")
+	f.StringArrayVar(&o.grid, "grid", nil, gridUsage)
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard; chosen when left out")
 	f.StringVar(&o.prefix, "objects-prefix", "", "over the project's files whose names begin so, each a shard; an empty text is every file")
 	f.StringVar(&o.manifest, "objects-manifest", "", `file of one file or object a line, as "NAME" or {"name":…,"digest":…}; - is stdin`)
 	f.StringVar(&o.perShard, "per-shard", "", "how many files make a shard, with --objects-prefix or --objects-manifest; the input is then a list")
@@ -81,17 +82,40 @@ func (o *inputFlags) partition() (p client.Partition, err error) {
 		return o.objects(), nil
 	case o.shardBytes != "" && o.lines == "":
 		return p, usageError("--shard-bytes is for --lines")
-	case o.lines != "" && (o.shardSize == "") == (o.shardBytes == ""):
-		return p, usageError("how many lines make a shard? give --shard-size LINES or --shard-bytes BYTES")
+	case o.shardSize != "" && o.shardBytes != "":
+		return p, usageError("--shard-size and --shard-bytes both say how many lines make a shard: give one of them")
 	case o.rangeText != "":
-		return parseRange(o.rangeText, o.shardSize)
+		return o.ofRange()
 	case len(o.grid) > 0:
 		return parseGrid(o.grid)
 	case o.lines != "":
-		return client.Partition{Kind: client.PartitionKindLines, Lines: o.shardSize, Bytes: o.shardBytes}, nil
+		return o.ofLines(), nil
 	default:
 		return client.Partition{Kind: client.PartitionKindItems}, nil
 	}
+}
+
+// ofRange is a partition of a range, into shards of a size that is chosen where none is given.
+func (o *inputFlags) ofRange() (client.Partition, error) {
+	if o.shardSize != "" {
+		return parseRange(o.rangeText, o.shardSize)
+	}
+	size, err := chooseSize(o.rangeText)
+	if err != nil {
+		return client.Partition{}, err
+	}
+	o.terminal.say("shards of %s integers each; --shard-size says otherwise: 1 to 10 seconds of work are good", size)
+	return parseRange(o.rangeText, size)
+}
+
+// ofLines is a partition of a text, into shards of as many lines as fit well where nothing is given.
+func (o *inputFlags) ofLines() client.Partition {
+	p := client.Partition{Kind: client.PartitionKindLines, Lines: o.shardSize, Bytes: o.shardBytes}
+	if p.Lines == "" && p.Bytes == "" {
+		p.Bytes = strconv.Itoa(partition.ChosenLineBytes)
+		o.terminal.say("shards of whole lines, up to %s bytes each; --shard-size and --shard-bytes say otherwise", p.Bytes)
+	}
+	return p
 }
 
 // objects is a partition of files; the server checks it.
@@ -112,6 +136,15 @@ func parseRange(text, size string) (client.Partition, error) {
 	return client.Partition{Kind: client.PartitionKindRange, From: r.From.String(), To: r.To.String(), Size: r.Size.String()}, nil
 }
 
+// chooseSize is a size for the shards of a range.
+func chooseSize(rangeText string) (string, error) {
+	r, err := partition.ParseRangeOfAnySize(rangeText)
+	if err != nil {
+		return "", badInput("--range", err)
+	}
+	return r.Size.String(), nil
+}
+
 // badInput says what is wrong with a flag.
 func badInput(flag string, err error) error {
 	var refused *partition.Error
@@ -119,22 +152,6 @@ func badInput(flag string, err error) error {
 		return &exitError{code: exitUsage, err: fmt.Errorf("%s: %s", flag, refused.Detail), hint: refused.Hint}
 	}
 	return usageError("%s: %w", flag, err)
-}
-
-// readGrid reads the axes of --grid.
-func readGrid(flags []string) (grid partition.Grid, err error) {
-	for _, text := range flags {
-		name, list, found := strings.Cut(text, "=")
-		axis := partition.Axis{Name: strings.TrimSpace(name)}
-		if err := json.Unmarshal([]byte(list), &axis.Values); !found || err != nil {
-			return grid, usageError("--grid %q is not NAME=[VALUE,...]: write for example --grid 'alpha=[0.1,0.5]' --grid 'mode=[\"fast\",\"exact\"]'", text)
-		}
-		grid.Axes = append(grid.Axes, axis)
-	}
-	if err := grid.Validate(); err != nil {
-		return grid, badInput("--grid", err)
-	}
-	return grid, nil
 }
 
 func parseGrid(flags []string) (client.Partition, error) {

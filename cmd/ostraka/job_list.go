@@ -45,16 +45,16 @@ func (o *jobListOptions) run(ctx context.Context) error {
 	if o.function != "" {
 		params.Function = &o.function
 	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
 	if o.root != "" {
-		id, err := parseID("job", o.root)
+		id, err := findJob(ctx, c, o.root)
 		if err != nil {
 			return err
 		}
 		params.Root = &id
-	}
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
 	}
 	return show(o.terminal, &o.listFlags, "listing jobs", []string{"JOB", "FUNCTION", "STATE", "ACCEPTED", "SHARDS", "CREATED"},
 		func(j client.Job) []string {

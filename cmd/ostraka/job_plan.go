@@ -33,7 +33,7 @@ and the largest share of wrong results that is to be expected. Nothing is submit
 	}
 	f := cmd.Flags()
 	o.register(f)
-	o.input.register(f)
+	o.input.register(t, f)
 	o.policy.register(f)
 	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
 	return cmd

@@ -67,7 +67,7 @@ func setPriority(ctx context.Context, o *jobOptions, job string, priority int64)
 	if err := checkPriority("--to", priority); err != nil {
 		return err
 	}
-	c, id, err := o.server.connectAbout("job", job)
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

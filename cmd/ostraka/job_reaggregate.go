@@ -44,10 +44,6 @@ func (o *reaggregateOptions) run(ctx context.Context, job string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
 	request := client.AggregationRequest{Module: o.aggregator}
 	if o.params != "" {
 		if !json.Valid([]byte(o.params)) {
@@ -55,7 +51,7 @@ func (o *reaggregateOptions) run(ctx context.Context, job string) error {
 		}
 		request.Params = json.RawMessage(o.params)
 	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ server making it, and the same command goes on waiting.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout("job", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "job", args[0])
 			if err != nil {
 				return err
 			}

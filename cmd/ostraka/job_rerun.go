@@ -42,11 +42,7 @@ func (o *jobRerunOptions) run(ctx context.Context, job string) error {
 	if o.timeout < 0 || o.timeout > 0 && !o.wait {
 		return usageError("--timeout is how long to --wait")
 	}
-	id, err := parseID("job", job)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

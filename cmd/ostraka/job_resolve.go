@@ -49,11 +49,7 @@ func (o *jobResolveOptions) run(ctx context.Context, job, shard string) error {
 	if err != nil {
 		return err
 	}
-	id, number, err := parseShard(job, shard)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, number, err := o.server.connectShard(ctx, job, shard)
 	if err != nil {
 		return err
 	}

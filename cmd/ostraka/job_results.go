@@ -16,43 +16,85 @@ import (
 
 // jobResultsOptions are the flags of `ostraka job results`.
 type jobResultsOptions struct {
-	jsonLinesFlag
 	terminal *terminal
 	server   *serverFlags
+	format   string
 	after    int64
+	final    bool
+	input    bool
 }
 
 func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobResultsOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "results JOB",
-		Short: "Print the accepted results as JSON lines, in the order of the shards",
-		Long: `Print the accepted results as JSON lines, in the order of the shards. An output of more than 64 KiB
-is not in its line: ostraka object get fetches it by its output_digest.`,
+		Short: "Print the accepted results as JSON lines or CSV, in the order of the shards",
+		Long: `Print the accepted results in the order of the shards, as JSON lines, or as CSV with a column for each key of the outputs.
+An output of more than 64 KiB is not in its line: ostraka object get fetches it by its output_digest. A result with
+"provisional" awaits an audit and may be taken back; --final leaves those out.`,
+		Example: `  ostraka job results @last | jq -c .output
+  ostraka job results JOB --with-input --final -o csv > results.csv`,
 		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout("job", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "job", args[0])
 			if err != nil {
 				return err
 			}
 			return o.run(cmd.Context(), c, id)
 		},
 	}
-	o.register(cmd.Flags())
-	cmd.Flags().Int64Var(&o.after, "after", -1, "begin after the shard of this number")
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "output", "o", "json", "how to print: json, which is JSON lines here, or csv")
+	f.Int64Var(&o.after, "after", -1, "begin after the shard of this number")
+	f.BoolVar(&o.final, "final", false, "only results that are final")
+	f.BoolVar(&o.input, "with-input", false, "with the input of each shard")
 	return cmd
 }
 
-// run copies the lines as they come. A stream that breaks off goes on after the last line that was printed.
+func (o *jobResultsOptions) check() error {
+	if o.format != "json" && o.format != "csv" {
+		return usageError("--output %q: choose json, which is JSON lines here, or csv", o.format)
+	}
+	if o.after < -1 {
+		return usageError("--after %d: shards count from 0", o.after)
+	}
+	return nil
+}
+
+// run prints the results.
 func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID) error {
 	out := bufio.NewWriter(o.terminal.out)
+	if o.format == "json" {
+		return o.each(ctx, c, id, out.Flush, func(_ client.ResultLine, line []byte) error {
+			if _, err := out.Write(append(line, '\n')); err != nil {
+				return fmt.Errorf("writing results: %w", err)
+			}
+			return nil
+		})
+	}
+	table, err := newCSVTable()
+	if err != nil {
+		return err
+	}
+	defer table.close()
+	if err := o.each(ctx, c, id, func() error { return nil }, table.add); err != nil {
+		return err
+	}
+	if err := table.print(out); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// each hands the results out as they come. A stream that breaks off goes on after the last one that was taken.
+func (o *jobResultsOptions) each(ctx context.Context, c *connection, id uuid.UUID, flush func() error, take func(client.ResultLine, []byte) error) error {
 	tries := newRetries()
 	for {
-		err := o.copy(ctx, c, id, out, tries)
-		if flushErr := out.Flush(); flushErr != nil {
+		err := o.copy(ctx, c, id, take, tries)
+		if flushErr := flush(); flushErr != nil {
 			return fmt.Errorf("writing results: %w", flushErr)
 		}
 		if err == nil || !answer.Temporary(err) || !tries.again(ctx) {
@@ -61,8 +103,8 @@ func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID
 	}
 }
 
-func (o *jobResultsOptions) copy(ctx context.Context, c *connection, id uuid.UUID, out io.Writer, tries *retries) error {
-	body, err := answer.Stream(c.StreamResults(ctx, c.project, id, &client.StreamResultsParams{After: &o.after}))
+func (o *jobResultsOptions) copy(ctx context.Context, c *connection, id uuid.UUID, take func(client.ResultLine, []byte) error, tries *retries) error {
+	body, err := answer.Stream(c.StreamResults(ctx, c.project, id, &client.StreamResultsParams{After: &o.after, Final: &o.final, Input: &o.input}))
 	if err != nil {
 		return err
 	}
@@ -76,8 +118,8 @@ func (o *jobResultsOptions) copy(ctx context.Context, c *connection, id uuid.UUI
 		if err != nil {
 			return &answer.Unreachable{Err: err}
 		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return fmt.Errorf("writing results: %w", err)
+		if err := take(result, line); err != nil {
+			return err
 		}
 		o.after = result.Shard
 		tries.reset()

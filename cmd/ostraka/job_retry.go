@@ -44,7 +44,7 @@ func (o *jobRetryOptions) run(ctx context.Context, job string) error {
 	if _, err := (&decisionFlags{reason: o.reason}).decision("", choice{"retry", true}); err != nil {
 		return err
 	}
-	c, id, err := o.server.connectAbout("job", job)
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

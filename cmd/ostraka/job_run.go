@@ -63,7 +63,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	}
 	f := cmd.Flags()
 	o.register(f)
-	o.input.register(f)
+	o.input.register(t, f)
 	o.policy.register(f)
 	o.priority.register(f)
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results: sum, count, min, max, concat, merge, none, or a module of yours; left out: what the function says")

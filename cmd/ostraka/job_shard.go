@@ -26,28 +26,21 @@ func newJobShard(t *terminal, server *serverFlags) *cobra.Command {
 	return cmd
 }
 
-// parseShard reads a job's ID and the number of one of its shards.
-func parseShard(job, shard string) (uuid.UUID, int64, error) {
-	id, err := parseID("job", job)
-	if err != nil {
-		return id, 0, err
-	}
+// connectShard is connectAbout for one shard of a job.
+func (f *serverFlags) connectShard(ctx context.Context, job, shard string) (*connection, uuid.UUID, int64, error) {
 	number, err := strconv.ParseInt(shard, 10, 64)
 	if err != nil || number < 0 {
-		return id, 0, usageError("%q is not the number of a shard: they count from 0", shard)
+		return nil, uuid.Nil, 0, usageError("%q is not the number of a shard: they count from 0", shard)
 	}
-	return id, number, nil
+	c, id, err := f.connectAbout(ctx, "job", job)
+	return c, id, number, err
 }
 
 func (o *jobOptions) showShard(ctx context.Context, job, shard string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	id, number, err := parseShard(job, shard)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
+	c, id, number, err := o.server.connectShard(ctx, job, shard)
 	if err != nil {
 		return err
 	}

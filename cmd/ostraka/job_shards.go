@@ -34,7 +34,7 @@ func (o *jobShardsOptions) run(ctx context.Context, job string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	c, id, err := o.server.connectAbout("job", job)
+	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
 	}

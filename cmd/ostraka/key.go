@@ -49,7 +49,7 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	k.register(cmd.Flags())
-	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter, viewer or auditor")
+	cmd.Flags().StringVar(&role, "role", "submitter", "what it may do: owner, submitter, viewer, auditor or reviewer")
 	return cmd
 }
 
@@ -73,7 +73,7 @@ func newRevoke(t *terminal, server *serverFlags, what string, ask func(ctx conte
 	return &cobra.Command{
 		Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, id, err := server.connectAbout(what, args[0])
+			c, id, err := server.connectAbout(cmd.Context(), what, args[0])
 			if err != nil {
 				return err
 			}

@@ -113,7 +113,7 @@ func (o *moduleRunsOptions) list(ctx context.Context, c *connection) error {
 		params.State = new(client.ListModuleRunsParamsState("failed"))
 	}
 	if o.job != "" {
-		id, err := parseID("job", o.job)
+		id, err := findJob(ctx, c, o.job)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/wasm"
@@ -80,11 +81,15 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	if err != nil {
 		return nil, err
 	}
+	rules, err := guardian.CompiledDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("reading the guardian's built-in rules: %w", err)
+	}
 	notices := base.NewNotices()
 	p.service = engine.New(engine.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
-		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(),
+		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(), GuardianRules: rules, Shortcuts: true,
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

@@ -108,6 +108,7 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
 	var weight, seconds int64
+	var keep int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; what is not named stays as it is.
@@ -118,6 +119,9 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 --weight, with an operator's key, is the project's share of agents that serve several projects: one of
 twice the weight has twice as many turns. --recheck-seconds, likewise, is for how many seconds a day
 servers execute its shards; then its rechecks wait for midnight (UTC).
+
+--keep-jobs is for how many days jobs are kept that have ended, with their results; older ones are deleted,
+now and every hour. Fetch what you want to keep before: ostraka job results, job artifacts, job receipt.
 
 Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
 function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
@@ -136,8 +140,11 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			if cmd.Flags().Changed("recheck-seconds") {
 				change.RecheckSeconds = &seconds
 			}
+			if cmd.Flags().Changed("keep-jobs") {
+				change.KeepJobsDays = &keep
+			}
 			if change == (client.ProjectChange{}) {
-				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight or --recheck-seconds")
+				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight, --recheck-seconds or --keep-jobs")
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -157,6 +164,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f.StringVar(&heuristics, "heuristics", "", "what looks at code and results: a file of JSON (see docs/modules.md), none, or default, which is the server's")
 	f.Int64Var(&weight, "weight", defaultWeight, "1 to 1000: the project's share of agents that serve several projects; takes an operator's key")
 	f.Int64Var(&seconds, "recheck-seconds", 0, "for how many seconds a day servers execute the project's shards at most; 0: what the server says; takes an operator's key")
+	f.Int64Var(&keep, "keep-jobs", 0, "for how many days ended jobs are kept, 1 to 36500; 0: until somebody deletes them")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
 	return cmd
@@ -215,6 +223,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"heuristics", heuristicsWords(p.Heuristics)},
 		{"weight", fmt.Sprint(p.Weight)},
 		{"server time", serverTimeText(p.RecheckSeconds)},
+		{"ended jobs", keptForText(p.KeepJobsDays)},
 		{"created", shortTime(p.CreatedAt)},
 	})
 }
@@ -225,6 +234,14 @@ func serverTimeText(perDay int64) string {
 		return "what the server says"
 	}
 	return fmt.Sprintf("%d s a day", perDay)
+}
+
+// keptForText says for how long jobs are kept that have ended.
+func keptForText(days int64) string {
+	if days == 0 {
+		return "kept until somebody deletes them"
+	}
+	return fmt.Sprintf("kept for %d days, then deleted", days)
 }
 
 func onOff(b bool) string {

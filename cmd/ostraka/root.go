@@ -27,6 +27,7 @@ Environment:
   OSTRAKA_URL      the server, as --url
   OSTRAKA_KEY      your key; it has no flag, since others can see command lines (--key-file names a file)
   OSTRAKA_PROJECT  the project's ID, as --project
+  OSTRAKA_CONTEXT  what ostraka login has kept under this name, as --context
 
 Exit codes:
 `
@@ -59,6 +60,8 @@ func newRoot(t *terminal) *cobra.Command {
 	root := noun("ostraka", "Run Python on machines you do not trust, and get answers that you can")
 	root.Long = about + environmentHelp + exitCodeHelp()
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = version
+	root.SetVersionTemplate(versionLine())
 	root.SetIn(t.in)
 	root.SetOut(t.out)
 	root.SetErr(t.talk)

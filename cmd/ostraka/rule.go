@@ -22,7 +22,7 @@ const maxRuleBytes = 1 << 20
 
 func newRule(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("rule", "Rules, which start follow-up jobs",
-		newRuleCreate(t, server), newRuleList(t, server), newRuleGet(t, server), newRuleDelete(t, server))
+		newRuleCreate(t, server), newRuleList(t, server), newRuleGet(t, server), newRuleTest(t, server), newRuleDelete(t, server))
 }
 
 func newRuleCreate(t *terminal, server *serverFlags) *cobra.Command {
@@ -120,6 +120,7 @@ func showRule(t *terminal, o *outputFlag, doc answer.Document[client.Rule]) erro
 		{"when", r.Spec.When},
 		{"then run", r.Spec.Then.Function},
 		{"over", r.Spec.Then.Partition},
+		{"planned by", r.Spec.Then.Planner},
 		{"created", shortTime(r.CreatedAt)},
 	})
 }
@@ -144,7 +145,7 @@ func newRuleGet(t *terminal, server *serverFlags) *cobra.Command {
 			if err := output.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout("rule", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "rule", args[0])
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,7 @@ func newRuleDelete(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete RULE", Short: "Delete a rule; jobs that it started stay", Args: arguments(1), ValidArgsFunction: server.complete(ruleIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, id, err := server.connectAbout("rule", args[0])
+			c, id, err := server.connectAbout(cmd.Context(), "rule", args[0])
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ type serverOptions struct {
 	terminal *terminal
 	config   serverConfig
 	listen   string
-	logLevel string
+	log      logFlags
 	eulaFile string
 	logKey   string // a file
 	quotas   map[string]int64
@@ -63,7 +63,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", true, "take no agents without an enrolment token; with --tokens-only=false they wait for approval")
-	f.StringVar(&o.logLevel, "log-level", "info", "what to log: debug, info, warn or error")
+	o.log.register(f, "info")
 	return cmd
 }
 
@@ -150,7 +150,7 @@ func (o *serverOptions) complete() (err error) {
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err
 	}
-	c.Log, err = newLog(o.terminal, o.logLevel)
+	c.Log, err = o.log.open(o.terminal)
 	return err
 }
 

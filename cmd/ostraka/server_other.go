@@ -12,7 +12,7 @@ import (
 // apiVersion is the version of the API's specification, which only servers have.
 const apiVersion = "none"
 
-// maybeRunModule does nothing: only servers run WASM modules.
+// maybeRunModule does nothing: modules run on Linux only.
 func maybeRunModule() {}
 
 // The commands that run a server. Its confinement of modules and its embedded database are made of what Linux has, and a server

@@ -21,10 +21,15 @@ func newVersion(t *terminal) *cobra.Command {
 			if output.json() {
 				return writeValue(t.out, map[string]string{"version": version, "api": apiVersion, "agent_protocol": strconv.Itoa(protocol.Current), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(t.out, "ostraka %s (API %s, %s, %s/%s)\n", version, apiVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(t.out, versionLine())
 			return err
 		},
 	}
 	output.register(cmd.Flags())
 	return cmd
+}
+
+// versionLine says which program this is, to people.
+func versionLine() string {
+	return fmt.Sprintf("ostraka %s (API %s, %s, %s/%s)\n", version, apiVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

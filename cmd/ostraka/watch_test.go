@@ -197,7 +197,7 @@ func TestResultsGoOnWhereTheyBroke(t *testing.T) {
 		}
 		line(2)
 	})
-	o := &jobResultsOptions{terminal: terminal, after: -1}
+	o := &jobResultsOptions{terminal: terminal, after: -1, format: "json"}
 	require.NoError(t, o.run(t.Context(), c, uuid.New()))
 	require.Equal(t, []string{"-1", "1"}, after)
 	out := terminal.out.(*lockedBuffer).String()
