@@ -89,7 +89,7 @@ export function RulesPage() {
                     <td>{visible(r.spec.on_function ?? "any function")}</td>
                     <td><code>{visible(r.spec.when)}</code></td>
                     <td>{visible(r.spec.then.function)}</td>
-                    <td><code>{visible(r.spec.then.partition)}</code></td>
+                    <td><code>{visible(r.spec.then.partition ?? `planner ${r.spec.then.planner ?? ""}`)}</code></td>
                     <td>{owner && (
                       <Ask
                         label={r.spec.enabled ? "Disable…" : "Enable…"} title={`${r.spec.enabled ? "Disable" : "Enable"} ${r.spec.name}?`} confirm={r.spec.enabled ? "Disable it" : "Enable it"}
