@@ -92,9 +92,11 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		run  func(context.Context) ([]figure, error)
 	}{
 		{"start of a shard", b.forks},
+		{"calls", b.calls},
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
 		{"viewers", b.watched},
+		{"guardian", b.guardian},
 		{"modules", b.modules},
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},

@@ -33,38 +33,23 @@ const (
 
 // rechecks compares shards that the server executes in containers with a `docker run` of the same snippet for each.
 func (b *bench) rechecks(ctx context.Context) (_ []figure, err error) {
-	daemon, err := testenv.StartDocker(filepath.Join(b.dir, "docker"))
+	d, err := b.startDocker(ctx, filepath.Join(b.dir, "docker"))
 	if err != nil {
 		return nil, err
 	}
-	defer daemon.Stop()
-	tree, err := python.Install(ctx, filepath.Join(b.dir, "python"))
-	if err != nil {
-		return nil, err
-	}
+	defer func() { err = errors.Join(err, d.stop()) }()
 	packed, err := b.trivial()
 	if err != nil {
 		return nil, err
 	}
-	x, err := docker.New(docker.Config{
-		Host: daemon.Host, Installation: "bench", Dir: filepath.Join(b.dir, "recheck"), Python: tree, Program: b.binary, Warm: 1, Concurrent: 1,
-		Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	if err := x.Health(ctx); err != nil {
-		return nil, err
-	}
 	var rechecked, ran time.Duration
 	for range recheckRounds {
-		took, err := recheckRound(ctx, x, packed)
+		took, err := recheckRound(ctx, d.executor, packed)
 		if err != nil {
 			return nil, err
 		}
 		rechecked += took
-		if took, err = dockerRound(ctx, daemon.Host, x.Describe().Image, linux.ContainerPython+strings.TrimPrefix(tree.Interpreter, tree.Dir)); err != nil {
+		if took, err = d.round(ctx); err != nil {
 			return nil, err
 		}
 		ran += took
@@ -96,18 +81,66 @@ func recheckRound(ctx context.Context, x recheck.Executor, b *bundle.Bundle) (ti
 	return time.Since(begin), nil
 }
 
-// dockerRound is the time of some runs of the same snippet, on the same interpreter and under the same walls as far as one types them.
-func dockerRound(ctx context.Context, host, image, interpreter string) (time.Duration, error) {
+// dockerBench is a Docker daemon of our own, with the image that the server executes shards in.
+type dockerBench struct {
+	daemon      *testenv.Docker
+	executor    *docker.Executor
+	interpreter string // in the image
+}
+
+func (b *bench) startDocker(ctx context.Context, dir string) (_ *dockerBench, err error) {
+	daemon, err := testenv.StartDocker(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &dockerBench{daemon: daemon}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.stop())
+		}
+	}()
+	tree, err := python.Install(ctx, filepath.Join(b.dir, "python"))
+	if err != nil {
+		return nil, err
+	}
+	d.interpreter = linux.ContainerPython + strings.TrimPrefix(tree.Interpreter, tree.Dir)
+	if d.executor, err = docker.New(docker.Config{
+		Host: daemon.Host, Installation: "bench", Dir: filepath.Join(dir, "recheck"), Python: tree, Program: b.binary, Warm: 1, Concurrent: 1,
+		Log: slog.New(slog.DiscardHandler),
+	}); err != nil {
+		return nil, err
+	}
+	return d, d.executor.Health(ctx)
+}
+
+func (d *dockerBench) stop() (err error) {
+	if d.executor != nil {
+		err = d.executor.Close()
+	}
+	d.daemon.Stop()
+	return err
+}
+
+// round is the time of some runs of the same snippet.
+func (d *dockerBench) round(ctx context.Context) (time.Duration, error) {
 	begin := time.Now()
 	for i := range dockerRuns {
-		out, err := exec.CommandContext(ctx, "docker", "--host", host, "run", "--rm", "--network=none", "--read-only", "--cap-drop=ALL", "--user=65534",
-			"--entrypoint="+interpreter, image, "-s", "-S", "-B", "-c", trivialProgram, strconv.Itoa(i)).CombinedOutput()
-		if err != nil {
-			return 0, fmt.Errorf("docker run: %w: %s", err, out)
-		}
-		if string(bytes.TrimSpace(out)) != strconv.Itoa(i+1) {
-			return 0, fmt.Errorf("docker run answers %q", out)
+		if err := d.run(ctx, i); err != nil {
+			return 0, err
 		}
 	}
 	return time.Since(begin), nil
+}
+
+// run executes the trivial snippet with `docker run`, on the same interpreter and under the same walls as far as one types them.
+func (d *dockerBench) run(ctx context.Context, i int) error {
+	out, err := exec.CommandContext(ctx, "docker", "--host", d.daemon.Host, "run", "--rm", "--network=none", "--read-only", "--cap-drop=ALL", "--user=65534",
+		"--entrypoint="+d.interpreter, d.executor.Describe().Image, "-s", "-S", "-B", "-c", trivialProgram, strconv.Itoa(i)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("docker run: %w: %s", err, out)
+	}
+	if string(bytes.TrimSpace(out)) != strconv.Itoa(i+1) {
+		return fmt.Errorf("docker run answers %q", out)
+	}
+	return nil
 }

@@ -40,13 +40,14 @@ type devInfo struct {
 // startLimit bounds how long the server may take to be ready: it migrates and compiles nothing, so that this is generous.
 const startLimit = time.Minute
 
-// startServer starts a server on an empty database.
-func (b *bench) startServer(ctx context.Context) (*server, error) {
+// startServer starts a server on an empty database; a flag that is given again counts.
+func (b *bench) startServer(ctx context.Context, flags ...string) (*server, error) {
 	if err := b.freshDatabase(ctx); err != nil {
 		return nil, err
 	}
 	dir := filepath.Join(b.dir, "dev")
-	cmd := exec.CommandContext(ctx, b.binary, "dev", "--data", dir, "--listen", "127.0.0.1:0", "--agents", "0", "--database-url", b.databaseURL)
+	flags = append([]string{"dev", "--data", dir, "--listen", "127.0.0.1:0", "--agents", "0", "--database-url", b.databaseURL}, flags...)
+	cmd := exec.CommandContext(ctx, b.binary, flags...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = startLimit
 	cmd.Stderr = os.Stderr
