@@ -54,12 +54,12 @@ const (
 // Nothing is the output of a program that has reached nothing.
 const Nothing = "[]"
 
-// Times of the functions that programs run in, in seconds of the clock: those that are to run out of time get little, and what is to end for
-// another reason gets enough on a busy machine.
+// Times of the functions that programs run in, in seconds: those that are to run out of a time get little of it, and what is to end for
+// another reason gets enough of both on a busy machine, whose processor time counts for more than it does.
 const (
 	quickWall, patientWall = 2, 60
-	// cpuSeconds is the processor time of a program; gVisor's kernel counts as well.
-	cpuSeconds, gvisorSeconds = 1, 10
+	// quickCPU is the processor time of a program that may run out of it; gVisor's kernel counts as well.
+	quickCPU, patientCPU = 1, 10
 )
 
 // Program is one of the corpus.
@@ -119,18 +119,29 @@ type Group struct {
 
 // Groups sorts the programs by how much time they need at a level.
 func Groups(all []Program, level bundle.Isolation) []Group {
-	quick, patient := Group{wall: quickWall, cpu: cpuSeconds}, Group{wall: patientWall, cpu: cpuSeconds}
-	if level == bundle.GVisor {
-		patient.cpu = gvisorSeconds
-	}
+	var groups []Group
 	for _, p := range all {
-		if slices.Contains(p.Statuses(level), string(harness.StatusTimeout)) {
-			quick.Programs = append(quick.Programs, p)
-		} else {
-			patient.Programs = append(patient.Programs, p)
+		wall, cpu := p.times(level)
+		i := slices.IndexFunc(groups, func(g Group) bool { return g.wall == wall && g.cpu == cpu })
+		if i < 0 {
+			i, groups = len(groups), append(groups, Group{wall: wall, cpu: cpu})
 		}
+		groups[i].Programs = append(groups[i].Programs, p)
 	}
-	return []Group{quick, patient}
+	return groups
+}
+
+// times are how long a program may run at a level, in seconds of the clock and of processors.
+func (p Program) times(level bundle.Isolation) (wall, cpu int) {
+	statuses := p.Statuses(level)
+	wall, cpu = patientWall, patientCPU
+	if slices.Contains(statuses, string(harness.StatusTimeout)) {
+		wall = quickWall
+	}
+	if slices.Contains(statuses, string(harness.StatusCPULimit)) && (level != bundle.GVisor || wall == quickWall) {
+		cpu = quickCPU
+	}
+	return wall, cpu
 }
 
 // Manifest is that of a function with small limits and these times, in seconds.
