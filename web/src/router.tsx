@@ -59,15 +59,22 @@ const bpsw = createRoute({ getParentRoute: () => project, path: "/bpsw", compone
 const modules = createRoute({ getParentRoute: () => project, path: "/modules", component: lazyRouteComponent(() => import("./pages/more"), "ModulesPage") });
 const moduleOf = createRoute({ getParentRoute: () => project, path: "/modules/$name", component: lazyRouteComponent(() => import("./pages/more"), "ModulePage") });
 const rules = createRoute({ getParentRoute: () => project, path: "/rules", component: lazyRouteComponent(() => import("./pages/more"), "RulesPage") });
+const guardianPage = lazyRouteComponent(() => import("./pages/guardian"), "GuardianPage");
+const approvalsPage = lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage");
+const guardian = createRoute({ getParentRoute: () => project, path: "/guardian", component: guardianPage });
+const approvals = createRoute({ getParentRoute: () => project, path: "/approvals", component: approvalsPage });
+const audit = createRoute({ getParentRoute: () => project, path: "/audit", component: lazyRouteComponent(() => import("./pages/audit"), "AuditPage") });
+const guardianOfAll = createRoute({ getParentRoute: () => signed, path: "/guardian", component: guardianPage });
+const approvalsOfAll = createRoute({ getParentRoute: () => signed, path: "/approvals", component: approvalsPage });
 const settings = createRoute({ getParentRoute: () => project, path: "/settings", component: lazyRouteComponent(() => import("./pages/more"), "SettingsPage") });
 const system = createRoute({ getParentRoute: () => signed, path: "/system", component: lazyRouteComponent(() => import("./pages/more"), "SystemPage") });
 
 const tree = root.addChildren([
   signIn,
   signed.addChildren([
-    home, system,
+    home, system, guardianOfAll, approvalsOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, guardian, approvals, audit, settings,
     ]),
   ]),
 ]);

@@ -73,3 +73,70 @@ test("the problem of a request is shown with what to do next", async () => {
   await page.goto(`${base}${inProject}/run?function=bpsw&from=1&to=10^15&size=1`);
   await page.getByRole("alert").getByText("Next:").waitFor();
 });
+
+test("a rule is tried and published, what it asks about is approved, and the log proves it", async () => {
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/guardian`);
+  await page.getByRole("heading", { name: "Guardian" }).waitFor();
+  await page.getByText("no-shutdown").waitFor();
+
+  const write = (rule) => page.getByLabel("Rule", { exact: true }).first().fill(JSON.stringify(rule));
+  const rule = { name: "three-at-a-time", on: ["job.submit"], when: 'code.name == "echo" && job.shards == 3', then: "ask", reason: "<i>three</i> at a time want a look" };
+  await write({ ...rule, when: "job.shads == 3" });
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByRole("alert").getByText('did you mean "shards"', { exact: false }).waitFor();
+  await write(rule);
+  assert.ok(await page.getByRole("button", { name: "Publish it" }).isDisabled(), "a rule is tried before it is published");
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByRole("status").getByText("decision").waitFor();
+  await page.getByRole("button", { name: "Publish it" }).click();
+  await page.getByText("<i>three</i> at a time want a look").waitFor();
+  await page.screenshot({ path: join(pictures, "guardian-light.png") });
+
+  const job = await call("POST", `${inAPI}/jobs`, { function: "echo", partition: { kind: "items", values: [1, 2, 3] }, policy: { none: true } });
+  await page.getByRole("link", { name: "Approvals" }).first().click();
+  const waiting = page.locator("section", { hasText: job.id });
+  await waiting.getByText("three-at-a-time").waitFor();
+  await page.screenshot({ path: join(pictures, "approvals-light.png") });
+  await waiting.getByRole("button", { name: "Approve…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Approve job.submit?" });
+  await dialog.getByLabel("Reason").fill("talked to Ann");
+  await dialog.getByRole("button", { name: "Approve it" }).click();
+  await page.getByText("Nothing waits for anybody's yes.").waitFor();
+  const done = await call("GET", `${inAPI}/jobs/${job.id}?wait=60s`);
+  assert.notEqual(done.state, "cancelled");
+
+  await page.goto(`${base}${inProject}/audit?action=guardian.decide&decision=ask`);
+  const record = page.getByRole("row", { name: "guardian.decide" }).first();
+  for (;;) { // it is sealed within some seconds
+    await record.waitFor();
+    if ((await record.getByRole("cell").first().textContent()) !== "–") break;
+    await page.reload();
+  }
+  await record.getByText("detail and proof").click();
+  await record.getByRole("button", { name: "Verify in this browser" }).click();
+  await record.getByText("The proof holds").waitFor();
+  await page.screenshot({ path: join(pictures, "audit-light.png") });
+  await page.route(`**/audit/records/*`, async (route) => {
+    const answer = await route.fetch();
+    const text = await answer.text();
+    await route.fulfill({ response: answer, body: text.replace("ask", "sak") });
+  });
+  await record.getByRole("button", { name: "Verify in this browser" }).click();
+  await record.getByRole("alert").waitFor();
+
+  await page.goto(`${base}${inProject}/jobs/${caught.id}?tab=metrics`);
+  await page.getByText("Executions for a shard").waitFor();
+  await page.goto(`${base}${inProject}/jobs/${caught.id}?tab=chain`);
+  await page.getByRole("heading", { name: "What rules came to" }).waitFor();
+  nothingWrong();
+});
+
+test("operators see the rules and approvals of the installation", async () => {
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, env("OSTRAKA_OPERATOR_KEY"), "/guardian");
+  await page.getByText("no-shutdown").waitFor();
+  await page.getByRole("link", { name: "Approvals" }).first().click();
+  await page.getByText("Nothing waits for anybody's yes.").waitFor();
+  nothingWrong();
+});

@@ -3,7 +3,7 @@ import { ProblemError, type Problem } from "./client";
 
 /** As whom this browser is signed in. */
 export interface Identity {
-  role: "owner" | "submitter" | "viewer" | "operator" | "agent";
+  role: "owner" | "submitter" | "viewer" | "reviewer" | "auditor" | "operator" | "agent";
   project?: string;
   key_id?: string;
   subject?: string;

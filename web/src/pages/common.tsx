@@ -5,7 +5,9 @@ import { sessionQuery } from "../api/reads";
 /** What whoever is signed in may do in a project. */
 export function useRights() {
   const { data: who } = useQuery(sessionQuery);
-  return { owner: who?.role === "owner", submit: who?.role === "owner" || who?.role === "submitter", operator: who?.role === "operator", project: who?.project };
+  return {
+    owner: who?.role === "owner", mayDecide: who?.role === "owner" || who?.role === "reviewer" || who?.role === "operator", submit: who?.role === "owner" || who?.role === "submitter", operator: who?.role === "operator", project: who?.project,
+  };
 }
 
 /** The beginning of a call with curl. */

@@ -3,12 +3,12 @@ import { Link, useSearch } from "@tanstack/react-router";
 
 import { api, must, type Schemas } from "../api/client";
 import { eventsQuery } from "../api/reads";
-import { digits, duration } from "../lib/format";
+import { bytes, digits, duration, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { eventWords } from "../lib/words";
 import { Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
-import { JobPill, Progress, ShardPill } from "../ui/state";
+import { JobPill, ShardPill } from "../ui/state";
 import { printJSON } from "../api/json";
 import ui from "../ui/ui.module.css";
 import { useAgentNames, useGo } from "./job";
@@ -21,6 +21,8 @@ export function JobTab({ tab, project, job }: { tab: string; project: string; jo
       return <Answers project={project} job={job} />;
     case "events":
       return <Events project={project} job={job} />;
+    case "metrics":
+      return <Metrics project={project} job={job} />;
     default:
       return <Chain project={project} job={job} />;
   }
@@ -139,31 +141,84 @@ function Events({ project, job }: { project: string; job: Schemas["Job"] }) {
 
 function Chain({ project, job }: { project: string; job: Schemas["Job"] }) {
   const chain = useQuery({
-    queryKey: ["chain", project, job.root],
-    queryFn: () => must(api.GET("/v1/projects/{project}/jobs", { params: { path: { project }, query: { root: job.root, limit: 500 } } })),
+    queryKey: ["chain", project, job.id],
+    queryFn: () => must(api.GET("/v1/projects/{project}/jobs/{job}/chain", { params: { path: { project, job: job.id } } })),
     refetchInterval: useEvery(5000),
   });
   return (
-    <Card title="Jobs of this chain" flush>
-      <Loaded query={chain} empty={(d) => d.items.length < 2} none={<Nothing title="No rule has made a job of this one."><code>ostraka rule create RULE.toml</code></Nothing>}>
-        {(d) => (
-          <table className={ui.table}>
-            <thead><tr><th>Job</th><th>State</th><th>Accepted</th><th className={ui.num}>Shards</th><th className={ui.num}>Took</th></tr></thead>
-            <tbody>
-              {[...d.items].sort((a, b) => a.depth - b.depth || a.created_at.localeCompare(b.created_at)).map((c) => (
-                <tr key={c.id} aria-current={c.id === job.id || undefined}>
-                  <td style={{ paddingLeft: `${1 + c.depth * 1.4}rem` }}>
-                    {c.depth > 0 && <span aria-hidden="true">↳ </span>}
-                    {c.id === job.id ? <strong>{c.function} (this one)</strong> : <Link to="/p/$project/jobs/$job" params={{ project, job: c.id }}>{c.function}</Link>} <Id value={c.id} />
-                  </td>
-                  <td><JobPill state={c.state} /></td>
-                  <td><Progress counts={c.shards} /></td>
-                  <td className={ui.num}>{digits(c.shards.total)}</td>
-                  <td className={ui.num}>{c.started_at && c.finished_at ? duration(Date.parse(c.finished_at) - Date.parse(c.started_at)) : "–"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+    <Loaded query={chain}>
+      {(d) => (
+        <>
+          <Card title="Jobs of this chain" flush>
+            {d.jobs.length < 2 ? <Nothing title="No rule has made a job of this one."><code>ostraka rule create RULE.json</code></Nothing> : (
+              <table className={ui.table}>
+                <thead><tr><th>Job</th><th>State</th><th>Made by</th><th className={ui.num}>Shards</th><th>Submitted</th></tr></thead>
+                <tbody>
+                  {d.jobs.map((c) => (
+                    <tr key={c.id} aria-current={c.id === job.id || undefined}>
+                      <td style={{ paddingLeft: `${1 + c.depth * 1.4}rem` }}>
+                        {c.depth > 0 && <span aria-hidden="true">↳ </span>}
+                        {c.id === job.id ? <strong>{c.function} (this one)</strong> : <Link to="/p/$project/jobs/$job" params={{ project, job: c.id }}>{c.function}</Link>} <Id value={c.id} />
+                      </td>
+                      <td><JobPill state={c.state} /></td>
+                      <td>{visible(c.rule ? `the rule ${c.rule}` : c.created_by)}</td>
+                      <td className={ui.num}>{digits(c.shards)}</td>
+                      <td><When at={c.created_at} bare /></td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )}
+          </Card>
+          <Card title="What rules came to" flush>
+            {d.decisions.length === 0 ? <Nothing title="No rule has decided yet."><p>Rules decide when a job has ended.</p></Nothing> : (
+              <table className={ui.table}>
+                <thead><tr><th>Job</th><th>Rule</th><th>Outcome</th><th>Why</th><th>What it saw</th><th>When</th></tr></thead>
+                <tbody>
+                  {d.decisions.map((r) => (
+                    <tr key={r.job + r.rule}>
+                      <td><Id value={r.job} /></td>
+                      <td><strong>{visible(r.name)}</strong>{r.planner && <div className={ui.muted}>planner {visible(r.planner)}</div>}</td>
+                      <td>{r.outcome}</td>
+                      <td>{visible([r.reason, r.detail].filter(Boolean).join(": "))}</td>
+                      <td className="mono">{Object.entries(r.seen).map(([k, v]) => <div key={k}>{visible(`${k} = ${v}`)}</div>)}</td>
+                      <td><When at={r.decided_at} bare /></td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )}
+          </Card>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const seconds = (s: number) => duration(s * 1000);
+
+/** What is known of a job that has come to its answer: what rules and planners read too. */
+function Metrics({ project, job }: { project: string; job: Schemas["Job"] }) {
+  const metrics = useQuery({
+    queryKey: ["metrics", project, job.id],
+    queryFn: () => must(api.GET("/v1/projects/{project}/jobs/{job}/metrics", { params: { path: { project, job: job.id } } })),
+  });
+  return (
+    <Card title="Metrics">
+      <Loaded query={metrics}>
+        {(m) => (
+          <dl className={ui.facts}>
+            <dt>Shards</dt><dd>{digits(m.shards.accepted)} of {digits(m.shards.total)} accepted, {digits(m.shards.failed)} failed, {plural(m.shards.flagged, "shard")} flagged</dd>
+            <dt>From submission to the end</dt><dd>{seconds(m.times.elapsed)}</dd>
+            <dt>Executions together</dt><dd>{seconds(m.times.wall)}, {seconds(m.times.cpu)} of processors</dd>
+            <dt>One execution</dt><dd>half within {seconds(m.times.wall_p50)}, nine in ten within {seconds(m.times.wall_p90)}, 99 in 100 within {seconds(m.times.wall_p99)}</dd>
+            <dt>Executions for a shard</dt><dd>{m.verification.executions_per_shard.toFixed(2)} ({digits(m.verification.executions)} in all, {digits(m.verification.rechecks)} shards by servers)</dd>
+            <dt>Audits</dt><dd>{digits(m.verification.audits_passed)} passed, {digits(m.verification.audits_failed)} failed{m.verification.incidents > 0 && `, ${plural(m.verification.incidents, "incident")}`}</dd>
+            <dt>Wrong results expected</dt><dd>{m.verification.error_bound >= 1 ? "the policy promises no number" : `at most ${m.verification.error_bound.toPrecision(3)} of them; any at all with a probability of at most ${m.verification.answer_risk.toPrecision(3)}`}</dd>
+            <dt>Outputs</dt><dd>{bytes(m.sizes.outputs)}, {bytes(m.sizes.output_mean)} each</dd>
+            <dt>Answer</dt><dd>{plural(m.aggregate.count, "result")} folded{m.aggregate.left_out > 0 && `, ${plural(m.aggregate.left_out, "value")} left out`}</dd>
+            {m.findings.count > 0 && <><dt>Findings</dt><dd>{digits(m.findings.count)} about {plural(m.findings.shards, "shard")}, the highest {m.findings.highest.toPrecision(3)}</dd></>}
+          </dl>
         )}
       </Loaded>
     </Card>

@@ -15,7 +15,7 @@ import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { JobMosaic } from "./job-mosaic";
 
-const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events", chain: "Follow-ups" } as const;
+const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events", metrics: "Metrics", chain: "Follow-ups" } as const;
 type Tab = keyof typeof Tabs;
 const JobTab = lazy(() => import("./job-tabs").then((m) => ({ default: m.JobTab })));
 

@@ -72,6 +72,8 @@ function Nav() {
     return (
       <nav className={css.nav} aria-label="Main">
         <Link to="/system">System</Link>
+        <Link to="/guardian">Guardian</Link>
+        <Link to="/approvals">Approvals</Link>
       </nav>
     );
   }
@@ -86,6 +88,9 @@ function Nav() {
       <Link to="/p/$project/functions" params={{ project }}>Functions</Link>
       <Link to="/p/$project/modules" params={{ project }}>Modules</Link>
       <Link to="/p/$project/rules" params={{ project }}>Rules</Link>
+      <Link to="/p/$project/guardian" params={{ project }}>Guardian</Link>
+      <Link to="/p/$project/approvals" params={{ project }}>Approvals</Link>
+      <Link to="/p/$project/audit" params={{ project }}>Audit log</Link>
       <Link to="/p/$project/bpsw" params={{ project }}>BPSW search</Link>
       <Link to="/p/$project/settings" params={{ project }}>Settings</Link>
       <Link to="/system">System</Link>
@@ -146,7 +151,7 @@ function Look() {
 
 const nouns: Record<string, string> = {
   jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", overview: "Overview", run: "Run", v: "Versions",
-  settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit", guardian: "Guardian", sandboxes: "Sandboxes",
+  settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
 };
 const noPage = new Set(["shards", "v"]);
 

@@ -1,0 +1,1 @@
+var e={query:`_query_1x8gk_1`,views:`_views_1x8gk_3`,name:`_name_1x8gk_7`,sub:`_sub_1x8gk_8`};export{e as t};
