@@ -13,16 +13,17 @@ export const patience = 180_000; // ms until a condition is given up
 
 export const launch = () => chromium.launch({ executablePath: env("OSTRAKA_CHROMIUM"), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
-/** Opens a page that notes errors, violations of the content security policy and requests to other hosts. */
-export async function open(browser, options = {}) {
+/** Opens a page that notes errors, violations of the content security policy and requests to other hosts; not answers that are to refuse. */
+export async function open(browser, { refusals = [], ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, reducedMotion: "reduce", ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const wrong = [];
   page.on("pageerror", (e) => wrong.push(`error: ${e.message}`));
+  const expected = new RegExp(`the server responded with a status of (${[401, ...refusals].join("|")})|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED`);
   page.on("console", (m) => {
     // Who nobody is, the page learns by asking; the browser reports the answer 401 as an error.
-    if (m.type() === "error" && !/the server responded with a status of 401|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED/.test(m.text())) wrong.push(`console: ${m.text()}`);
+    if (m.type() === "error" && !expected.test(m.text())) wrong.push(`console: ${m.text()}`);
   });
   page.on("request", (r) => {
     if (new URL(r.url()).origin !== new URL(base).origin && !/^(data|blob|about):/.test(r.url())) wrong.push(`another host: ${r.url()}`);

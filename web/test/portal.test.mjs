@@ -75,12 +75,13 @@ test("the problem of a request is shown with what to do next", async () => {
 });
 
 test("a rule is tried and published, what it asks about is approved, and the log proves it", async () => {
-  const { page, nothingWrong } = await open(browser);
+  const { page, nothingWrong } = await open(browser, { refusals: [422] }); // a rule with a mistake is written first
   await signIn(page, ownerKey, `${inProject}/guardian`);
   await page.getByRole("heading", { name: "Guardian" }).waitFor();
   await page.getByText("no-shutdown").waitFor();
+  await page.screenshot({ path: join(pictures, "guardian-light.png") });
 
-  const write = (rule) => page.getByLabel("Rule", { exact: true }).first().fill(JSON.stringify(rule));
+  const write = (rule) => page.locator("textarea").fill(JSON.stringify(rule));
   const rule = { name: "three-at-a-time", on: ["job.submit"], when: 'code.name == "echo" && job.shards == 3', then: "ask", reason: "<i>three</i> at a time want a look" };
   await write({ ...rule, when: "job.shads == 3" });
   await page.getByRole("button", { name: "Try it" }).click();
@@ -91,7 +92,6 @@ test("a rule is tried and published, what it asks about is approved, and the log
   await page.getByRole("status").getByText("decision").waitFor();
   await page.getByRole("button", { name: "Publish it" }).click();
   await page.getByText("<i>three</i> at a time want a look").waitFor();
-  await page.screenshot({ path: join(pictures, "guardian-light.png") });
 
   const job = await call("POST", `${inAPI}/jobs`, { function: "echo", partition: { kind: "items", values: [1, 2, 3] }, policy: { none: true } });
   await page.getByRole("link", { name: "Approvals" }).first().click();
@@ -120,7 +120,7 @@ test("a rule is tried and published, what it asks about is approved, and the log
   await page.route(`**/audit/records/*`, async (route) => {
     const answer = await route.fetch();
     const text = await answer.text();
-    await route.fulfill({ response: answer, body: text.replace("ask", "sak") });
+    await route.fulfill({ response: answer, body: text.replaceAll("ask", "sak") });
   });
   await record.getByRole("button", { name: "Verify in this browser" }).click();
   await record.getByRole("alert").waitFor();

@@ -40,7 +40,8 @@ export function bytes(n: number): string {
 
 export function ago(at: string, now = Date.now()): string {
   const ms = now - Date.parse(at);
-  return ms < 1500 ? "just now" : ms < 0 ? "in the future" : `${duration(ms).replace(/ \d+ (s|min)$/, "")} ago`;
+  const about = duration(Math.abs(ms)).replace(/ \d+ (s|min)$/, "");
+  return Math.abs(ms) < 1500 ? "just now" : ms < 0 ? `in ${about}` : `${about} ago`;
 }
 
 /** A large integer as people say it: 2^64 + 13. */

@@ -77,7 +77,7 @@ function Rules({ place, rules, may }: { place: Place; rules: Rule[]; may: boolea
             <tr key={r.layer + r.name}>
               <td><strong>{visible(r.name)}</strong> <span className={ui.muted}>v{r.version}</span> {!r.enabled && <Pill as="cancelled">off</Pill>}</td>
               <td>{r.layer}</td>
-              <td>{(r.on ?? []).map((o) => <div key={o}><code>{visible(o)}</code></div>)}{!r.on?.length && "all operations"}</td>
+              <td><About on={r.on ?? []} /></td>
               <td><code>{visible(r.when ?? "always")}</code></td>
               <td>{r.then === "deny" ? <Pill as="failed">deny</Pill> : r.then === "ask" ? <Pill as="review">ask</Pill> : <Pill as="accepted">allow</Pill>}{r.conditions && <div className={ui.muted}>{visible(conditions(r.conditions))}</div>}</td>
               <td>{visible(r.reason)}</td>
@@ -96,6 +96,13 @@ function Rules({ place, rules, may }: { place: Place; rules: Rule[]; may: boolea
       </table>
     </Card>
   );
+}
+
+/** What a rule is about; those that are about much take one line all the same. */
+function About({ on }: { on: string[] }) {
+  if (on.length === 0) return <>all operations</>;
+  const names = on.map((o) => <div key={o}><code>{visible(o)}</code></div>);
+  return on.length < 3 ? <>{names}</> : <details><summary className={ui.muted}>{plural(on.length, "operation")}</summary>{names}</details>;
 }
 
 const conditions = (c: Schemas["Conditions"]) => Object.entries(c).filter(([, v]) => v !== undefined && v !== false).map(([k, v]) => `${k.replaceAll("_", " ")} ${v === true ? "" : String(v)}`.trim()).join(", ");
