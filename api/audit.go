@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"iter"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/auditlog"
 )
 
-// AuditLog is what the API asks of a project's audit log.
+// AuditLog is what the API asks of the audit logs: a project's, or, of the nil project, the server's own.
 type AuditLog interface {
 	ListAudit(ctx context.Context, project uuid.UUID, filter auditlog.AuditFilter, page functions.ListPage) ([]auditlog.AuditRecord, error) // After: a seq
 	GetAudit(ctx context.Context, project uuid.UUID, index int64) (auditlog.AuditProof, error)
@@ -25,25 +24,49 @@ type AuditLog interface {
 	PruneAudit(ctx context.Context, by functions.Principal, project uuid.UUID, before time.Time) (int64, error)
 }
 
-// ListAuditInput asks for records of the log.
-type ListAuditInput struct {
-	ListInProject
+// AuditQuery narrows a list of records.
+type AuditQuery struct {
 	Actor    string    `query:"actor" maxLength:"200" doc:"Only what this actor did, for example agent:ID."`
 	Action   string    `query:"action" maxLength:"100" doc:"Only this action, or all below it: job is job.submit and job.cancel."`
 	Subject  string    `query:"subject" maxLength:"300" doc:"Only what was done to this."`
 	Agent    string    `query:"agent" maxLength:"100" doc:"Only what this agent did, or what was done to or because of it."`
 	Job      string    `query:"job" maxLength:"100" doc:"Only what concerns this job."`
 	Sandbox  string    `query:"sandbox" maxLength:"100" doc:"Only what concerns this sandbox."`
+	Function string    `query:"function" maxLength:"100" doc:"Only what concerns this function."`
 	Decision string    `query:"decision" maxLength:"100" doc:"Only records with this decision."`
 	From     time.Time `query:"from" doc:"Only what happened then or later."`
 	To       time.Time `query:"to" doc:"Only what happened before."`
 	Order    string    `query:"order" enum:"oldest,newest" default:"oldest" doc:"Which come first."`
 }
 
-// AuditRecordPath names a record of the log.
+func (q AuditQuery) filter() auditlog.AuditFilter {
+	return auditlog.AuditFilter{
+		Actor: q.Actor, Action: q.Action, Subject: q.Subject, Agent: q.Agent, Job: q.Job, Sandbox: q.Sandbox, Decision: q.Decision,
+		Function: q.Function, From: q.From, To: q.To, Newest: q.Order == "newest",
+	}
+}
+
+// ListAuditInput asks for records of a project's log.
+type ListAuditInput struct {
+	ListInProject
+	AuditQuery
+}
+
+// ListServerAuditInput asks for records of the server's own log.
+type ListServerAuditInput struct {
+	Paging
+	AuditQuery
+}
+
+// AuditRecordName names a record of a log.
+type AuditRecordName struct {
+	Index int64 `path:"index" minimum:"0" doc:"The record's number in the sealed log."`
+}
+
+// AuditRecordPath names a record of a project's log.
 type AuditRecordPath struct {
 	InProject
-	Index int64 `path:"index" minimum:"0" doc:"The record's number in the sealed log."`
+	AuditRecordName
 }
 
 type auditProofOutput struct {
@@ -54,12 +77,17 @@ type auditHeadOutput struct {
 	Body auditlog.AuditHead
 }
 
-// AuditStatsInput asks for statistics.
-type AuditStatsInput struct {
-	InProject
+// AuditStatsQuery says what is counted.
+type AuditStatsQuery struct {
 	By   string    `query:"by" enum:"actor,action,agent,function,day" default:"action" doc:"What records are counted by."`
 	From time.Time `query:"from" doc:"Only what happened then or later."`
 	To   time.Time `query:"to" doc:"Only what happened before."`
+}
+
+// AuditStatsInput asks for statistics of a project's log.
+type AuditStatsInput struct {
+	InProject
+	AuditStatsQuery
 }
 
 // AuditStats are the counts of records, the most frequent first; of days the oldest first.
@@ -72,12 +100,17 @@ type auditStatsOutput struct {
 	Body AuditStats
 }
 
-// PruneAuditInput says what is pruned.
-type PruneAuditInput struct {
-	InProject
+// PruneServerAuditInput says what is pruned.
+type PruneServerAuditInput struct {
 	Body struct {
 		Before time.Time `json:"before" doc:"The content of records that are older is taken out; their hashes stay."`
 	} `nameHint:"AuditPruning"`
+}
+
+// PruneAuditInput says what is pruned of a project's log.
+type PruneAuditInput struct {
+	InProject
+	PruneServerAuditInput
 }
 
 type auditPrunedOutput struct {
@@ -86,66 +119,27 @@ type auditPrunedOutput struct {
 	} `nameHint:"AuditPruned"`
 }
 
-func (s *server) auditOperations() {
-	const base = "/v1/projects/{project}/audit"
-	readers := roles(functions.RoleOwner, functions.RoleViewer, functions.RoleAuditor)
-	register(s, operation{
-		id: "listAudit", method: http.MethodGet, path: base, tag: "audit", summary: "List records of the audit log", access: readers,
-		about: "Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.",
-	}, s.listAudit)
-	register(s, operation{
-		id: "getAuditRecord", method: http.MethodGet, path: base + "/records/{index}", tag: "audit", summary: "Get a record, with the proof that it is in the log", access: readers,
-	}, s.getAuditRecord)
-	register(s, operation{
-		id: "getAuditCheckpoint", method: http.MethodGet, path: base + "/checkpoint", tag: "audit", summary: "Get the newest signed head of the log", access: readers,
-		about: "Keep it: a log that does not grow out of it was changed.",
-	}, s.getAuditCheckpoint)
-	register(s, operation{
-		id: "getAuditStats", method: http.MethodGet, path: base + "/stats", tag: "audit", summary: "Count records of the log", access: readers,
-	}, s.getAuditStats)
-	register(s, operation{
-		id: "exportAudit", method: http.MethodGet, path: base + "/export", tag: "audit", summary: "Export the sealed log", access: readers,
-		about:   "`ostraka audit verify --export FILE --key KEY` verifies it without a server.",
-		answers: bytesAnswer(ndjson, "JSON lines: the header, then for each 256 records the records, the hashes that the tree has of them and a signed checkpoint, and the end."),
-	}, s.exportAudit)
-	register(s, operation{
-		id: "pruneAudit", method: http.MethodPost, path: base + "/prune", tag: "audit", summary: "Take the content of old records out",
-		about: "Their hashes stay, so that the log still verifies. That it was done is a record.", access: roles(functions.RoleOwner), body: body{limit: MaxJSONBody},
-	}, s.pruneAudit)
-}
-
-func (s *server) listAudit(ctx context.Context, c *call, in *ListAuditInput) (*Listed[auditlog.AuditRecord], error) {
-	project, page, err := in.read(cursorOfNumber)
+func (s *server) listAudit(ctx context.Context, c *call, project uuid.UUID, paging Paging, query AuditQuery) (*Listed[auditlog.AuditRecord], error) {
+	page, err := paging.page(cursorOfNumber)
 	if err != nil {
 		return nil, err
 	}
-	records, err := s.service.ListAudit(ctx, project, auditlog.AuditFilter{
-		Actor: in.Actor, Action: in.Action, Subject: in.Subject, Agent: in.Agent, Job: in.Job, Sandbox: in.Sandbox, Decision: in.Decision,
-		From: in.From, To: in.To, Newest: in.Order == "newest",
-	}, page)
+	records, err := s.service.ListAudit(ctx, project, query.filter(), page)
 	if err != nil {
 		return nil, err
 	}
 	return listed(c, page, records, cursorOfNumber, func(r auditlog.AuditRecord) string { return strconv.FormatInt(r.Seq, 10) }), nil
 }
 
-func (s *server) getAuditRecord(ctx context.Context, _ *call, in *AuditRecordPath) (*auditProofOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.service.GetAudit(ctx, project, in.Index)
+func (s *server) getAuditRecord(ctx context.Context, project uuid.UUID, index int64) (*auditProofOutput, error) {
+	p, err := s.service.GetAudit(ctx, project, index)
 	if err != nil {
 		return nil, err
 	}
 	return &auditProofOutput{Body: p}, nil
 }
 
-func (s *server) getAuditCheckpoint(ctx context.Context, _ *call, in *InProject) (*auditHeadOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
+func (s *server) getAuditCheckpoint(ctx context.Context, project uuid.UUID) (*auditHeadOutput, error) {
 	head, err := s.service.AuditHead(ctx, project)
 	if err != nil {
 		return nil, err
@@ -153,11 +147,7 @@ func (s *server) getAuditCheckpoint(ctx context.Context, _ *call, in *InProject)
 	return &auditHeadOutput{Body: head}, nil
 }
 
-func (s *server) getAuditStats(ctx context.Context, _ *call, in *AuditStatsInput) (*auditStatsOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
+func (s *server) getAuditStats(ctx context.Context, project uuid.UUID, in AuditStatsQuery) (*auditStatsOutput, error) {
 	counts, err := s.service.AuditStats(ctx, project, in.By, in.From, in.To)
 	if err != nil {
 		return nil, err
@@ -168,21 +158,13 @@ func (s *server) getAuditStats(ctx context.Context, _ *call, in *AuditStatsInput
 	return &auditStatsOutput{Body: AuditStats{By: in.By, Counts: counts}}, nil
 }
 
-func (s *server) exportAudit(ctx context.Context, c *call, in *InProject) (*streamOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
+func (s *server) exportAudit(ctx context.Context, c *call, project uuid.UUID) (*streamOutput, error) {
 	return streamed(ctx, s, c, "exporting an audit log", s.service.AuditExport(ctx, project), writeBytes)
 }
 
-func (s *server) pruneAudit(ctx context.Context, c *call, in *PruneAuditInput) (*auditPrunedOutput, error) {
-	project, err := in.id()
-	if err != nil {
-		return nil, err
-	}
-	out := &auditPrunedOutput{}
-	out.Body.Pruned, err = s.service.PruneAudit(ctx, c.principal, project, in.Body.Before)
+func (s *server) pruneAudit(ctx context.Context, c *call, project uuid.UUID, before time.Time) (out *auditPrunedOutput, err error) {
+	out = &auditPrunedOutput{}
+	out.Body.Pruned, err = s.service.PruneAudit(ctx, c.principal, project, before)
 	if err != nil {
 		return nil, err
 	}

@@ -256,6 +256,9 @@ func (r Receipt) agrees() error {
 // ProjectOrigin is the name of a project's log in its checkpoints.
 func ProjectOrigin(project string) string { return "ostraka/projects/" + project }
 
+// ServerOrigin is the name of an installation's own log in its checkpoints.
+func ServerOrigin(installation string) string { return "ostraka/server/" + installation }
+
 // DigestOf is the SHA-256 of bytes, in hex.
 func DigestOf(b []byte) string {
 	sum := sha256.Sum256(b)

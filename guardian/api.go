@@ -23,6 +23,7 @@ func ForAPI() map[string]Kind {
 		"updateProject":            SettingChange,
 		"setQuotas":                SettingChange,
 		"pruneAudit":               AuditPrune,
+		"pruneServerAudit":         AuditPrune,
 		"createEnrolmentToken":     TokenCreate,
 		"revokeEnrolmentToken":     TokenRevoke,
 		"nameFile":                 FileUpload,

@@ -22,7 +22,7 @@ import (
 	"github.com/ostraka/ostraka/guardian"
 )
 
-// AuditRecord is one entry of a project's audit log.
+// AuditRecord is one entry of an audit log.
 type AuditRecord struct {
 	Seq      int64           `json:"seq" doc:"In the order in which records were written; there may be gaps."`
 	Leaf     *int64          `json:"index,omitempty" doc:"The record's number in the sealed log; left out until it is sealed, which takes some seconds."`
@@ -38,6 +38,7 @@ type AuditRecord struct {
 type AuditFilter struct {
 	Actor, Action, Subject        string // Action also matches those below it: job is job.submit and job.cancel
 	Agent, Job, Sandbox, Decision string
+	Function                      string
 	From, To                      time.Time
 	Newest                        bool // the newest first
 }
@@ -50,7 +51,7 @@ type AuditProof struct {
 	Key       string `json:"key" doc:"The log's key, with which the checkpoint is verified."`
 }
 
-// AuditHead is the newest signed head of a project's log.
+// AuditHead is the newest signed head of a log.
 type AuditHead struct {
 	Origin     string    `json:"origin" doc:"The log's name."`
 	Size       int64     `json:"size" doc:"How many records are sealed; 0: none yet, and then there is no checkpoint."`
@@ -84,8 +85,12 @@ func (s *Service) ListAudit(ctx context.Context, project uuid.UUID, f AuditFilte
 			after = math.MaxInt64
 		}
 	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		list, err = store.Many[AuditRecord](ctx, tx, query, after, base.PageLimit(page), f.Actor, f.Action, f.Subject, f.Agent, f.Job, f.Sandbox, f.Decision, orNever(f.From), orNever(f.To))
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
+		// What is not asked for falls out of the conditions where the planner knows the values: then each filter has an index to go by.
+		if _, err := store.Exec(ctx, tx, sql.PlanByValues); err != nil {
+			return err
+		}
+		list, err = store.Many[AuditRecord](ctx, tx, query, after, base.PageLimit(page), f.Actor, f.Action, f.Subject, f.Agent, f.Job, f.Sandbox, f.Decision, orNever(f.From), orNever(f.To), f.Function)
 		return err
 	})
 	return list, err
@@ -104,11 +109,13 @@ func (s *Service) AuditHead(ctx context.Context, project uuid.UUID) (head AuditH
 	if err != nil {
 		return head, err
 	}
-	head.Origin = AuditOrigin(project)
+	if head.Origin, err = s.origin(ctx, project); err != nil {
+		return head, err
+	}
 	if head.Key, err = key.Verifier(head.Origin); err != nil {
 		return head, err
 	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		row, found, err := store.One[checkpointRow](ctx, tx, sql.NewestCheckpoint)
 		if err == nil && found {
 			head.Size, head.Checkpoint, head.SignedAt = row.Size, row.Note, row.SignedAt
@@ -128,7 +135,7 @@ func (s *Service) GetAudit(ctx context.Context, project uuid.UUID, index int64) 
 		return p, functions.NotFound("record", strconv.FormatInt(index, 10))
 	}
 	p.Key = head.Key
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		var found bool
 		if p.AuditRecord, found, err = store.One[AuditRecord](ctx, tx, sql.GetAudit, index); err != nil {
 			return err
@@ -152,7 +159,7 @@ func (s *Service) GetAudit(ctx context.Context, project uuid.UUID, index int64) 
 
 // AuditStats counts records by actor, action, agent, function or day.
 func (s *Service) AuditStats(ctx context.Context, project uuid.UUID, by string, from, to time.Time) (counts []AuditCount, err error) {
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		counts, err = store.Many[AuditCount](ctx, tx, sql.AuditStats, by, orNever(from), orNever(to), MaxAuditCounts)
 		return err
 	})
@@ -164,10 +171,10 @@ func (s *Service) PruneAudit(ctx context.Context, by functions.Principal, projec
 	if before.IsZero() || before.After(time.Now()) {
 		return 0, functions.Invalid("bad_period", "records can be pruned up to now, and no time, or one to come, was given", "say before which time, for example before=2026-01-01T00:00:00Z")
 	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		pruned = 0
 		facts := guardian.DataFacts{Data: guardian.Data{Type: "audit", Before: before.UTC()}}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.AuditPrune, Subject: project.String(), Facts: facts}); err != nil {
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.AuditPrune, Subject: logName(project), Facts: facts}); err != nil {
 			return err
 		}
 		for last, more := int64(0), true; more; {
@@ -184,9 +191,25 @@ func (s *Service) PruneAudit(ctx context.Context, by functions.Principal, projec
 		if pruned == 0 {
 			return nil
 		}
-		return base.Audit(ctx, tx, by.Actor(), "audit.prune", project.String(), map[string]any{"before": before.UTC(), "records": pruned})
+		return auditIn(ctx, tx, project, by.Actor(), "audit.prune", map[string]any{"before": before.UTC(), "records": pruned})
 	})
 	return pruned, err
+}
+
+// logName is what a record about a whole log is about.
+func logName(project uuid.UUID) string {
+	if project == uuid.Nil {
+		return "server"
+	}
+	return project.String()
+}
+
+// auditIn writes a record about a log into it.
+func auditIn(ctx context.Context, tx *store.Tx, project uuid.UUID, actor, action string, detail map[string]any) error {
+	if project == uuid.Nil {
+		return base.AuditServer(ctx, tx, actor, action, logName(project), detail)
+	}
+	return base.Audit(ctx, tx, actor, action, logName(project), detail)
 }
 
 type exportRow struct {
@@ -219,7 +242,7 @@ func (s *Service) exportTile(ctx context.Context, project uuid.UUID, head AuditH
 	var rows []exportRow
 	var leaves []auditlog.Hash
 	var checkpoint []byte
-	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+	err := s.env.In(ctx, project, func(tx *store.Tx) (err error) {
 		if rows, err = store.Many[exportRow](ctx, tx, sql.ExportAudit, first-1, end); err != nil {
 			return err
 		}

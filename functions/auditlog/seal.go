@@ -24,14 +24,28 @@ const (
 	sealProjects = 500
 )
 
-// AuditOrigin is the name of a project's log in its checkpoints.
-func AuditOrigin(project uuid.UUID) string { return auditlog.ProjectOrigin(project.String()) }
+// origin is the name of a log in its checkpoints: a project's, or, for the nil project, the server's own.
+func (s *Service) origin(ctx context.Context, project uuid.UUID) (string, error) {
+	if project != uuid.Nil {
+		return auditlog.ProjectOrigin(project.String()), nil
+	}
+	var id uuid.UUID
+	err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
+		id, _, err = store.Value[uuid.UUID](ctx, tx, sql.InstallationID)
+		return err
+	})
+	return auditlog.ServerOrigin(id.String()), err
+}
 
-// Seal numbers the records that are not sealed yet, puts their hashes into the tree of their project and signs its head.
+// Seal numbers the records that are not sealed yet, puts their hashes into the tree of their log and signs its head: of the server's own log,
+// and of each project's.
 func (s *Service) Seal(ctx context.Context, _ functions.SealArgs) error {
 	key, err := s.logSigner(ctx)
 	if err != nil {
 		return fmt.Errorf("getting the key of the audit logs: %w", err)
+	}
+	if err := s.sealOrSay(ctx, uuid.Nil, key); err != nil {
+		return err
 	}
 	for last := uuid.Nil; ; {
 		var projects []uuid.UUID
@@ -44,16 +58,24 @@ func (s *Service) Seal(ctx context.Context, _ functions.SealArgs) error {
 		}
 		for _, project := range projects {
 			last = project
-			if err := s.sealProject(ctx, project, key); ctx.Err() != nil {
-				return ctx.Err()
-			} else if err != nil { // one project's log must not keep the others, nor have the step wait before it runs again
-				s.env.Log.ErrorContext(ctx, "an audit log is not sealed", "project", project, "error", err)
+			if err := s.sealOrSay(ctx, project, key); err != nil {
+				return err
 			}
 		}
 		if len(projects) < sealProjects {
 			return nil
 		}
 	}
+}
+
+// sealOrSay seals one log. One that cannot be sealed must not keep the others, nor have the step wait before it runs again.
+func (s *Service) sealOrSay(ctx context.Context, project uuid.UUID, key auditlog.Key) error {
+	if err := s.sealLog(ctx, project, key); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
+		s.env.Log.ErrorContext(ctx, "an audit log is not sealed", "project", project, "error", err)
+	}
+	return nil
 }
 
 // logSigner is the key from the operator's file, or one that the database keeps.
@@ -100,9 +122,14 @@ type checkpointRow struct {
 	SignedAt time.Time
 }
 
-func (s *Service) sealProject(ctx context.Context, project uuid.UUID, key auditlog.Key) error {
+// sealLog seals a project's log, or, for the nil project, the server's own.
+func (s *Service) sealLog(ctx context.Context, project uuid.UUID, key auditlog.Key) error {
+	origin, err := s.origin(ctx, project)
+	if err != nil {
+		return err
+	}
 	for more := true; more; {
-		err := s.env.Project(ctx, project, func(tx *store.Tx) error {
+		err := s.env.In(ctx, project, func(tx *store.Tx) error {
 			rows, err := store.Many[unsealedRow](ctx, tx, sql.UnsealedAudit, 1)
 			if err != nil || len(rows) == 0 {
 				more = false
@@ -116,7 +143,7 @@ func (s *Service) sealProject(ctx context.Context, project uuid.UUID, key auditl
 				return err
 			}
 			more = len(rows) == sealBatch
-			return seal(ctx, tx, AuditOrigin(project), key, rows)
+			return seal(ctx, tx, origin, key, rows)
 		})
 		if err != nil {
 			return err
@@ -190,7 +217,7 @@ func soundHead(before checkpointRow, origin string, key auditlog.Key, nodes audi
 	return nil
 }
 
-// auditNodes reads nodes of a project's tree.
+// auditNodes reads nodes of a log's tree.
 func auditNodes(ctx context.Context, tx store.DB) auditlog.Nodes {
 	return func(numbers []int64) ([]auditlog.Hash, error) {
 		known, err := readNodes(ctx, tx, numbers)

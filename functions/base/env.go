@@ -27,6 +27,14 @@ func (e *Env) Control(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	return recorded(ctx, Translate(e.Store.Control(ctx, fn), uuid.Nil))
 }
 
+// In runs fn in one transaction where what is about a project belongs; the nil project: on the control schema.
+func (e *Env) In(ctx context.Context, project uuid.UUID, fn func(tx *store.Tx) error) error {
+	if project != uuid.Nil {
+		return e.Project(ctx, project, fn)
+	}
+	return e.Control(ctx, func(tx pgx.Tx) error { return fn(store.Of(tx, uuid.Nil)) })
+}
+
 // Translate turns what went wrong outside a transaction's own code into an error for the caller.
 func Translate(err error, project uuid.UUID) error {
 	var ours *functions.Error

@@ -111,7 +111,8 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			_, err := w.SetQuotas(ctx, w.server, w.project, map[functions.QuotaName]*int64{functions.QuotaOpenJobs: nil})
 			return err
 		},
-		"pruneAudit": func() error { _, err := w.PruneAudit(ctx, w.by, w.project, time.Now()); return err },
+		"pruneAudit":       func() error { _, err := w.PruneAudit(ctx, w.by, w.project, time.Now()); return err },
+		"pruneServerAudit": func() error { _, err := w.PruneAudit(ctx, w.server, uuid.Nil, time.Now()); return err },
 		"createEnrolmentToken": func() error {
 			_, _, _, err := w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "x"}, no)
 			return err

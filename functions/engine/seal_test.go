@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/audit"
@@ -30,10 +31,16 @@ func (w *world) happen(n int) {
 
 func (w *world) verifyLog(known ...audit.Checkpoint) *audit.Report {
 	w.t.Helper()
-	head, err := w.AuditHead(w.t.Context(), w.project)
+	return w.verifyLogOf(w.project, known...)
+}
+
+// verifyLogOf verifies the log of a project, or, of the nil project, the server's own.
+func (w *world) verifyLogOf(project uuid.UUID, known ...audit.Checkpoint) *audit.Report {
+	w.t.Helper()
+	head, err := w.AuditHead(w.t.Context(), project)
 	require.NoError(w.t, err)
 	var export bytes.Buffer
-	require.NoError(w.t, w.ExportAudit(w.t.Context(), w.project, &export))
+	require.NoError(w.t, w.ExportAudit(w.t.Context(), project, &export))
 	report, err := audit.Verify(&export, head.Key, known...)
 	require.NoError(w.t, err)
 	return report

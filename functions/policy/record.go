@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
@@ -194,10 +193,7 @@ func (s *Service) refuse(j judged) error {
 
 // place runs fn where what is about a project belongs; the nil project: on the control schema.
 func (s *Service) place(ctx context.Context, project uuid.UUID, fn func(tx *store.Tx) error) error {
-	if project != uuid.Nil {
-		return s.env.Project(ctx, project, fn)
-	}
-	return s.env.Control(ctx, func(tx pgx.Tx) error { return fn(store.Of(tx, uuid.Nil)) })
+	return s.env.In(ctx, project, fn)
 }
 
 // toldLately says whether the refusal of a step or an agent is in the log already; it will be.

@@ -1,0 +1,1 @@
+set local plan_cache_mode = force_custom_plan
