@@ -30,7 +30,7 @@ const followEvery = time.Second
 type auditListOptions struct {
 	listFlags
 	terminal *terminal
-	server   *serverFlags
+	log      *layerFlag
 	filter   client.ListAuditParams
 	actor    string
 	action   string
@@ -38,6 +38,7 @@ type auditListOptions struct {
 	agent    string
 	job      string
 	sandbox  string
+	function string
 	decision string
 	period   periodFlags
 	follow   bool
@@ -86,24 +87,27 @@ func parseTime(text string) (*time.Time, error) {
 }
 
 func newAuditList(t *terminal, server *serverFlags) *cobra.Command {
-	o := &auditListOptions{terminal: t, server: server}
+	o := &auditListOptions{terminal: t, log: &layerFlag{server: server}}
 	cmd := &cobra.Command{
 		Use: "list", Short: "List records of the audit log, the newest first", Args: arguments(0),
 		Long: `List records of the audit log, the newest first. --follow prints what is new as it comes, until Ctrl-C.
 A record has no number in the log (-) until it is sealed, some seconds after it was written.`,
 		Example: `  ostraka audit list --action job --since 24h
   ostraka audit list --agent 01a20052-17b6-78a0-af4f-12089b0e5f52 --limit 0 -o json
-  ostraka audit list --follow`,
+  ostraka audit list --follow
+  ostraka audit list --operator --action key   # what the server did for all projects`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
 	o.register(f)
+	o.log.register(f)
 	f.StringVar(&o.actor, "actor", "", "only what this actor did, for example agent:ID")
 	f.StringVar(&o.action, "action", "", "only this action, or all below it: job is job.submit and job.cancel")
 	f.StringVar(&o.subject, "subject", "", "only what was done to this")
 	f.StringVar(&o.agent, "agent", "", "only what concerns this agent")
 	f.StringVar(&o.job, "job", "", "only what concerns this job")
 	f.StringVar(&o.sandbox, "sandbox", "", "only what concerns this sandbox")
+	f.StringVar(&o.function, "function", "", "only what concerns this function")
 	f.StringVar(&o.decision, "decision", "", "only records with this decision")
 	f.BoolVar(&o.follow, "follow", false, "print what is new as it comes")
 	o.period.register(f)
@@ -116,23 +120,35 @@ func (o *auditListOptions) run(ctx context.Context) (err error) {
 	}
 	p := &o.filter
 	p.Actor, p.Action, p.Subject, p.Agent, p.Job = given(o.actor), given(o.action), given(o.subject), given(o.agent), given(o.job)
-	p.Sandbox, p.Decision = given(o.sandbox), given(o.decision)
+	p.Sandbox, p.Function, p.Decision = given(o.sandbox), given(o.function), given(o.decision)
 	if p.From, p.To, err = o.period.bounds(); err != nil {
 		return err
 	}
-	c, err := o.server.connectProject()
+	c, err := o.log.connect()
 	if err != nil {
 		return err
 	}
 	if o.follow {
 		return o.followLog(ctx, c)
 	}
-	newest := client.ListAuditParamsOrder("newest")
+	o.filter.Order = new(client.ListAuditParamsOrder("newest"))
 	return show(o.terminal, &o.listFlags, "listing the audit log", auditHeadings(), auditRow, func(cursor *string, size *int64) (*http.Response, error) {
-		page := o.filter
-		page.Cursor, page.Limit, page.Order = cursor, size, &newest
-		return c.ListAudit(ctx, c.project, &page)
+		return o.page(ctx, c, cursor, size)
 	})
+}
+
+// page asks for a page of the log.
+func (o *auditListOptions) page(ctx context.Context, c *connection, cursor *string, size *int64) (*http.Response, error) {
+	p := o.filter
+	p.Cursor, p.Limit = cursor, size
+	return o.log.pick(
+		func() (*http.Response, error) {
+			return c.ListServerAudit(ctx, &client.ListServerAuditParams{
+				Cursor: p.Cursor, Limit: p.Limit, Actor: p.Actor, Action: p.Action, Subject: p.Subject, Agent: p.Agent, Job: p.Job, Sandbox: p.Sandbox,
+				Function: p.Function, Decision: p.Decision, From: p.From, To: p.To, Order: (*client.ListServerAuditParamsOrder)(p.Order),
+			})
+		},
+		func() (*http.Response, error) { return c.ListAudit(ctx, c.project, &p) })
 }
 
 // followLog prints records as they come, until it is told to stop.
@@ -145,9 +161,7 @@ func (o *auditListOptions) followLog(ctx context.Context, c *connection) error {
 	last := int64(-1) // what a cursor cannot say: the last page of a list has none
 	for {
 		items, raw, _, err := gather[client.AuditRecord](0, func(cursor *string, size *int64) (*http.Response, error) {
-			page := o.filter
-			page.Cursor, page.Limit = cursor, size
-			return c.ListAudit(ctx, c.project, &page)
+			return o.page(ctx, c, cursor, size)
 		})
 		if ctx.Err() != nil {
 			return nil
@@ -199,6 +213,7 @@ func auditRow(r client.AuditRecord) []string {
 
 func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
+	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "show RECORD", Short: "Show a sealed record, and check the proof that it is in the log", Args: arguments(1),
 		Long:    "Show a sealed record by its number (the first one is 0), and check here the proof that it is in the log that the server has signed.",
@@ -211,11 +226,13 @@ func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil || index < 0 {
 				return usageError("%q is no number of a record, which are counted from 0: ostraka audit list shows them", args[0])
 			}
-			c, err := server.connectProject()
+			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.AuditProof](c.GetAuditRecord(cmd.Context(), c.project, index))
+			doc, err := answer.Read[client.AuditProof](log.pick(
+				func() (*http.Response, error) { return c.GetServerAuditRecord(cmd.Context(), index) },
+				func() (*http.Response, error) { return c.GetAuditRecord(cmd.Context(), c.project, index) }))
 			if err != nil {
 				return explain("getting the record", err)
 			}
@@ -223,6 +240,7 @@ func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	output.register(cmd.Flags())
+	log.register(cmd.Flags())
 	return cmd
 }
 
@@ -255,6 +273,7 @@ func recordOf(index, size int64) string {
 func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var period periodFlags
+	log := &layerFlag{server: server}
 	by := "action"
 	cmd := &cobra.Command{
 		Use: "stats", Short: "Count records by action, actor, agent, function or day", Args: arguments(0),
@@ -268,11 +287,17 @@ func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 			if params.From, params.To, err = period.bounds(); err != nil {
 				return err
 			}
-			c, err := server.connectProject()
+			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.AuditStats](c.GetAuditStats(cmd.Context(), c.project, &params))
+			doc, err := answer.Read[client.AuditStats](log.pick(
+				func() (*http.Response, error) {
+					return c.GetServerAuditStats(cmd.Context(), &client.GetServerAuditStatsParams{
+						By: (*client.GetServerAuditStatsParamsBy)(params.By), From: params.From, To: params.To,
+					})
+				},
+				func() (*http.Response, error) { return c.GetAuditStats(cmd.Context(), c.project, &params) }))
 			if err != nil {
 				return explain("counting records", err)
 			}
@@ -290,12 +315,14 @@ func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 	f := cmd.Flags()
 	output.register(f)
 	period.register(f)
+	log.register(f)
 	f.StringVar(&by, "by", by, "what to count by: action, actor, agent, function or day")
 	return cmd
 }
 
 func newAuditPrune(t *terminal, server *serverFlags) *cobra.Command {
 	var before string
+	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "prune --before TIME", Short: "Take the content of old records out, and keep their hashes", Args: arguments(0),
 		Long: `Take the content of old records out of the log, for good. Their hashes stay, so that the log still verifies, and
@@ -309,11 +336,18 @@ verifying says how many were pruned. That you did it is a record.`,
 			if err != nil {
 				return err
 			}
-			c, err := server.connectProject()
+			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.AuditPruned](c.PruneAudit(cmd.Context(), c.project, &client.PruneAuditParams{IdempotencyKey: new(uuid.NewString())}, client.AuditPruning{Before: *at}))
+			key, pruning := new(uuid.NewString()), client.AuditPruning{Before: *at}
+			doc, err := answer.Read[client.AuditPruned](log.pick(
+				func() (*http.Response, error) {
+					return c.PruneServerAudit(cmd.Context(), &client.PruneServerAuditParams{IdempotencyKey: key}, pruning)
+				},
+				func() (*http.Response, error) {
+					return c.PruneAudit(cmd.Context(), c.project, &client.PruneAuditParams{IdempotencyKey: key}, pruning)
+				}))
 			if err != nil {
 				return explain("pruning the audit log", err)
 			}
@@ -321,6 +355,7 @@ verifying says how many were pruned. That you did it is a record.`,
 			return nil
 		},
 	}
+	log.register(cmd.Flags())
 	cmd.Flags().StringVar(&before, "before", "", "prune records that are older, for example 2026-01-01")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 func newAuditCheckpoint(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var keyOnly bool
+	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "checkpoint", Short: "Print the newest signed head of the log", Args: arguments(0),
 		Long: `Print the newest signed head of the log. Keep it where the server's operator has no access: a log that does not
@@ -28,11 +30,11 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 			if err := output.check(); err != nil {
 				return err
 			}
-			c, err := server.connectProject()
+			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.AuditHead](c.GetAuditCheckpoint(cmd.Context(), c.project))
+			doc, err := auditHead(cmd.Context(), c, log)
 			if err != nil {
 				return explain("getting the checkpoint", err)
 			}
@@ -55,12 +57,29 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 		},
 	}
 	output.register(cmd.Flags())
+	log.register(cmd.Flags())
 	cmd.Flags().BoolVar(&keyOnly, "key-only", false, "print the log's key alone, to verify with later")
 	return cmd
 }
 
+// auditHead gets the newest signed head of a log.
+func auditHead(ctx context.Context, c *connection, log *layerFlag) (answer.Document[client.AuditHead], error) {
+	return answer.Read[client.AuditHead](log.pick(
+		func() (*http.Response, error) { return c.GetServerAuditCheckpoint(ctx) },
+		func() (*http.Response, error) { return c.GetAuditCheckpoint(ctx, c.project) }))
+}
+
+// auditExport opens the export of a log.
+func auditExport(ctx context.Context, c *connection, log *layerFlag) (io.ReadCloser, error) {
+	body, err := answer.Stream(log.pick(
+		func() (*http.Response, error) { return c.ExportServerAudit(ctx) },
+		func() (*http.Response, error) { return c.ExportAudit(ctx, c.project) }))
+	return body, explain("exporting the audit log", err)
+}
+
 func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 	var output jsonLinesFlag
+	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the sealed log as JSON lines, to be verified anywhere", Args: arguments(0),
 		Example: "  ostraka audit export > audit.jsonl\n  ostraka audit verify --export audit.jsonl --key KEY   # no server is asked",
@@ -68,13 +87,13 @@ func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 			if err := output.check(); err != nil {
 				return err
 			}
-			c, err := server.connectProject()
+			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			body, err := answer.Stream(c.ExportAudit(cmd.Context(), c.project))
+			body, err := auditExport(cmd.Context(), c, log)
 			if err != nil {
-				return explain("exporting the audit log", err)
+				return err
 			}
 			defer body.Close()
 			if _, err := io.Copy(t.out, body); err != nil {
@@ -84,6 +103,7 @@ func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 		},
 	}
 	output.register(cmd.Flags())
+	log.register(cmd.Flags())
 	return cmd
 }
 
@@ -91,14 +111,14 @@ func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 type auditVerifyOptions struct {
 	outputFlag
 	terminal   *terminal
-	server     *serverFlags
+	log        *layerFlag
 	export     string
 	key        string
 	checkpoint string
 }
 
 func newAuditVerify(t *terminal, server *serverFlags) *cobra.Command {
-	o := &auditVerifyOptions{terminal: t, server: server}
+	o := &auditVerifyOptions{terminal: t, log: &layerFlag{server: server}}
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Verify the log, of the server or of an export", Args: arguments(0),
 		Long: `Verify the log: its records lead to the heads that the server has signed. Every edit, drop, reorder, insertion and
@@ -111,6 +131,7 @@ Give the key that you know of, and a checkpoint that you kept: without them a pa
 	}
 	f := cmd.Flags()
 	o.register(f)
+	o.log.register(f)
 	f.StringVar(&o.export, "export", "", "verify this file; - is stdin")
 	f.StringVar(&o.key, "key", "", "the log's key, as ostraka audit checkpoint shows it; left out: the one that the server gives")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "file with a checkpoint that was kept: the log must have grown out of it")
@@ -153,20 +174,19 @@ func (o *auditVerifyOptions) open(ctx context.Context) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	c, err := o.server.connectProject()
+	c, err := o.log.connect()
 	if err != nil {
 		return nil, err
 	}
 	if o.key == "" {
-		doc, err := answer.Read[client.AuditHead](c.GetAuditCheckpoint(ctx, c.project))
+		doc, err := auditHead(ctx, c, o.log)
 		if err != nil {
 			return nil, explain("getting the log's key", err)
 		}
 		o.key = doc.Value.Key
 		o.terminal.say("the key is the one that the server gives; give --key to verify with one that you know of")
 	}
-	body, err := answer.Stream(c.ExportAudit(ctx, c.project))
-	return body, explain("exporting the audit log", err)
+	return auditExport(ctx, c, o.log)
 }
 
 // known reads the checkpoint that was kept.
