@@ -97,6 +97,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"large job", b.large},
 		{"viewers", b.watched},
 		{"guardian", b.guardian},
+		{"audit", b.audit},
 		{"modules", b.modules},
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},
