@@ -1356,6 +1356,51 @@ func (e ListServerApprovalsParamsState) Valid() bool {
 	}
 }
 
+// Defines values for ListServerAuditParamsOrder.
+const (
+	ListServerAuditParamsOrderNewest ListServerAuditParamsOrder = "newest"
+	ListServerAuditParamsOrderOldest ListServerAuditParamsOrder = "oldest"
+)
+
+// Valid indicates whether the value is a known member of the ListServerAuditParamsOrder enum.
+func (e ListServerAuditParamsOrder) Valid() bool {
+	switch e {
+	case ListServerAuditParamsOrderNewest:
+		return true
+	case ListServerAuditParamsOrderOldest:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetServerAuditStatsParamsBy.
+const (
+	GetServerAuditStatsParamsByAction   GetServerAuditStatsParamsBy = "action"
+	GetServerAuditStatsParamsByActor    GetServerAuditStatsParamsBy = "actor"
+	GetServerAuditStatsParamsByAgent    GetServerAuditStatsParamsBy = "agent"
+	GetServerAuditStatsParamsByDay      GetServerAuditStatsParamsBy = "day"
+	GetServerAuditStatsParamsByFunction GetServerAuditStatsParamsBy = "function"
+)
+
+// Valid indicates whether the value is a known member of the GetServerAuditStatsParamsBy enum.
+func (e GetServerAuditStatsParamsBy) Valid() bool {
+	switch e {
+	case GetServerAuditStatsParamsByAction:
+		return true
+	case GetServerAuditStatsParamsByActor:
+		return true
+	case GetServerAuditStatsParamsByAgent:
+		return true
+	case GetServerAuditStatsParamsByDay:
+		return true
+	case GetServerAuditStatsParamsByFunction:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListApprovalsParamsState.
 const (
 	ListApprovalsParamsStateApproved ListApprovalsParamsState = "approved"
@@ -5269,6 +5314,72 @@ type DecideServerApprovalParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListServerAuditParams defines parameters for ListServerAudit.
+type ListServerAuditParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Actor Only what this actor did, for example agent:ID.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Only this action, or all below it: job is job.submit and job.cancel.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// Subject Only what was done to this.
+	Subject *string `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Agent Only what this agent did, or what was done to or because of it.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+
+	// Job Only what concerns this job.
+	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Sandbox Only what concerns this sandbox.
+	Sandbox *string `form:"sandbox,omitempty" json:"sandbox,omitempty"`
+
+	// Function Only what concerns this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
+
+	// Decision Only records with this decision.
+	Decision *string `form:"decision,omitempty" json:"decision,omitempty"`
+
+	// From Only what happened then or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what happened before.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Order Which come first.
+	Order *ListServerAuditParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+}
+
+// ListServerAuditParamsOrder defines parameters for ListServerAudit.
+type ListServerAuditParamsOrder string
+
+// PruneServerAuditParams defines parameters for PruneServerAudit.
+type PruneServerAuditParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetServerAuditStatsParams defines parameters for GetServerAuditStats.
+type GetServerAuditStatsParams struct {
+	// By What records are counted by.
+	By *GetServerAuditStatsParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// From Only what happened then or later.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what happened before.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// GetServerAuditStatsParamsBy defines parameters for GetServerAuditStats.
+type GetServerAuditStatsParamsBy string
+
 // ListServerOverridesParams defines parameters for ListServerOverrides.
 type ListServerOverridesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -5408,6 +5519,9 @@ type ListAuditParams struct {
 
 	// Sandbox Only what concerns this sandbox.
 	Sandbox *string `form:"sandbox,omitempty" json:"sandbox,omitempty"`
+
+	// Function Only what concerns this function.
+	Function *string `form:"function,omitempty" json:"function,omitempty"`
 
 	// Decision Only records with this decision.
 	Decision *string `form:"decision,omitempty" json:"decision,omitempty"`
@@ -6097,6 +6211,9 @@ type RevokeAgentJSONRequestBody = AgentDecision
 // DecideServerApprovalJSONRequestBody defines body for DecideServerApproval for application/json ContentType.
 type DecideServerApprovalJSONRequestBody = ApprovalDecision
 
+// PruneServerAuditJSONRequestBody defines body for PruneServerAudit for application/json ContentType.
+type PruneServerAuditJSONRequestBody = AuditPruning
+
 // ChangeServerGuardianJSONRequestBody defines body for ChangeServerGuardian for application/json ContentType.
 type ChangeServerGuardianJSONRequestBody = GuardianSettings
 
@@ -6691,6 +6808,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
 	DecideServerApproval(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerAudit List records of the server's own audit log
+	//
+	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+	//
+	// Corresponds with GET /v1/audit (the `ListServerAudit` operationId).
+	ListServerAudit(ctx context.Context, params *ListServerAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerAuditCheckpoint Get the newest signed head of the server's own log
+	//
+	// Keep it: a log that does not grow out of it was changed.
+	//
+	// Corresponds with GET /v1/audit/checkpoint (the `GetServerAuditCheckpoint` operationId).
+	GetServerAuditCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExportServerAudit Export the server's own log
+	//
+	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+	//
+	// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
+	ExportServerAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PruneServerAuditWithBody Take the content of old records out, of the server's own log
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+	PruneServerAuditWithBody(ctx context.Context, params *PruneServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PruneServerAudit Take the content of old records out, of the server's own log
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+	PruneServerAudit(ctx context.Context, params *PruneServerAuditParams, body PruneServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerAuditRecord Get a record, with the proof that it is in the server's own log
+	//
+	// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
+	GetServerAuditRecord(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerAuditStats Count records of the server's own log
+	//
+	// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
+	GetServerAuditStats(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEnrolmentChallenge Get a nonce to enrol with
 	//
@@ -9072,6 +9246,133 @@ func (c *Client) DecideServerApprovalWithBody(ctx context.Context, approval open
 // Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
 func (c *Client) DecideServerApproval(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDecideServerApprovalRequest(c.Server, approval, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerAudit List records of the server's own audit log
+//
+// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+//
+// Corresponds with GET /v1/audit (the `ListServerAudit` operationId).
+func (c *Client) ListServerAudit(ctx context.Context, params *ListServerAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerAuditCheckpoint Get the newest signed head of the server's own log
+//
+// Keep it: a log that does not grow out of it was changed.
+//
+// Corresponds with GET /v1/audit/checkpoint (the `GetServerAuditCheckpoint` operationId).
+func (c *Client) GetServerAuditCheckpoint(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerAuditCheckpointRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportServerAudit Export the server's own log
+//
+// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+//
+// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
+func (c *Client) ExportServerAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportServerAuditRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PruneServerAuditWithBody Take the content of old records out, of the server's own log
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+func (c *Client) PruneServerAuditWithBody(ctx context.Context, params *PruneServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPruneServerAuditRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PruneServerAudit Take the content of old records out, of the server's own log
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+func (c *Client) PruneServerAudit(ctx context.Context, params *PruneServerAuditParams, body PruneServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPruneServerAuditRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerAuditRecord Get a record, with the proof that it is in the server's own log
+//
+// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
+func (c *Client) GetServerAuditRecord(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerAuditRecordRequest(c.Server, index)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerAuditStats Count records of the server's own log
+//
+// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
+func (c *Client) GetServerAuditStats(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerAuditStatsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -14017,6 +14318,425 @@ func NewDecideServerApprovalRequestWithBody(server string, approval openapi_type
 	return req, nil
 }
 
+// NewListServerAuditRequest constructs an http.Request for the ListServerAudit method
+func NewListServerAuditRequest(server string, params *ListServerAuditParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Actor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "actor", *params.Actor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Action != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "action", *params.Action, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Subject != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "subject", *params.Subject, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Job != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "job", *params.Job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sandbox != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sandbox", *params.Sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Decision != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "decision", *params.Decision, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetServerAuditCheckpointRequest constructs an http.Request for the GetServerAuditCheckpoint method
+func NewGetServerAuditCheckpointRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/checkpoint")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportServerAuditRequest constructs an http.Request for the ExportServerAudit method
+func NewExportServerAuditRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/export")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPruneServerAuditRequest calls the generic PruneServerAudit builder with application/json body
+func NewPruneServerAuditRequest(server string, params *PruneServerAuditParams, body PruneServerAuditJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPruneServerAuditRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPruneServerAuditRequestWithBody constructs an http.Request for the PruneServerAudit method, with any body, and a specified content type
+func NewPruneServerAuditRequestWithBody(server string, params *PruneServerAuditParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/prune")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetServerAuditRecordRequest constructs an http.Request for the GetServerAuditRecord method
+func NewGetServerAuditRecordRequest(server string, index int64) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "index", index, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "integer", Format: "int64"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/records/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetServerAuditStatsRequest constructs an http.Request for the GetServerAuditStats method
+func NewGetServerAuditStatsRequest(server string, params *GetServerAuditStatsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/stats")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.By != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "by", *params.By, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetEnrolmentChallengeRequest constructs an http.Request for the GetEnrolmentChallenge method
 func NewGetEnrolmentChallengeRequest(server string) (*http.Request, error) {
 	var err error
@@ -15566,6 +16286,18 @@ func NewListAuditRequest(server string, project openapi_types.UUID, params *List
 		if params.Sandbox != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sandbox", *params.Sandbox, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Function != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "function", *params.Function, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -22971,6 +23703,73 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/approvals/{approval}/decide (the `DecideServerApproval` operationId).
 	DecideServerApprovalWithResponse(ctx context.Context, approval openapi_types.UUID, params *DecideServerApprovalParams, body DecideServerApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideServerApprovalResponse, error)
 
+	// ListServerAuditWithResponse List records of the server's own audit log
+	//
+	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit (the `ListServerAudit` operationId).
+	ListServerAuditWithResponse(ctx context.Context, params *ListServerAuditParams, reqEditors ...RequestEditorFn) (*ListServerAuditResponse, error)
+
+	// GetServerAuditCheckpointWithResponse Get the newest signed head of the server's own log
+	//
+	// Keep it: a log that does not grow out of it was changed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit/checkpoint (the `GetServerAuditCheckpoint` operationId).
+	GetServerAuditCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetServerAuditCheckpointResponse, error)
+
+	// ExportServerAuditWithResponse Export the server's own log
+	//
+	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
+	ExportServerAuditWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error)
+
+	// PruneServerAuditWithBodyWithResponse Take the content of old records out, of the server's own log
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+	PruneServerAuditWithBodyWithResponse(ctx context.Context, params *PruneServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PruneServerAuditResponse, error)
+
+	// PruneServerAuditWithResponse Take the content of old records out, of the server's own log
+	//
+	// Their hashes stay, so that the log still verifies. That it was done is a record.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+	PruneServerAuditWithResponse(ctx context.Context, params *PruneServerAuditParams, body PruneServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*PruneServerAuditResponse, error)
+
+	// GetServerAuditRecordWithResponse Get a record, with the proof that it is in the server's own log
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
+	GetServerAuditRecordWithResponse(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*GetServerAuditRecordResponse, error)
+
+	// GetServerAuditStatsWithResponse Count records of the server's own log
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
+	GetServerAuditStatsWithResponse(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*GetServerAuditStatsResponse, error)
+
 	// GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 	//
 	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -26002,6 +26801,294 @@ func (r DecideServerApprovalResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DecideServerApprovalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListServerAuditResponse200Headers the declared response headers of an HTTP 200 response for ListServerAudit
+type ListServerAuditResponse200Headers struct {
+	Link *string
+}
+
+type ListServerAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditRecordList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListServerAuditResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerAuditResponse) GetJSON200() *AuditRecordList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerAuditCheckpointResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditHead
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerAuditCheckpointResponse) GetJSON200() *AuditHead {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerAuditCheckpointResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerAuditCheckpointResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerAuditCheckpointResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerAuditCheckpointResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerAuditCheckpointResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ExportServerAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExportServerAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExportServerAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExportServerAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExportServerAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExportServerAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PruneServerAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditPruned
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PruneServerAuditResponse) GetJSON200() *AuditPruned {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PruneServerAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PruneServerAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PruneServerAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PruneServerAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PruneServerAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerAuditRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditProof
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerAuditRecordResponse) GetJSON200() *AuditProof {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerAuditRecordResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerAuditRecordResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerAuditRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerAuditRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerAuditRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerAuditStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AuditStats
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerAuditStatsResponse) GetJSON200() *AuditStats {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerAuditStatsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerAuditStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerAuditStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerAuditStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerAuditStatsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -33572,6 +34659,115 @@ func (c *ClientWithResponses) DecideServerApprovalWithResponse(ctx context.Conte
 	return ParseDecideServerApprovalResponse(rsp)
 }
 
+// ListServerAuditWithResponse List records of the server's own audit log
+//
+// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit (the `ListServerAudit` operationId).
+func (c *ClientWithResponses) ListServerAuditWithResponse(ctx context.Context, params *ListServerAuditParams, reqEditors ...RequestEditorFn) (*ListServerAuditResponse, error) {
+	rsp, err := c.ListServerAudit(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerAuditResponse(rsp)
+}
+
+// GetServerAuditCheckpointWithResponse Get the newest signed head of the server's own log
+//
+// Keep it: a log that does not grow out of it was changed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit/checkpoint (the `GetServerAuditCheckpoint` operationId).
+func (c *ClientWithResponses) GetServerAuditCheckpointWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetServerAuditCheckpointResponse, error) {
+	rsp, err := c.GetServerAuditCheckpoint(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerAuditCheckpointResponse(rsp)
+}
+
+// ExportServerAuditWithResponse Export the server's own log
+//
+// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
+func (c *ClientWithResponses) ExportServerAuditWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error) {
+	rsp, err := c.ExportServerAudit(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExportServerAuditResponse(rsp)
+}
+
+// PruneServerAuditWithBodyWithResponse Take the content of old records out, of the server's own log
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+func (c *ClientWithResponses) PruneServerAuditWithBodyWithResponse(ctx context.Context, params *PruneServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PruneServerAuditResponse, error) {
+	rsp, err := c.PruneServerAuditWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePruneServerAuditResponse(rsp)
+}
+
+// PruneServerAuditWithResponse Take the content of old records out, of the server's own log
+//
+// Their hashes stay, so that the log still verifies. That it was done is a record.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/audit/prune (the `PruneServerAudit` operationId).
+func (c *ClientWithResponses) PruneServerAuditWithResponse(ctx context.Context, params *PruneServerAuditParams, body PruneServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*PruneServerAuditResponse, error) {
+	rsp, err := c.PruneServerAudit(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePruneServerAuditResponse(rsp)
+}
+
+// GetServerAuditRecordWithResponse Get a record, with the proof that it is in the server's own log
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
+func (c *ClientWithResponses) GetServerAuditRecordWithResponse(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*GetServerAuditRecordResponse, error) {
+	rsp, err := c.GetServerAuditRecord(ctx, index, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerAuditRecordResponse(rsp)
+}
+
+// GetServerAuditStatsWithResponse Count records of the server's own log
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
+func (c *ClientWithResponses) GetServerAuditStatsWithResponse(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*GetServerAuditStatsResponse, error) {
+	rsp, err := c.GetServerAuditStats(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerAuditStatsResponse(rsp)
+}
+
 // GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 //
 // The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -37311,6 +38507,210 @@ func ParseDecideServerApprovalResponse(rsp *http.Response) (*DecideServerApprova
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest GuardianApproval
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListServerAuditResponse parses an HTTP response from a ListServerAuditWithResponse call
+func ParseListServerAuditResponse(rsp *http.Response) (*ListServerAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditRecordList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListServerAuditResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetServerAuditCheckpointResponse parses an HTTP response from a GetServerAuditCheckpointWithResponse call
+func ParseGetServerAuditCheckpointResponse(rsp *http.Response) (*GetServerAuditCheckpointResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerAuditCheckpointResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditHead
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExportServerAuditResponse parses an HTTP response from a ExportServerAuditWithResponse call
+func ParseExportServerAuditResponse(rsp *http.Response) (*ExportServerAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExportServerAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePruneServerAuditResponse parses an HTTP response from a PruneServerAuditWithResponse call
+func ParsePruneServerAuditResponse(rsp *http.Response) (*PruneServerAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PruneServerAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditPruned
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetServerAuditRecordResponse parses an HTTP response from a GetServerAuditRecordWithResponse call
+func ParseGetServerAuditRecordResponse(rsp *http.Response) (*GetServerAuditRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerAuditRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditProof
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetServerAuditStatsResponse parses an HTTP response from a GetServerAuditStatsWithResponse call
+func ParseGetServerAuditStatsResponse(rsp *http.Response) (*GetServerAuditStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerAuditStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AuditStats
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
