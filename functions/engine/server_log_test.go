@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +161,7 @@ func TestRecordsAreFoundByWhatTheyConcern(t *testing.T) {
 						subjects = append(subjects, r.Subject)
 					}
 				}
-				require.Equal(t, c.want, strings.Join(subjects, " "), fmt.Sprintf("%+v", c.filter))
+				require.Equal(t, c.want, strings.Join(subjects, " "), "%+v", c.filter)
 			}
 		}
 	}
