@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,18 +73,16 @@ var attacks = []struct {
 
 const forgedFrame = "for fd in range(3, 300):\n  try: os.write(fd, b'O\\0\\0\\0\\0\\0\\0\\0\\x02{x')\n  except OSError: pass\n"
 
-// TestAttacks runs the attacks in the same session, with an honest shard after each. What is to end for another reason than time gets
-// enough of it, on a busy machine too.
+// TestAttacks runs the attacks in the same session, with an honest shard after each. What is to end for another reason than a time gets
+// enough of it, on a busy machine too, where touching memory costs many times as much processor time.
 func TestAttacks(t *testing.T) {
-	limited := func(wall int64) *rig {
-		return start(t, hostile, func(c *Config) { c.Manifest.Limits.WallSeconds, c.Manifest.Limits.CPUSeconds = wall, 1 })
+	limited := func(wall, cpu int64) *rig {
+		return start(t, hostile, func(c *Config) { c.Manifest.Limits.WallSeconds, c.Manifest.Limits.CPUSeconds = wall, cpu })
 	}
-	impatient, patient := limited(6), limited(120)
+	shortOf := map[Status]*rig{StatusTimeout: limited(6, 60), StatusCPULimit: limited(120, 1)}
+	patient := limited(120, 60)
 	for _, a := range attacks {
-		r := patient
-		if a.status == StatusTimeout {
-			r = impatient
-		}
+		r := cmp.Or(shortOf[a.status], patient)
 		t.Run(a.name, func(t *testing.T) {
 			got := r.run(quote(a.source))
 			require.Equal(t, a.status, got.Status, "%+v %s", got.Exception, got.StderrTail)
