@@ -101,13 +101,14 @@ func TestOutcomes(t *testing.T) {
 
 // Agents of `ostraka dev` get the token and no other secret of ours.
 func TestAgentsGetNoKeys(t *testing.T) {
-	t.Setenv("OSTRAKA_KEY", "secret")
-	t.Setenv("OSTRAKA_S3_SECRET_KEY", "secret")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	t.Setenv("OSTRAKA_DATABASE_URL", "postgres://u:secret@h/d")
+	const secret = "b1f0c7e2-of-this-test" // what else the environment has may well name secrets
+	t.Setenv("OSTRAKA_KEY", secret)
+	t.Setenv("OSTRAKA_S3_SECRET_KEY", secret)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	t.Setenv("OSTRAKA_DATABASE_URL", "postgres://u:"+secret+"@h/d")
 	env := childEnvironment("OSTRAKA_TOKEN=t")
 	require.Contains(t, env, "OSTRAKA_TOKEN=t")
-	require.NotContains(t, strings.Join(env, "\n"), "secret")
+	require.NotContains(t, strings.Join(env, "\n"), secret)
 	args := devAgent{name: "a", liar: liar.Lazy}.arguments(&devDir{path: "/d"}, devInfo{URL: "u", AgentTokens: map[string]string{"a": "t0ken"}}, devConfig{LieProbability: 0.5, LieAfter: 7})
 	require.NotContains(t, args, "t0ken", "others can see command lines")
 	require.Contains(t, args, "--liar")
