@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -22,10 +21,10 @@ type EnrolmentTokens interface {
 type CreateEnrolmentTokenInput struct {
 	InProject
 	Body struct {
-		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the token is for, for people." example:"the lab's workstations"`
-		Owner     string     `json:"owner,omitempty" maxLength:"200" doc:"Whose machines join with it. Left out: all that do are taken for one owner's." example:"chemistry department"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the token stops working; in 90 days when left out."`
-		MaxUses   int64      `json:"max_uses,omitempty" minimum:"1" maximum:"1000000" doc:"How many agents may join with it; 1,000 when left out. One that enrols again does not count again."`
+		Name  string `json:"name" minLength:"1" maxLength:"200" doc:"What the token is for, for people." example:"the lab's workstations"`
+		Owner string `json:"owner,omitempty" maxLength:"200" doc:"Whose machines join with it. Left out: all that do are taken for one owner's." example:"chemistry department"`
+		Ending
+		MaxUses int64 `json:"max_uses,omitempty" minimum:"1" maximum:"1000000" doc:"How many agents may join with it; 1,000 when left out. One that enrols again does not count again."`
 	} `nameHint:"NewEnrolmentToken"`
 }
 
@@ -69,7 +68,7 @@ func (s *server) createEnrolmentToken(ctx context.Context, c *call, in *CreateEn
 		return nil, err
 	}
 	t, secret, again, err := s.service.CreateEnrolmentToken(ctx, c.principal, project, fleet.NewEnrolmentToken{
-		Name: in.Body.Name, Owner: in.Body.Owner, ExpiresAt: in.Body.ExpiresAt, MaxUses: in.Body.MaxUses,
+		Name: in.Body.Name, Owner: in.Body.Owner, Expires: in.Body.expiry(), MaxUses: in.Body.MaxUses,
 	}, c.idem)
 	if err != nil {
 		return nil, err

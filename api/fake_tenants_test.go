@@ -39,9 +39,9 @@ func (f *fake) UpdateProject(_ context.Context, _ functions.Principal, _ uuid.UU
 	return f.project(), f.begin()
 }
 
-func (f *fake) CreateKey(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
+func (f *fake) CreateKey(_ context.Context, _ functions.Principal, _ uuid.UUID, name string, role functions.Role, expires *functions.Expiry, idem functions.Idempotency) (functions.Key, string, bool, error) {
 	f.idem = idem
-	return functions.Key{ID: thingID, Name: name, Role: role, ExpiresAt: expires, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+	return functions.Key{ID: thingID, Name: name, Role: role, ExpiresAt: expires.From(when), CreatedAt: when}, "the-secret", f.replayed, f.begin()
 }
 
 func (f *fake) ListKeys(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]functions.Key, error) {
@@ -52,17 +52,17 @@ func (f *fake) RevokeKey(context.Context, functions.Principal, uuid.UUID, uuid.U
 	return f.begin()
 }
 
-func (f *fake) RotateKey(_ context.Context, _ functions.Principal, _, id uuid.UUID, _ time.Duration, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
-	return functions.Key{ID: id, ExpiresAt: expires}, "secret", idem.Key == "replayed", f.begin()
+func (f *fake) RotateKey(_ context.Context, _ functions.Principal, _, id uuid.UUID, _ time.Duration, expires *functions.Expiry, idem functions.Idempotency) (functions.Key, string, bool, error) {
+	return functions.Key{ID: id, ExpiresAt: expires.From(when)}, "secret", idem.Key == "replayed", f.begin()
 }
 
-func (f *fake) RecoverOwner(_ context.Context, _ functions.Principal, _ uuid.UUID, name, _ string, expires *time.Time, idem functions.Idempotency) (functions.Key, string, bool, error) {
-	return functions.Key{Name: name, Role: functions.RoleOwner, ExpiresAt: expires}, "secret", idem.Key == "replayed", f.begin()
+func (f *fake) RecoverOwner(_ context.Context, _ functions.Principal, _ uuid.UUID, name, _ string, expires *functions.Expiry, idem functions.Idempotency) (functions.Key, string, bool, error) {
+	return functions.Key{Name: name, Role: functions.RoleOwner, ExpiresAt: expires.From(when)}, "secret", idem.Key == "replayed", f.begin()
 }
 
 func (f *fake) CreateEnrolmentToken(_ context.Context, _ functions.Principal, _ uuid.UUID, n fleet.NewEnrolmentToken, idem functions.Idempotency) (fleet.EnrolmentToken, string, bool, error) {
 	f.idem = idem
-	return fleet.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.ExpiresAt, CreatedAt: when}, "the-secret", f.replayed, f.begin()
+	return fleet.EnrolmentToken{ID: thingID, Name: n.Name, ExpiresAt: n.Expires.From(when), CreatedAt: when}, "the-secret", f.replayed, f.begin()
 }
 
 func (f *fake) ListEnrolmentTokens(_ context.Context, _ uuid.UUID, page functions.ListPage) ([]fleet.EnrolmentToken, error) {

@@ -12,20 +12,37 @@ import (
 
 // Keys is what the API asks of the domain about API keys.
 type Keys interface {
-	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
 	ListKeys(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.Key, error)
 	RevokeKey(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
-	RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
-	RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+	RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error)
+}
+
+// Ending is when a key or a token stops working.
+type Ending struct {
+	ExpiresAt        *time.Time `json:"expires_at,omitempty" doc:"When it stops working. Left out, as expires_in_seconds is: a key works until it is revoked, a token for 90 days."`
+	ExpiresInSeconds int64      `json:"expires_in_seconds,omitempty" minimum:"1" maximum:"3155760000" doc:"For how long it works, in the place of expires_at. A request that is sent again, since a person must say yes first, asks for the same."`
+}
+
+// expiry is what was asked for; nil: nothing.
+func (e Ending) expiry() *functions.Expiry {
+	switch {
+	case e.ExpiresAt != nil:
+		return &functions.Expiry{At: *e.ExpiresAt, Seconds: e.ExpiresInSeconds}
+	case e.ExpiresInSeconds != 0:
+		return &functions.Expiry{Seconds: e.ExpiresInSeconds}
+	}
+	return nil
 }
 
 // CreateKeyInput asks for a key.
 type CreateKeyInput struct {
 	InProject
 	Body struct {
-		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"nightly runs"`
-		Role      string     `json:"role" enum:"owner,submitter,viewer,auditor" doc:"An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log."`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the key stops working; never when left out."`
+		Name string `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"nightly runs"`
+		Role string `json:"role" enum:"owner,submitter,viewer,auditor,reviewer" doc:"An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log, a reviewer decides about flags and approvals."`
+		Ending
 	} `nameHint:"NewKey"`
 }
 
@@ -49,8 +66,8 @@ type KeyPath struct {
 type RotateKeyInput struct {
 	KeyPath
 	Body struct {
-		OverlapSeconds int64      `json:"overlap_seconds" minimum:"0" maximum:"2678400" doc:"For how long the old key goes on working; 0 ends it at once."`
-		ExpiresAt      *time.Time `json:"expires_at,omitempty" doc:"When the new key stops working; never when left out."`
+		OverlapSeconds int64 `json:"overlap_seconds" minimum:"0" maximum:"2678400" doc:"For how long the old key goes on working; 0 ends it at once."`
+		Ending
 	} `nameHint:"KeyRotation"`
 }
 
@@ -58,9 +75,9 @@ type RotateKeyInput struct {
 type RecoverOwnerInput struct {
 	InProject
 	Body struct {
-		Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"Ada's new key"`
-		Reason    string     `json:"reason" minLength:"1" maxLength:"2000" doc:"Why: the project's audit log and the installation's keep it." example:"the owner lost the key and was called back by telephone"`
-		ExpiresAt *time.Time `json:"expires_at,omitempty" doc:"When the key stops working; never when left out."`
+		Name   string `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for, for people." example:"Ada's new key"`
+		Reason string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why: the project's audit log and the installation's keep it." example:"the owner lost the key and was called back by telephone"`
+		Ending
 	} `nameHint:"OwnerRecovery"`
 }
 
@@ -98,7 +115,7 @@ func (s *server) createKey(ctx context.Context, c *call, in *CreateKeyInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	k, secret, again, err := s.service.CreateKey(ctx, c.principal, project, in.Body.Name, functions.Role(in.Body.Role), in.Body.ExpiresAt, c.idem)
+	k, secret, again, err := s.service.CreateKey(ctx, c.principal, project, in.Body.Name, functions.Role(in.Body.Role), in.Body.expiry(), c.idem)
 	return s.createdKey(k, secret, again, err)
 }
 
@@ -118,7 +135,7 @@ func (s *server) rotateKey(ctx context.Context, c *call, in *RotateKeyInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	k, secret, again, err := s.service.RotateKey(ctx, c.principal, project, key, time.Duration(in.Body.OverlapSeconds)*time.Second, in.Body.ExpiresAt, c.idem)
+	k, secret, again, err := s.service.RotateKey(ctx, c.principal, project, key, time.Duration(in.Body.OverlapSeconds)*time.Second, in.Body.expiry(), c.idem)
 	return s.createdKey(k, secret, again, err)
 }
 
@@ -127,7 +144,7 @@ func (s *server) recoverOwner(ctx context.Context, c *call, in *RecoverOwnerInpu
 	if err != nil {
 		return nil, err
 	}
-	k, secret, again, err := s.service.RecoverOwner(ctx, c.principal, project, in.Body.Name, in.Body.Reason, in.Body.ExpiresAt, c.idem)
+	k, secret, again, err := s.service.RecoverOwner(ctx, c.principal, project, in.Body.Name, in.Body.Reason, in.Body.expiry(), c.idem)
 	return s.createdKey(k, secret, again, err)
 }
 

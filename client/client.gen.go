@@ -727,6 +727,7 @@ func (e KillStatusScope) Valid() bool {
 const (
 	NewKeyRoleAuditor   NewKeyRole = "auditor"
 	NewKeyRoleOwner     NewKeyRole = "owner"
+	NewKeyRoleReviewer  NewKeyRole = "reviewer"
 	NewKeyRoleSubmitter NewKeyRole = "submitter"
 	NewKeyRoleViewer    NewKeyRole = "viewer"
 )
@@ -737,6 +738,8 @@ func (e NewKeyRole) Valid() bool {
 	case NewKeyRoleAuditor:
 		return true
 	case NewKeyRoleOwner:
+		return true
+	case NewKeyRoleReviewer:
 		return true
 	case NewKeyRoleSubmitter:
 		return true
@@ -2666,9 +2669,11 @@ type FunctionVersionList struct {
 
 // GuardianApproval defines model for GuardianApproval.
 type GuardianApproval struct {
-	CreatedAt time.Time  `json:"created_at"`
-	DecidedAt *time.Time `json:"decided_at,omitempty"`
-	DecidedBy string     `json:"decided_by,omitempty"`
+	// Asked What was asked for beyond the facts; left out where there is nothing, or too much to show. A yes holds for exactly this.
+	Asked     json.RawMessage `json:"asked,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	DecidedAt *time.Time      `json:"decided_at,omitempty"`
+	DecidedBy string          `json:"decided_by,omitempty"`
 
 	// ExpiresAt By when it must be given and used.
 	ExpiresAt time.Time `json:"expires_at"`
@@ -3381,8 +3386,11 @@ type KeyList struct {
 
 // KeyRotation defines model for KeyRotation.
 type KeyRotation struct {
-	// ExpiresAt When the new key stops working; never when left out.
+	// ExpiresAt When it stops working. Left out, as expires_in_seconds is: a key works until it is revoked, a token for 90 days.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// ExpiresInSeconds For how long it works, in the place of expires_at. A request that is sent again, since a person must say yes first, asks for the same.
+	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"`
 
 	// OverlapSeconds For how long the old key goes on working; 0 ends it at once.
 	OverlapSeconds int64 `json:"overlap_seconds"`
@@ -3701,8 +3709,11 @@ type NamedFileList struct {
 
 // NewEnrolmentToken defines model for NewEnrolmentToken.
 type NewEnrolmentToken struct {
-	// ExpiresAt When the token stops working; in 90 days when left out.
+	// ExpiresAt When it stops working. Left out, as expires_in_seconds is: a key works until it is revoked, a token for 90 days.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// ExpiresInSeconds For how long it works, in the place of expires_at. A request that is sent again, since a person must say yes first, asks for the same.
+	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"`
 
 	// MaxUses How many agents may join with it; 1,000 when left out. One that enrols again does not count again.
 	MaxUses int64 `json:"max_uses,omitempty"`
@@ -3720,19 +3731,22 @@ type NewEnrolmentToken struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
-	// ExpiresAt When the key stops working; never when left out.
+	// ExpiresAt When it stops working. Left out, as expires_in_seconds is: a key works until it is revoked, a token for 90 days.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// ExpiresInSeconds For how long it works, in the place of expires_at. A request that is sent again, since a person must say yes first, asks for the same.
+	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"`
 
 	// Name What the key is for, for people.
 	//
 	// Examples: nightly runs
 	Name string `json:"name"`
 
-	// Role An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log.
+	// Role An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log, a reviewer decides about flags and approvals.
 	Role NewKeyRole `json:"role"`
 }
 
-// NewKeyRole An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log.
+// NewKeyRole An owner may do everything in the project, a submitter may run jobs, a viewer may read, an auditor reads the audit log, a reviewer decides about flags and approvals.
 type NewKeyRole string
 
 // NewKillSwitch defines model for NewKillSwitch.
@@ -3826,8 +3840,11 @@ type Object struct {
 
 // OwnerRecovery defines model for OwnerRecovery.
 type OwnerRecovery struct {
-	// ExpiresAt When the key stops working; never when left out.
+	// ExpiresAt When it stops working. Left out, as expires_in_seconds is: a key works until it is revoked, a token for 90 days.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// ExpiresInSeconds For how long it works, in the place of expires_at. A request that is sent again, since a person must say yes first, asks for the same.
+	ExpiresInSeconds int64 `json:"expires_in_seconds,omitempty"`
 
 	// Name What the key is for, for people.
 	//

@@ -17,9 +17,9 @@ type Decision struct {
 	Rule       *Applied   `json:"rule,omitempty"` // the one that was decisive; left out where no rule had anything against it
 	Reason     string     `json:"reason"`
 	Conditions Conditions `json:"conditions,omitzero"`
-	Applied    []Applied  `json:"applied,omitempty"`  // every rule that applied, by layer and name
-	Approval   string     `json:"approval,omitempty"` // that was used
-	Digest     string     `json:"digest"`             // of the operation: what an approval is bound to
+	Applied    []Applied  `json:"applied,omitempty"`   // every rule that applied, by layer and name
+	Approvals  []string   `json:"approvals,omitempty"` // that were used, one for each rule that asked
+	Digest     string     `json:"digest"`              // of the operation: what an approval is bound to
 }
 
 // Applied is a rule that applied.
@@ -32,6 +32,7 @@ type Applied struct {
 	Reason   string  `json:"reason"`
 	Failed   string  `json:"failed,omitempty"`   // why it could not be evaluated, and so denies
 	Override string  `json:"override,omitempty"` // that lifts what it says
+	Approval string  `json:"approval,omitempty"` // that answers what it asks
 	risk     Risk
 	keep     Conditions
 }
@@ -47,8 +48,8 @@ func (p *Policy) Decide(ctx context.Context, o Operation, c Circumstances) Decis
 		return Decision{Verdict: Deny, Risk: Critical, Reason: fmt.Sprintf("what cannot be described does not happen: %v", err)}
 	}
 	d := Decision{Verdict: Allow, Risk: described.Risk, Reason: noRule, Digest: digest, Applied: p.apply(ctx, o, c)}
-	approval := c.approved(digest)
-	for i, a := range d.Applied {
+	for i := range d.Applied {
+		a := &d.Applied[i]
 		d.Risk = worse(d.Risk, a.risk)
 		d.Conditions = Merge(d.Conditions, a.keep)
 		said := a.Then
@@ -57,15 +58,17 @@ func (p *Policy) Decide(ctx context.Context, o Operation, c Circumstances) Decis
 			said = Allow
 		case said == Ask && !described.Waits:
 			said = Deny
-		case said == Ask && approval != "" && a.Layer != OwnerLayer:
-			said, d.Approval = Allow, approval
+		case said == Ask:
+			if a.Approval = c.approved(digest, *a); a.Approval != "" {
+				said, d.Approvals = Allow, append(d.Approvals, a.Approval)
+			}
 		}
 		if stricter(said, d.Verdict) {
-			d.Verdict, d.Rule, d.Reason = said, &d.Applied[i], a.Reason
+			d.Verdict, d.Rule, d.Reason = said, a, a.Reason
 		}
 	}
 	if d.Verdict != Allow {
-		d.Approval = ""
+		d.Approvals = nil
 	}
 	if until := d.Conditions.ValidUntil; d.Verdict != Deny && !until.IsZero() && !c.Now.Before(until) {
 		d.expired()
@@ -75,7 +78,7 @@ func (p *Policy) Decide(ctx context.Context, o Operation, c Circumstances) Decis
 
 // expired denies what may happen until a time that is over.
 func (d *Decision) expired() {
-	d.Verdict, d.Approval = Deny, ""
+	d.Verdict, d.Approvals = Deny, nil
 	d.Reason = "it was allowed until " + d.Conditions.ValidUntil.UTC().Format("2006-01-02 15:04 MST")
 	for i, a := range d.Applied {
 		if a.keep.ValidUntil.Equal(d.Conditions.ValidUntil) {
@@ -83,6 +86,16 @@ func (d *Decision) expired() {
 			return
 		}
 	}
+}
+
+// Asking are the rules that ask for a person's yes and have none: each wants its own.
+func (d Decision) Asking() (list []Applied) {
+	for _, a := range d.Applied {
+		if a.Then == Ask && a.Override == "" && a.Approval == "" {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 func stricter(a, b Verdict) bool { return slices.Index(verdicts, a) > slices.Index(verdicts, b) }

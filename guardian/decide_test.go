@@ -72,7 +72,7 @@ func TestCompileErrors(t *testing.T) {
 func TestExceptions(t *testing.T) {
 	digest, err := submit().Digest()
 	require.NoError(t, err)
-	approval := guardian.Approval{ID: "yes", Digest: digest, Expires: noon.Add(time.Hour)}
+	approval := guardian.Approval{ID: "yes", Digest: digest, Layer: guardian.ProjectLayer, Rule: "x", Version: 1, Expires: noon.Add(time.Hour)}
 	override := guardian.Override{ID: "lift", Rule: "x", Reason: "r", From: noon, Until: noon.Add(time.Hour)}
 	decide := func(layer guardian.Layer, then guardian.Verdict, c guardian.Circumstances, o guardian.Operation) guardian.Decision {
 		r := rule("x", then, "")
@@ -90,9 +90,11 @@ func TestExceptions(t *testing.T) {
 				require.Equal(t, "lift", d.Applied[0].Override)
 			}
 		}
-		d := decide(layer, guardian.Ask, guardian.Circumstances{Approvals: []guardian.Approval{approval}}, submit())
-		require.Equal(t, layer != guardian.OwnerLayer, d.Verdict == guardian.Allow && d.Approval == "yes", "approval in %s", layer)
-		require.Equal(t, guardian.Deny, decide(layer, guardian.Deny, guardian.Circumstances{Approvals: []guardian.Approval{approval}}, submit()).Verdict)
+		yes := approval
+		yes.Layer = layer
+		d := decide(layer, guardian.Ask, guardian.Circumstances{Approvals: []guardian.Approval{yes}}, submit())
+		require.Equal(t, layer != guardian.OwnerLayer, d.Verdict == guardian.Allow && slices.Equal(d.Approvals, []string{"yes"}), "approval in %s", layer)
+		require.Equal(t, guardian.Deny, decide(layer, guardian.Deny, guardian.Circumstances{Approvals: []guardian.Approval{yes}}, submit()).Verdict)
 	}
 	ask := func(v guardian.Override, o guardian.Operation) guardian.Verdict {
 		return decide(guardian.ProjectLayer, guardian.Ask, guardian.Circumstances{Overrides: []guardian.Override{v}}, o).Verdict
@@ -117,6 +119,76 @@ func TestExceptions(t *testing.T) {
 	require.Equal(t, guardian.Ask, decide(guardian.ProjectLayer, guardian.Ask, guardian.Circumstances{Approvals: []guardian.Approval{approval}}, submit()).Verdict)
 	urgent := guardian.Operation{Kind: guardian.SwitchOn, Facts: guardian.SwitchFacts{}}
 	require.Equal(t, guardian.Deny, decide(guardian.ProjectLayer, guardian.Ask, guardian.Circumstances{}, urgent).Verdict, "what cannot wait is denied")
+}
+
+// TestAYesIsForOneVersionOfOneRule holds that what a second rule asks is not lifted by the yes to the first.
+func TestAYesIsForOneVersionOfOneRule(t *testing.T) {
+	digest, err := submit().Digest()
+	require.NoError(t, err)
+	a, b, mine := rule("a", guardian.Ask, ""), rule("b", guardian.Ask, ""), rule("a", guardian.Ask, "")
+	a.Layer, b.Layer, b.Version = guardian.OperatorLayer, guardian.OperatorLayer, 2
+	p := policy(t, a, b, mine)
+	yes := func(layer guardian.Layer, name string, version int64) guardian.Approval {
+		return guardian.Approval{ID: fmt.Sprintf("%s/%s@%d", layer, name, version), Digest: digest, Layer: layer, Rule: name, Version: version, Expires: noon.Add(time.Hour)}
+	}
+	all := []guardian.Approval{yes(guardian.OperatorLayer, "a", 1), yes(guardian.OperatorLayer, "b", 2), yes(guardian.ProjectLayer, "a", 1)}
+	for name, c := range map[string]struct {
+		given  []guardian.Approval
+		asking int
+	}{
+		"none":                    {nil, 3},
+		"of one":                  {all[:1], 2},
+		"of two":                  {all[:2], 1},
+		"of another layer":        {[]guardian.Approval{all[0], all[1], yes(guardian.Builtin, "a", 1)}, 1},
+		"of a version of before":  {[]guardian.Approval{all[0], yes(guardian.OperatorLayer, "b", 1), all[2]}, 1},
+		"of a version that comes": {[]guardian.Approval{all[0], yes(guardian.OperatorLayer, "b", 3), all[2]}, 1},
+		"of all":                  {all, 0},
+	} {
+		d := p.Decide(t.Context(), submit(), guardian.Circumstances{Now: noon, Approvals: c.given})
+		require.Len(t, d.Asking(), c.asking, name)
+		require.Equal(t, c.asking == 0, d.Verdict == guardian.Allow, name)
+		if c.asking > 0 {
+			require.Empty(t, d.Approvals, name)
+			continue
+		}
+		require.Equal(t, []string{"operator/a@1", "operator/b@2", "project/a@1"}, d.Approvals)
+	}
+}
+
+// TestADigestIsOfAllThatIsAsked holds that a yes is bound to facts and to what was asked for, and not to the clock.
+func TestADigestIsOfAllThatIsAsked(t *testing.T) {
+	digest := func(o guardian.Operation) string {
+		text, err := o.Digest()
+		require.NoError(t, err)
+		return text
+	}
+	change := guardian.Operation{Kind: guardian.SettingChange, Facts: guardian.SettingFacts{Setting: guardian.Setting{Name: "project", Changed: []string{"weight"}}}}
+	change.Asked = []byte(`{"weight": 100, "a": 1}`)
+	other := change
+	other.Asked = []byte(`{"weight": 10000, "a": 1}`)
+	require.NotEqual(t, digest(change), digest(other))
+	other.Asked = []byte(`{"a":1,"weight":100}`)
+	require.Equal(t, digest(change), digest(other), "the order of members says nothing")
+	other.Asked = []byte(`{`)
+	_, err := other.Digest()
+	require.Error(t, err)
+
+	for _, kind := range []guardian.Kind{guardian.KeyCreate, guardian.TokenCreate} {
+		made := func(at time.Time, lifetime int64, asked string) guardian.Operation {
+			o := guardian.Operation{Kind: kind, Asked: []byte(asked), Facts: guardian.KeyFacts{Key: guardian.Key{Name: "k", Expires: at, LifetimeSeconds: lifetime}}}
+			if kind == guardian.TokenCreate {
+				o.Facts = guardian.TokenFacts{Token: guardian.Token{Name: "k", Expires: at, LifetimeSeconds: lifetime}}
+			}
+			return o
+		}
+		hour := made(noon, 3600, `{"expires_in_seconds":3600}`)
+		require.Equal(t, digest(hour), digest(made(noon.Add(time.Minute), 3600, `{"expires_in_seconds":3600}`)), "the same asked later")
+		require.NotEqual(t, digest(hour), digest(made(noon, 3600, `{"expires_in_seconds":7200}`)))
+		until := policy(t, rule("x", guardian.Deny, `has(key.name) && key.lifetime_seconds == 3600`, guardian.KeyCreate))
+		if kind == guardian.KeyCreate {
+			require.Equal(t, guardian.Deny, until.Decide(t.Context(), hour, guardian.Circumstances{Now: noon}).Verdict, "rules see it")
+		}
+	}
 }
 
 func TestWhatCannotBeEvaluatedDenies(t *testing.T) {

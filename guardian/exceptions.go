@@ -20,10 +20,13 @@ type Override struct {
 	Until   time.Time `json:"until"`
 }
 
-// Approval is a person's yes to one operation that a rule asked about.
+// Approval is a person's yes to what one rule, in one version, asked about one operation. It lifts nothing that another rule asks.
 type Approval struct {
 	ID      string    `json:"id"`
 	Digest  string    `json:"digest"` // of the operation: Operation.Digest
+	Layer   Layer     `json:"layer"`  // of the rule
+	Rule    string    `json:"rule"`   // its name
+	Version int64     `json:"version"`
 	By      string    `json:"by"`
 	Reason  string    `json:"reason"`
 	Expires time.Time `json:"expires"`
@@ -48,14 +51,22 @@ func (v Override) covers(o Operation, r Rule, now time.Time) bool {
 		(v.Project == "" || v.Project == o.Project) && (v.Subject == "" || v.Subject == o.Subject)
 }
 
-// approved is the approval that is in force for an operation.
-func (c Circumstances) approved(digest string) (id string) {
+// approved is the approval that is in force for what a rule asks about an operation.
+func (c Circumstances) approved(digest string, rule Applied) (id string) {
+	if rule.Layer == OwnerLayer {
+		return ""
+	}
 	for _, a := range c.Approvals {
-		if a.Digest == digest && digest != "" && c.Now.Before(a.Expires) {
+		if a.Digest == digest && digest != "" && a.answers(rule) && c.Now.Before(a.Expires) {
 			return a.ID
 		}
 	}
 	return ""
+}
+
+// answers tells whether it is the answer to this version of this rule.
+func (a Approval) answers(rule Applied) bool {
+	return a.Layer == rule.Layer && a.Rule == rule.Name && a.Version == rule.Version
 }
 
 // lifted is the override that is in force for what a rule says of an operation.

@@ -158,7 +158,15 @@ type Key struct {
 	Name    string    `json:"name"`
 	Role    string    `json:"role"`
 	Expires time.Time `json:"expires"` // the zero time: never
-	Rotated bool      `json:"rotated"` // it takes another one's place
+	// LifetimeSeconds is for how long it works from now on; 0: until it is revoked.
+	LifetimeSeconds int64 `json:"lifetime_seconds"`
+	Rotated         bool  `json:"rotated"` // it takes another one's place
+}
+
+// bound leaves out when it ends, which is another time with each try: how long it is to work is asked for.
+func (f KeyFacts) bound() Facts {
+	f.Key.Expires, f.Key.LifetimeSeconds = time.Time{}, 0
+	return f
 }
 
 // TokenFacts are about a token with which machines join.
@@ -172,7 +180,15 @@ type Token struct {
 	Name    string    `json:"name"`
 	Uses    int64     `json:"uses"` // 0: any number
 	Expires time.Time `json:"expires"`
-	Owner   string    `json:"owner"`
+	// LifetimeSeconds is for how long it works from now on.
+	LifetimeSeconds int64  `json:"lifetime_seconds"`
+	Owner           string `json:"owner"`
+}
+
+// bound leaves out when it ends, as that of a key does.
+func (f TokenFacts) bound() Facts {
+	f.Token.Expires, f.Token.LifetimeSeconds = time.Time{}, 0
+	return f
 }
 
 // AgentFacts are about letting an agent work, or not.
@@ -220,7 +236,9 @@ type ChangedOverride struct {
 	Kinds   []string  `json:"kinds,omitempty"`
 	Subject string    `json:"subject"`
 	Reason  string    `json:"reason"`
-	Until   time.Time `json:"until"`
+	Until   time.Time `json:"until"` // of one that is ended; the zero time: it is to be made
+	// LifetimeSeconds is how long one is to last that is made.
+	LifetimeSeconds int64 `json:"lifetime_seconds"`
 }
 
 // SwitchFacts are about a kill switch.
@@ -275,7 +293,7 @@ type Decided struct {
 	Verdict   string `json:"verdict"` // allow, refuse, accept, …
 	Reason    string `json:"reason"`
 	Requester string `json:"requester"` // who asked for an approval
-	Function  string `json:"function"`
+	Function  string `json:"function"`  // its name
 	Job       string `json:"job"`
 }
 

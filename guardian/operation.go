@@ -16,6 +16,15 @@ type Operation struct {
 	Actor   Actor  `json:"actor"`
 	Subject string `json:"subject"` // what it is done to, for example primes@3
 	Facts   Facts  `json:"facts"`
+	// Asked is what was asked for beyond the facts, as JSON. Rules do not see it; a yes is bound to it, and people see it before they give
+	// one. It holds no secret, and nothing that is another with each try.
+	Asked json.RawMessage `json:"asked,omitempty"`
+}
+
+// clocked are facts of which some follow from the clock, and so are others with each try.
+type clocked interface {
+	// bound are the facts without these: what a yes is bound to.
+	bound() Facts
 }
 
 // Actor is who has it happen.
@@ -38,7 +47,7 @@ func (o Operation) Check() error {
 }
 
 // Digest names the operation: the SHA-256, in hexadecimal digits, of its canonical JSON. Two operations have one digest only if they
-// are the same in every fact, which is what an approval is bound to: leave out of the facts what changes with each try.
+// are the same in every fact and in what was asked for, which is what an approval is bound to. What follows from the clock is left out.
 func (o Operation) Digest() (string, error) {
 	text, err := o.Canonical()
 	if err != nil {
@@ -48,10 +57,14 @@ func (o Operation) Digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Canonical is the operation as JSON in which the members of objects are sorted and nothing is escaped that need not be.
+// Canonical is the operation as JSON in which the members of objects are sorted and nothing is escaped that need not be, without what follows
+// from the clock.
 func (o Operation) Canonical() ([]byte, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
+	}
+	if facts, is := o.Facts.(clocked); is {
+		o.Facts = facts.bound()
 	}
 	text, err := json.Marshal(o)
 	if err != nil {

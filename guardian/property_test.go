@@ -79,7 +79,8 @@ func drawCircumstances(t *rapid.T) guardian.Circumstances {
 	if rapid.Bool().Draw(t, "approval") {
 		digest, err := submit().Digest()
 		require.NoError(t, err)
-		c.Approvals = []guardian.Approval{{ID: "p", Digest: digest, Expires: noon.Add(time.Hour)}}
+		layer := rapid.SampledFrom([]guardian.Layer{guardian.Builtin, guardian.OperatorLayer, guardian.ProjectLayer, guardian.OwnerLayer}).Draw(t, "asked by")
+		c.Approvals = []guardian.Approval{{ID: "p", Digest: digest, Layer: layer, Rule: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "rule"), Version: 1, Expires: noon.Add(time.Hour)}}
 	}
 	return c
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -110,6 +112,13 @@ func showApproval(t *terminal, o *outputFlag, doc answer.Document[client.Guardia
 	}
 	if a.Job != nil {
 		lines = append(lines, [2]string{"job", a.Job.String()})
+	}
+	if a.Asked != nil {
+		asked, err := json.Marshal(a.Asked)
+		if err != nil {
+			return fmt.Errorf("writing what was asked for: %w", err)
+		}
+		lines = append(lines, [2]string{"asks for", string(asked)})
 	}
 	if a.DecidedBy != "" {
 		lines = append(lines, [2]string{"decided by", a.DecidedBy}, [2]string{"why", a.Why})

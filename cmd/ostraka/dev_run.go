@@ -338,5 +338,5 @@ func ignoreClosed(err error) error {
 
 // devToken is as good as without an end: it stays on this machine, in a folder that may lie there for years.
 func devToken(name, owner string) fleet.NewEnrolmentToken {
-	return fleet.NewEnrolmentToken{Name: name, Owner: owner, ExpiresAt: new(time.Now().AddDate(100, 0, 0)), MaxUses: functions.MaxTokenUses}
+	return fleet.NewEnrolmentToken{Name: name, Owner: owner, Expires: &functions.Expiry{Seconds: int64(functions.MaxLifetime.Seconds())}, MaxUses: functions.MaxTokenUses}
 }

@@ -40,7 +40,7 @@ that of the key on this machine, or, where there is none here, of the one that t
 			if cmd.Flags().Changed("uses") && uses < 1 {
 				return usageError("--uses is %d: uses count from 1; left out: 1000", uses)
 			}
-			expires, err := expiry.at()
+			seconds, err := expiry.seconds()
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ that of the key on this machine, or, where there is none here, of the one that t
 				return err
 			}
 			doc, err := answer.Read[client.CreatedEnrolmentToken](c.CreateEnrolmentToken(cmd.Context(), c.project,
-				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], Owner: owner, ExpiresAt: expires, MaxUses: uses}))
+				&client.CreateEnrolmentTokenParams{IdempotencyKey: new(uuid.NewString())}, client.NewEnrolmentToken{Name: args[0], Owner: owner, ExpiresInSeconds: seconds, MaxUses: uses}))
 			if err != nil {
 				return explain("creating the token", err)
 			}

@@ -26,14 +26,15 @@ func (e *expiryFlag) register(f *pflag.FlagSet, usual string) {
 	f.DurationVar(&e.in, "expires-in", 0, "how long it works, for example 720h; left out: "+usual)
 }
 
-func (e *expiryFlag) at() (*time.Time, error) {
+// seconds is how long it is to work; 0: it was not said.
+func (e *expiryFlag) seconds() (int64, error) {
 	switch {
 	case e.in < 0:
-		return nil, usageError("--expires-in is %v: it would have expired already", e.in)
-	case e.in == 0:
-		return nil, nil
+		return 0, usageError("--expires-in is %v: it would have expired already", e.in)
+	case e.in > 0 && e.in < time.Second:
+		return 0, usageError("--expires-in is %v: choose a second or more", e.in)
 	}
-	return new(time.Now().Add(e.in).UTC()), nil
+	return int64(e.in.Seconds()), nil
 }
 
 func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
@@ -42,9 +43,9 @@ func newKeyCreate(t *terminal, server *serverFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a key and print it, once", Args: arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.run("creating the key", func(c *connection, expires *time.Time) (*http.Response, error) {
+			return k.run("creating the key", func(c *connection, seconds int64) (*http.Response, error) {
 				return c.CreateKey(cmd.Context(), c.project, &client.CreateKeyParams{IdempotencyKey: new(uuid.NewString())},
-					client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresAt: expires})
+					client.NewKey{Name: args[0], Role: client.NewKeyRole(role), ExpiresInSeconds: seconds})
 			})
 		},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -24,11 +23,11 @@ func (k *keyMaker) register(f *pflag.FlagSet) {
 }
 
 // run has a key made that expires when it was said, and prints it, once. doing says what is being done.
-func (k *keyMaker) run(doing string, request func(c *connection, expires *time.Time) (*http.Response, error)) error {
+func (k *keyMaker) run(doing string, request func(c *connection, seconds int64) (*http.Response, error)) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	expires, err := k.at()
+	seconds, err := k.seconds()
 	if err != nil {
 		return err
 	}
@@ -36,7 +35,7 @@ func (k *keyMaker) run(doing string, request func(c *connection, expires *time.T
 	if err != nil {
 		return err
 	}
-	doc, err := answer.Read[client.CreatedKey](request(c, expires))
+	doc, err := answer.Read[client.CreatedKey](request(c, seconds))
 	if err != nil {
 		return explain(doing, err)
 	}

@@ -26,9 +26,9 @@ so that whoever uses it can change it without an interruption; "ostraka key list
 			if err != nil {
 				return err
 			}
-			return k.run("rotating the key", func(c *connection, expires *time.Time) (*http.Response, error) {
+			return k.run("rotating the key", func(c *connection, seconds int64) (*http.Response, error) {
 				return c.RotateKey(cmd.Context(), c.project, id, &client.RotateKeyParams{IdempotencyKey: new(uuid.NewString())},
-					client.KeyRotation{OverlapSeconds: int64(overlap.Seconds()), ExpiresAt: expires})
+					client.KeyRotation{OverlapSeconds: int64(overlap.Seconds()), ExpiresInSeconds: seconds})
 			})
 		},
 	}

@@ -50,9 +50,13 @@ With the key, "ostraka project create" makes the first project.`,
 }
 
 func (o *operatorKeyOptions) create(ctx context.Context, service *engine.Service, name string) error {
-	expires, err := o.expiry.at()
+	seconds, err := o.expiry.seconds()
 	if err != nil {
 		return err
+	}
+	var expires *functions.Expiry
+	if seconds > 0 {
+		expires = &functions.Expiry{Seconds: seconds}
 	}
 	k, secret, err := service.CreateOperatorKey(ctx, name, expires)
 	if err != nil {

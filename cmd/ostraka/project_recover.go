@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -22,9 +21,9 @@ The project's audit log keeps who did it and why. Keys that were lost go on work
 			if reason == "" {
 				return usageError("--reason is missing: say why, the audit log keeps it")
 			}
-			return k.run("recovering the project", func(c *connection, expires *time.Time) (*http.Response, error) {
+			return k.run("recovering the project", func(c *connection, seconds int64) (*http.Response, error) {
 				return c.RecoverOwner(cmd.Context(), c.project, &client.RecoverOwnerParams{IdempotencyKey: new(uuid.NewString())},
-					client.OwnerRecovery{Name: args[0], Reason: reason, ExpiresAt: expires})
+					client.OwnerRecovery{Name: args[0], Reason: reason, ExpiresInSeconds: seconds})
 			})
 		},
 	}

@@ -67,11 +67,15 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 		if err := mayReaggregate(ctx, tx, job, state, current); err != nil {
 			return err
 		}
-		facts := jobs.JobFacts(job)
+		facts, err := jobs.Facts(ctx, tx, job)
+		if err != nil {
+			return err
+		}
 		if ref != nil {
 			facts.Job.Aggregator = ref.Module
 		}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobAggregate, Subject: job.String(), Facts: facts}); err != nil {
+		intent := base.Intent{By: by, Project: project, Kind: guardian.JobAggregate, Subject: job.String(), Facts: facts, Asked: ref}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		run, _, err := store.Value[int](ctx, tx, store.AddAggregation, job, aggregator, by.Actor())

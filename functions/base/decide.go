@@ -24,8 +24,9 @@ type Guardian interface {
 	// Judge is Decide for a transaction that has read the versions of the rules and writes the record itself: it asks Postgres for nothing
 	// where this server knows the rules, and none of them asks for a person's yes.
 	Judge(ctx context.Context, tx *store.Tx, read RuleVersions, op guardian.Operation) (Judgement, error)
-	// AskFor keeps what a job is to wait for, in the transaction that makes it, and says until when it waits.
-	AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job uuid.UUID) (approval uuid.UUID, until time.Time, err error)
+	// AskFor keeps what a job is to wait for, in the transaction that makes it, and says until when it waits: root
+	// is the first job of its chain, whose submitter wants it.
+	AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job, root uuid.UUID) (approval uuid.UUID, until time.Time, err error)
 }
 
 // RuleVersions are those of the operators' rules and of a project's.
@@ -83,15 +84,28 @@ type Intent struct {
 	Kind    guardian.Kind
 	Subject string
 	Facts   guardian.Facts
+	// Asked is what is asked for where the facts do not say all of it: a yes is bound to it. It becomes JSON, which people see before they
+	// say yes. It holds no secret, and nothing that is another with each try, such as an ID that is made anew.
+	Asked any
 }
 
 // Operation is the intent in the words of the guardian.
-func (i Intent) Operation() guardian.Operation {
+func (i Intent) Operation() (guardian.Operation, error) {
 	op := guardian.Operation{Kind: i.Kind, Actor: ActorOf(i.By, i.Step), Subject: i.Subject, Facts: i.Facts}
 	if i.Project != uuid.Nil {
 		op.Project = i.Project.String()
 	}
-	return op
+	if i.Asked == nil {
+		return op, nil
+	}
+	text, err := json.Marshal(i.Asked)
+	if err != nil {
+		return op, fmt.Errorf("encoding what is asked for by %s: %w", i.Kind, err)
+	}
+	if string(text) != "null" {
+		op.Asked = text
+	}
+	return op, nil
 }
 
 // ActorOf is who has something happen, in the words of the guardian.
@@ -112,7 +126,11 @@ func ActorOf(by functions.Principal, step string) guardian.Actor {
 
 // Decide asks the guardian about what the transaction is about to do. Afterwards it has the role that it had.
 func (e *Env) Decide(ctx context.Context, tx *store.Tx, i Intent) (guardian.Decision, error) {
-	return e.Guardian.Decide(ctx, tx, i.Operation())
+	op, err := i.Operation()
+	if err != nil {
+		return guardian.Decision{}, err
+	}
+	return e.Guardian.Decide(ctx, tx, op)
 }
 
 // Ask is Decide for what has no conditions that matter.

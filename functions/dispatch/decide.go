@@ -9,9 +9,9 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -52,7 +52,7 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, from openJob, gate l
 		Function: function.Facts(), Agent: from.agent, Shards: int64(len(lease.Shards)), Findings: registry.FindingFacts(gate.Findings), Scored: gate.Scored,
 		Job: guardian.Job{
 			ID: lease.Job.String(), Shards: gate.Shards, Partition: string(gate.Partition.Kind), Priority: int64(gate.Priority), Depth: int64(gate.Depth),
-			Verification: Verification(gate.Policy),
+			Verification: jobs.VerificationFacts(gate.Policy),
 		},
 	}
 	op := guardian.Operation{
@@ -67,11 +67,4 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, from openJob, gate l
 		return j, errNotDecided // nothing is lent on these conditions
 	}
 	return j, nil
-}
-
-// Verification is how results are checked, as a fact for the guardian.
-func Verification(p verify.Policy) guardian.Verification {
-	return guardian.Verification{
-		Quorum: int64(p.Quorum), TargetError: p.TargetError, AnswerError: p.AnswerError, RecheckAll: p.Recheck != "", None: p.None,
-	}
 }

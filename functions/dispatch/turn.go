@@ -119,7 +119,10 @@ func (s *Service) SetPriority(ctx context.Context, by functions.Principal, proje
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s, and gets no turns any more", id, state)
 		}
-		facts := jobs.JobFacts(id)
+		facts, err := jobs.Facts(ctx, tx, id)
+		if err != nil {
+			return err
+		}
 		facts.Job.Priority = int64(priority)
 		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobPrioritise, Subject: id.String(), Facts: facts}); err != nil {
 			return err

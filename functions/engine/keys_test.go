@@ -23,7 +23,7 @@ func TestAKeyEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	soon := time.Now().Add(time.Hour)
+	soon := functions.Expiry{At: time.Now().Add(time.Hour)}
 	key, secret, replayed, err := w.CreateKey(ctx, w.by, w.project, "ci", functions.RoleSubmitter, &soon, functions.Idempotency{Key: "k"})
 	require.NoError(t, err)
 	require.False(t, replayed)
@@ -124,7 +124,7 @@ func TestOperatorsKeysAreListedAndEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	past := time.Now().Add(-time.Second)
+	past := functions.Expiry{At: time.Now().Add(-time.Second)}
 	_, _, err := w.CreateOperatorKey(ctx, "late", &past)
 	requireCode(t, err, "bad_expiry")
 	_, _, err = w.CreateOperatorKey(ctx, "", nil)
@@ -179,11 +179,11 @@ func TestOperatorsKeysAreListedAndEnd(t *testing.T) {
 func TestKeysThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	past := time.Now().Add(-time.Second)
+	past := functions.Expiry{At: time.Now().Add(-time.Second)}
 	for _, c := range []struct {
 		code, name string
 		role       functions.Role
-		expires    *time.Time
+		expires    *functions.Expiry
 	}{
 		{"bad_role", "k", functions.RoleOperator, nil},
 		{"bad_role", "k", functions.RoleAgent, nil},
@@ -193,6 +193,9 @@ func TestKeysThatAreRefused(t *testing.T) {
 		{"bad_text", "a\x00b", functions.RoleViewer, nil},
 		{"bad_text", "a\xffb", functions.RoleViewer, nil},
 		{"bad_expiry", "k", functions.RoleViewer, &past},
+		{"bad_expiry", "k", functions.RoleViewer, &functions.Expiry{Seconds: int64(functions.MaxLifetime.Seconds()) + 1}},
+		{"bad_expiry", "k", functions.RoleViewer, &functions.Expiry{Seconds: -1}},
+		{"bad_expiry", "k", functions.RoleViewer, &functions.Expiry{At: time.Now().Add(time.Hour), Seconds: 1}},
 	} {
 		_, _, _, err := w.CreateKey(t.Context(), w.by, w.project, c.name, c.role, c.expires, functions.Idempotency{})
 		requireCode(t, err, c.code)

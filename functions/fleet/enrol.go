@@ -105,7 +105,11 @@ func (s *Service) askEnrol(ctx context.Context, tx pgx.Tx, by invitation, e Enro
 		return s.env.AskControl(ctx, tx, i)
 	}
 	i.Subject = "without a token"
-	_, err := s.env.Guardian.Judge(ctx, store.Of(tx, uuid.Nil), base.RuleVersions{Operator: base.UnknownVersion}, i.Operation())
+	op, err := i.Operation()
+	if err != nil {
+		return err
+	}
+	_, err = s.env.Guardian.Judge(ctx, store.Of(tx, uuid.Nil), base.RuleVersions{Operator: base.UnknownVersion}, op)
 	return err
 }
 

@@ -36,31 +36,30 @@ const (
 
 // NewEnrolmentToken is a token that is to be made.
 type NewEnrolmentToken struct {
-	Name      string
-	Owner     string     // whose machines join with it; "": all that do are taken for one owner's
-	ExpiresAt *time.Time // nil: in DefaultTokenLife
-	MaxUses   int64      // agents that may join with it; 0: DefaultTokenUses
-
-	ends bool // the end was given
+	Name    string
+	Owner   string            // whose machines join with it; "": all that do are taken for one owner's
+	Expires *functions.Expiry // nil: in DefaultTokenLife
+	MaxUses int64             // agents that may join with it; 0: DefaultTokenUses
 }
 
 // check also fills in what was left out, but for MaxUses.
-func (n *NewEnrolmentToken) check() error {
-	if err := tenant.CheckNewSecret("enrolment token", n.Name, n.ExpiresAt); err != nil {
+func (n *NewEnrolmentToken) check(now time.Time) error {
+	if err := tenant.CheckNewSecret("enrolment token", n.Name, n.Expires, now); err != nil {
 		return err
 	}
 	if n.MaxUses < 0 || n.MaxUses > functions.MaxTokenUses {
 		return functions.Invalid("bad_uses", fmt.Sprintf("a token is for 1 to %d agents, not %d", functions.MaxTokenUses, n.MaxUses), fmt.Sprintf("choose a number, or leave it out for %d", DefaultTokenUses))
 	}
-	if n.ends = n.ExpiresAt != nil; !n.ends {
-		n.ExpiresAt = new(time.Now().Add(DefaultTokenLife).UTC())
+	if n.Expires == nil {
+		n.Expires = &functions.Expiry{Seconds: int64(DefaultTokenLife.Seconds())}
 	}
 	return functions.CheckOwner(n.Owner)
 }
 
 // CreateEnrolmentToken makes a token with which agents join the project. The secret is shown this once.
 func (s *Service) CreateEnrolmentToken(ctx context.Context, by functions.Principal, project uuid.UUID, n NewEnrolmentToken, idem functions.Idempotency) (t EnrolmentToken, secret string, replayed bool, err error) {
-	if err := n.check(); err != nil {
+	now := time.Now()
+	if err := n.check(now); err != nil {
 		return EnrolmentToken{}, "", false, err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
@@ -78,19 +77,18 @@ func (s *Service) CreateEnrolmentToken(ctx context.Context, by functions.Princip
 		if err := s.tokenWithin(ctx, tx, project, &n); err != nil {
 			return err
 		}
-		about := guardian.Token{Name: n.Name, Uses: n.MaxUses, Owner: n.Owner}
-		if n.ends {
-			about.Expires = n.ExpiresAt.UTC()
-		}
-		if err := s.env.AskControl(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.TokenCreate, Subject: n.Name, Facts: guardian.TokenFacts{Token: about}}); err != nil {
+		ends := n.Expires.From(now)
+		about := guardian.Token{Name: n.Name, Uses: n.MaxUses, Owner: n.Owner, Expires: *ends, LifetimeSeconds: n.Expires.Lifetime(now)}
+		intent := base.Intent{By: by, Project: project, Kind: guardian.TokenCreate, Subject: n.Name, Facts: guardian.TokenFacts{Token: about}, Asked: n.Expires}
+		if err := s.env.AskControl(ctx, tx, intent); err != nil {
 			return err
 		}
 		secret = base.NewSecret(base.TokenKind)
-		if t, _, err = store.One[EnrolmentToken](ctx, tx, sql.AddEnrolmentToken, id, project, n.Name, base.SecretDigest(secret), n.ExpiresAt, n.Owner, n.MaxUses); err != nil {
+		if t, _, err = store.One[EnrolmentToken](ctx, tx, sql.AddEnrolmentToken, id, project, n.Name, base.SecretDigest(secret), ends, n.Owner, n.MaxUses); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "enrolment-token.create", id.String(), map[string]any{
-			"project": project, "name": n.Name, "owner": n.Owner, "expires_at": n.ExpiresAt, "max_uses": n.MaxUses,
+			"project": project, "name": n.Name, "owner": n.Owner, "expires_at": ends, "max_uses": n.MaxUses,
 		})
 	})
 	return t, secret, replayed, err

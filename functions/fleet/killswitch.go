@@ -68,7 +68,7 @@ func (s *Service) Kill(ctx context.Context, by functions.Principal, scope KillSc
 	}
 	var id uuid.UUID
 	err = s.switching(ctx, scope, func(tx pgx.Tx, audit func(action, subject string) error) error {
-		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOn, reason)); err != nil {
+		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOn, uuid.Nil, reason)); err != nil {
 			return err
 		}
 		row, on, err := store.One[switchRow](ctx, tx, sql.FindSwitch, scope.args()...)
@@ -105,7 +105,7 @@ func (s *Service) Release(ctx context.Context, by functions.Principal, scope Kil
 		if err != nil || !found {
 			return err
 		}
-		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOff, row.Reason)); err != nil {
+		if err := s.env.AskControl(ctx, tx, scope.intent(by, guardian.SwitchOff, row.ID, row.Reason)); err != nil {
 			return err
 		}
 		was = true
@@ -122,8 +122,8 @@ func (s *Service) Release(ctx context.Context, by functions.Principal, scope Kil
 	return was, err
 }
 
-// intent is what happens with a switch in the words of the guardian.
-func (k KillScope) intent(by functions.Principal, kind guardian.Kind, reason string) base.Intent {
+// intent is what happens with a switch in the words of the guardian; the nil ID: it is not on yet.
+func (k KillScope) intent(by functions.Principal, kind guardian.Kind, id uuid.UUID, reason string) base.Intent {
 	target := k.Function
 	if k.Version > 0 {
 		target = fmt.Sprintf("%s@%d", k.Function, k.Version)
@@ -132,6 +132,9 @@ func (k KillScope) intent(by functions.Principal, kind guardian.Kind, reason str
 		target = strings.TrimSpace(target + " " + k.Agent.String())
 	}
 	sw := guardian.Switch{Scope: k.Scope, Target: target, Reason: reason, Everyone: k.Project == nil}
+	if id != uuid.Nil {
+		sw.ID = id.String()
+	}
 	return base.Intent{By: by, Project: ofScope(k), Kind: kind, Subject: strings.TrimSpace(k.Scope + " " + target), Facts: guardian.SwitchFacts{Switch: sw}}
 }
 

@@ -25,6 +25,9 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 		return ProjectAgent{}, err
 	}
 	intent := agentIntent(by, project, guardian.AgentAdmit, id, "admit", reason)
+	intent.Asked = struct {
+		Owner string `json:"owner"`
+	}{owner}
 	return s.decideMember(ctx, intent, project, id, "project.admit", reason, func(tx pgx.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AdmitAgent, id, project, owner, reason); err != nil {
 			return err

@@ -159,7 +159,12 @@ func (s *Service) modelIntent(project uuid.UUID, step string, r model.Request) b
 		sends = "code"
 	}
 	facts := guardian.ModelFacts{Model: guardian.Model{Host: host, Name: name, Sends: sends, Bytes: r.MostTokens() - model.MaxAnswerTokens}}
-	return base.Intent{Step: "ask_model", Project: project, Kind: guardian.ModelAsk, Subject: step, Facts: facts}
+	return base.Intent{Step: "ask_model", Project: project, Kind: guardian.ModelAsk, Subject: step, Facts: facts, Asked: modelAsked{BodySHA256: r.Digest()}}
+}
+
+// modelAsked is what is asked for by a call beyond its facts: exactly this text.
+type modelAsked struct {
+	BodySHA256 string `json:"body_sha256"`
 }
 
 // ownFault says whether a heuristic has failed by its own fault, which comes again however often it is tried.

@@ -337,7 +337,7 @@ func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, projec
 			return err
 		}
 		subject := fmt.Sprintf("%s@%d", f.Name, f.Version)
-		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "code", Verdict: decision, Reason: reason, Function: subject}}
+		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "code", Verdict: decision, Reason: reason, Function: f.Name}}
 		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.FunctionReview, Subject: subject, Facts: facts}); err != nil {
 			return err
 		}

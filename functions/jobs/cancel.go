@@ -28,7 +28,11 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s and cannot be cancelled", id, state)
 		}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobCancel, Subject: id.String(), Facts: JobFacts(id)}); err != nil {
+		facts, err := Facts(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobCancel, Subject: id.String(), Facts: facts}); err != nil {
 			return err
 		}
 		if err := base.Audit(ctx, tx, by.Actor(), "job.cancel", id.String(), nil); err != nil {
@@ -40,11 +44,6 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 		return functions.Job{}, err
 	}
 	return s.GetJob(ctx, project, id)
-}
-
-// JobFacts are those of something that happens to a job that there is.
-func JobFacts(id uuid.UUID) guardian.JobFacts {
-	return guardian.JobFacts{Job: guardian.Job{ID: id.String()}}
 }
 
 // endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction

@@ -2,11 +2,9 @@ package policy
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,6 +41,7 @@ type GuardianApproval struct {
 	Subject     string          `json:"subject" doc:"What it is to be done to."`
 	Risk        string          `json:"risk" enum:"LOW,MEDIUM,HIGH,CRITICAL"`
 	Facts       json.RawMessage `json:"facts" doc:"What the rules saw."`
+	Asked       json.RawMessage `json:"asked,omitempty" doc:"What was asked for beyond the facts; left out where there is nothing, or too much to show. A yes holds for exactly this."`
 	Layer       string          `json:"layer" enum:"builtin,operator,project" doc:"Whose rule asks: what an operator's rule asks is for operators to answer."`
 	Rule        string          `json:"rule"`
 	RuleVersion int64           `json:"rule_version"`
@@ -62,6 +61,7 @@ type approvalRow struct {
 	Kind        string
 	Subject     string
 	Facts       json.RawMessage
+	Asked       json.RawMessage
 	Layer       guardian.Layer
 	Rule        string
 	RuleVersion int64
@@ -79,7 +79,7 @@ type approvalRow struct {
 
 func (r approvalRow) approval(now time.Time) GuardianApproval {
 	a := GuardianApproval{
-		ID: r.ID, State: r.State, Operation: r.Kind, Subject: r.Subject, Risk: r.Risk, Facts: r.Facts, Layer: string(r.Layer), Rule: r.Rule,
+		ID: r.ID, State: r.State, Operation: r.Kind, Subject: r.Subject, Risk: r.Risk, Facts: r.Facts, Asked: r.Asked, Layer: string(r.Layer), Rule: r.Rule,
 		RuleVersion: r.RuleVersion, Reason: r.Reason, Job: r.Job, RequestedBy: r.RequestedBy, CreatedAt: r.CreatedAt, ExpiresAt: r.ExpiresAt,
 		DecidedAt: r.DecidedAt, WhoDecides: WhoDecides(r.Layer),
 	}
@@ -100,101 +100,6 @@ func WhoDecides(l guardian.Layer) string {
 		return "an operator of the server"
 	}
 	return "an owner or a reviewer of the project, or an operator"
-}
-
-// layerAsking is whose yes is needed: an operator's, if a rule of theirs is among those that ask.
-func layerAsking(d guardian.Decision) guardian.Layer {
-	for _, a := range d.Applied {
-		if a.Then == guardian.Ask && a.Override == "" && a.Layer == guardian.OperatorLayer {
-			return guardian.OperatorLayer
-		}
-	}
-	return d.Rule.Layer
-}
-
-// partOf is the job that an operation is part of: leases and rechecks of a job are asked about again and again, and one yes is for all.
-func partOf(op guardian.Operation) *uuid.UUID {
-	var job string
-	switch f := op.Facts.(type) {
-	case guardian.DispatchFacts:
-		job = f.Job.ID
-	case guardian.RecheckFacts:
-		job = f.Job.ID
-	case guardian.SandboxFacts:
-		job = f.Job.ID
-	}
-	id, err := uuid.Parse(job)
-	if err != nil {
-		return nil
-	}
-	return &id
-}
-
-// approvalOf looks for the yes to an operation. What an operator's rule asks is answered by an operator's yes alone.
-func (s *Service) approvalOf(ctx context.Context, tx *store.Tx, j judged) (a guardian.Approval, found bool, err error) {
-	digest, err := hex.DecodeString(j.decision.Digest)
-	if err != nil {
-		return a, false, fmt.Errorf("reading the digest of an operation: %w", err)
-	}
-	type row struct {
-		ID        uuid.UUID
-		DecidedBy string
-		Why       string
-		ExpiresAt *time.Time
-	}
-	r, found, err := store.One[row](ctx, tx, sql.FindApproval, digest, layerAsking(j.decision) == guardian.OperatorLayer, s.now(), partOf(j.op), j.decision.Rule.Name)
-	if r.ExpiresAt == nil {
-		r.ExpiresAt = new(s.now().Add(ApprovalLife))
-	}
-	return guardian.Approval{ID: r.ID.String(), Digest: j.decision.Digest, By: r.DecidedBy, Reason: r.Why, Expires: *r.ExpiresAt}, found, err
-}
-
-func useApproval(ctx context.Context, tx *store.Tx, id string) error {
-	n, err := store.Exec(ctx, tx, sql.UseApproval, id)
-	if err == nil && n == 0 { // another transaction was faster
-		err = &functions.Error{Kind: functions.KindConflict, Code: "approval_used", Message: "approval " + id + " was used meanwhile", Hint: "send the request again: it asks for another approval"}
-	}
-	return err
-}
-
-// requestApproval keeps what is asked, or finds that it is asked already. tx is where the operation's record belongs.
-func (s *Service) requestApproval(ctx context.Context, tx *store.Tx, j judged, id uuid.UUID, job *uuid.UUID) (uuid.UUID, error) {
-	d := j.decision
-	digest, err := hex.DecodeString(d.Digest)
-	if err != nil {
-		return id, fmt.Errorf("reading the digest of an operation: %w", err)
-	}
-	if known, found, err := store.Value[uuid.UUID](ctx, tx, sql.FindWaiting, digest, s.now(), job, d.Rule.Name); err != nil || found {
-		return known, err
-	}
-	n, _, err := store.Value[int](ctx, tx, sql.CountWaiting, s.now())
-	if err != nil {
-		return id, err
-	}
-	if n >= MaxWaiting {
-		return id, &functions.Error{
-			Kind: functions.KindConflict, Code: "too_many_approvals", Message: fmt.Sprintf("%d approvals wait already, and no more are kept", n),
-			Hint: "have some of them decided: ostraka approval list",
-		}
-	}
-	kept := detail{}
-	kept.keepFacts(j.op.Facts)
-	facts, err := json.Marshal(kept.Facts)
-	if err != nil {
-		return id, fmt.Errorf("encoding the facts of %s: %w", j.op.Kind, err)
-	}
-	_, err = store.Exec(ctx, tx, sql.AddApproval, id, j.op.Kind, j.op.Subject, digest, facts, layerAsking(d), d.Rule.Name, d.Rule.Version, d.Risk, d.Reason, job, j.actor(), s.now().Add(ApprovalLife))
-	return id, err
-}
-
-// AskFor keeps the approval that a job waits for, in the transaction that makes the job, and says until when.
-func (s *Service) AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job uuid.UUID) (id uuid.UUID, until time.Time, err error) {
-	project, err := projectOf(op)
-	if err != nil {
-		return id, until, err
-	}
-	id, err = s.requestApproval(ctx, tx, judged{op: op, project: project, decision: d}, base.NewID(), &job)
-	return id, s.now().Add(ApprovalLife), err
 }
 
 // ListApprovals lists what was asked in a project, or, for the nil ID, of the installation. state "" is every state.
@@ -291,14 +196,7 @@ func (s *Service) mayDecide(ctx context.Context, tx *store.Tx, by functions.Prin
 	return nil
 }
 
-// samePerson compares who two actors are, whatever roles they have: the ID of a key, or who signed in.
-func samePerson(a, b string) bool {
-	_, x, _ := strings.Cut(a, ":")
-	_, y, _ := strings.Cut(b, ":")
-	return x == y
-}
-
-// followJob lends a job that was waiting, or ends it. It is the last thing that a transaction does.
+// followJob lends a job that was waiting, once each rule that asks has its yes, or ends it. It is the last thing that a transaction does.
 func (s *Service) followJob(ctx context.Context, tx *store.Tx, project uuid.UUID, row approvalRow, state, by, why string) error {
 	if state == ApprovalDenied {
 		return s.jobs.Refuse(ctx, tx, project, *row.Job, fmt.Sprintf("the approval that it waited for was refused by %s: %s", by, why))
@@ -307,7 +205,28 @@ func (s *Service) followJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 	if err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, server, sql.ReleaseJob, *row.Job, row.ID); err != nil {
+	if !waits(guardian.Kind(row.Kind)) { // it is about leases or rechecks of the job, for which agents may have been waiting
+		return base.Notify(ctx, server, base.ChannelWork, project)
+	}
+	// The lock comes before the look: of two yeses that come at a time the second sees the first.
+	if _, waits, err := store.Value[uuid.UUID](ctx, server, sql.LockWait, *row.Job); err != nil || !waits {
+		return err
+	}
+	if err := tx.AsProject(ctx); err != nil {
+		return err
+	}
+	next, more, err := store.Value[uuid.UUID](ctx, tx, sql.NextWait, *row.Job, row.Kind)
+	if err != nil {
+		return err
+	}
+	if server, err = tx.AsServer(ctx); err != nil {
+		return err
+	}
+	if more {
+		_, err := store.Exec(ctx, server, sql.AwaitNext, *row.Job, next)
+		return err
+	}
+	if _, err := store.Exec(ctx, server, sql.ReleaseJob, *row.Job); err != nil {
 		return err
 	}
 	return base.Notify(ctx, server, base.ChannelWork, project)

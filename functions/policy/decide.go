@@ -33,6 +33,10 @@ type inForce struct {
 	operator, project *layer
 }
 
+func (by inForce) versions() base.RuleVersions {
+	return base.RuleVersions{Operator: by.operator.version, Project: by.project.version}
+}
+
 // Decide implements base.Guardian.
 func (s *Service) Decide(ctx context.Context, tx *store.Tx, op guardian.Operation) (guardian.Decision, error) {
 	began := time.Now()
@@ -141,7 +145,7 @@ func waits(kind guardian.Kind) bool {
 
 // judge decides, with the approvals that there are. tx is where the operation's record belongs.
 func (s *Service) judge(ctx context.Context, tx *store.Tx, by inForce, op guardian.Operation) (j judged, err error) {
-	j = judged{op: op, versions: base.RuleVersions{Operator: by.operator.version, Project: by.project.version}}
+	j = judged{op: op, versions: by.versions()}
 	if j.project, err = projectOf(op); err != nil {
 		return j, err
 	}
@@ -152,12 +156,10 @@ func (s *Service) judge(ctx context.Context, tx *store.Tx, by inForce, op guardi
 	c := s.circumstances(by)
 	j.decision = p.Decide(ctx, op, c)
 	if j.decision.Verdict == guardian.Ask && !waits(op.Kind) {
-		approval, found, err := s.approvalOf(ctx, tx, j)
-		if err != nil {
+		if c.Approvals, err = s.approvalsOf(ctx, tx, j); err != nil {
 			return j, err
 		}
-		if found {
-			c.Approvals = []guardian.Approval{approval}
+		if len(c.Approvals) > 0 {
 			j.decision = p.Decide(ctx, op, c)
 		}
 	}
@@ -181,6 +183,13 @@ func (s *Service) policyFor(by inForce, op guardian.Operation) (*guardian.Policy
 	if !protects(op) && !operator {
 		rules = append(rules, by.project.rules...)
 	}
+	if dropsFourEyes(by, op) {
+		rule, err := fourEyesRule()
+		if err != nil {
+			return nil, fmt.Errorf("compiling the rule of four eyes: %w", err)
+		}
+		rules = append(rules, rule)
+	}
 	return guardian.NewPolicy(rules...)
 }
 
@@ -193,7 +202,7 @@ func keepTo(j *judged) {
 	l := facts.Function.Limits
 	broken := j.decision.Conditions.Broken(guardian.Planned{Limits: l, Shards: facts.Job.Shards})
 	if len(broken) > 0 {
-		j.decision.Verdict, j.decision.Approval, j.decision.Reason = guardian.Deny, "", strings.Join(broken, "; ")
+		j.decision.Verdict, j.decision.Approvals, j.decision.Reason = guardian.Deny, nil, strings.Join(broken, "; ")
 		j.decision.Rule = conditional(j.decision)
 	}
 }

@@ -121,7 +121,7 @@ func (s *Service) AddOverride(ctx context.Context, by functions.Principal, proje
 		if !found || rule.Spec == nil {
 			return functions.NotFound("guardian rule", n.Rule)
 		}
-		facts := guardian.OverrideFacts{Override: guardian.ChangedOverride{Rule: n.Rule, Kinds: n.Kinds, Subject: n.Subject, Reason: n.Reason}}
+		facts := guardian.OverrideFacts{Override: guardian.ChangedOverride{Rule: n.Rule, Kinds: n.Kinds, Subject: n.Subject, Reason: n.Reason, LifetimeSeconds: int64(n.For.Seconds())}}
 		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.OverrideGrant, Subject: n.Rule, Facts: facts}); err != nil {
 			return err
 		}

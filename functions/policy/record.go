@@ -2,9 +2,8 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,8 +17,6 @@ import (
 const (
 	// decideAction is the action of the records of decisions.
 	decideAction = "guardian.decide"
-	// RecordedFindings is how many findings of a function a record keeps, the heaviest first.
-	RecordedFindings = 20
 	// refusalEvery is how often a server records that a step or an agent was refused the same by the same rule: agents ask every moment.
 	refusalEvery = time.Hour
 	// maxTold is how many of these refusals it remembers.
@@ -36,29 +33,6 @@ type refusalKey struct {
 	versions base.RuleVersions
 }
 
-// detail is what the log keeps of a decision. The names agent, job and function are those by which records are found.
-type detail struct {
-	Decision    guardian.Verdict     `json:"decision"`
-	Operation   guardian.Kind        `json:"operation"`
-	Risk        guardian.Risk        `json:"risk"`
-	Layer       guardian.Layer       `json:"layer,omitempty"`
-	Rule        string               `json:"rule,omitempty"`
-	RuleVersion int64                `json:"rule_version,omitempty"`
-	Reason      string               `json:"reason"`
-	Conditions  *guardian.Conditions `json:"conditions,omitempty"`
-	Applied     []string             `json:"applied,omitempty"`
-	Overrides   []string             `json:"overrides,omitempty"`
-	Approval    string               `json:"approval,omitempty"`
-	Actor       guardian.Actor       `json:"by"`
-	Facts       guardian.Facts       `json:"facts"`
-	Findings    int                  `json:"findings,omitempty"`
-	Policy      base.RuleVersions    `json:"policy"`
-	Micros      int64                `json:"took_us"`
-	Agent       string               `json:"agent,omitempty"`
-	Job         string               `json:"job,omitempty"`
-	Function    string               `json:"function,omitempty"`
-}
-
 // actor is who asked, as the log names people and programs.
 func (j judged) actor() string {
 	switch a := j.op.Actor; a.Kind {
@@ -71,81 +45,13 @@ func (j judged) actor() string {
 	}
 }
 
-func (j judged) detail() (json.RawMessage, error) {
-	d := j.decision
-	out := detail{
-		Decision: d.Verdict, Operation: j.op.Kind, Risk: d.Risk, Reason: d.Reason, Approval: d.Approval, Actor: j.op.Actor, Policy: j.versions,
-		Micros: j.took.Microseconds(),
-	}
-	if d.Rule != nil {
-		out.Layer, out.Rule, out.RuleVersion = d.Rule.Layer, d.Rule.Name, d.Rule.Version
-	}
-	if !d.Conditions.Empty() {
-		out.Conditions = &d.Conditions
-	}
-	for _, a := range d.Applied {
-		out.Applied = append(out.Applied, fmt.Sprintf("%s/%s@%d", a.Layer, a.Name, a.Version))
-		if a.Override != "" && !slices.Contains(out.Overrides, a.Override) {
-			out.Overrides = append(out.Overrides, a.Override)
-		}
-	}
-	out.keepFacts(j.op.Facts)
-	text, err := json.Marshal(out)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a decision about %s: %w", j.op.Kind, err)
-	}
-	return text, nil
-}
-
-// keepFacts keeps the facts with as many findings as a record has room for.
-func (d *detail) keepFacts(facts guardian.Facts) {
-	switch f := facts.(type) {
-	case guardian.FunctionFacts:
-		d.Function = f.Function.Name
-		f.Findings, d.Findings = heaviest(f.Findings), len(f.Findings)
-		d.Facts = f
-	case guardian.JobFacts:
-		d.Function, d.Job = f.Function.Name, f.Job.ID
-		f.Findings, d.Findings = heaviest(f.Findings), len(f.Findings)
-		d.Facts = f
-	case guardian.DispatchFacts:
-		d.Function, d.Job, d.Agent = f.Function.Name, f.Job.ID, f.Agent.ID
-		f.Findings, d.Findings = heaviest(f.Findings), len(f.Findings)
-		d.Facts = f
-	case guardian.RecheckFacts:
-		d.Function, d.Job = f.Function.Name, f.Job.ID
-		f.Findings, d.Findings = heaviest(f.Findings), len(f.Findings)
-		d.Facts = f
-	case guardian.AgentFacts:
-		d.Agent = f.Agent.ID
-		d.Facts = f
-	default:
-		d.Facts = facts
-	}
-}
-
-func heaviest(all []guardian.Finding) []guardian.Finding {
-	if len(all) <= RecordedFindings {
-		return all
-	}
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b guardian.Finding) int {
-		switch {
-		case a.Weight > b.Weight:
-			return -1
-		case a.Weight < b.Weight:
-			return 1
-		default:
-			return 0
-		}
-	})
-	return all[:RecordedFindings]
-}
-
-// enter writes the record of a decision that is carried out, marks the approval that it used, and has what waits ask for one.
+// enter writes the record of a decision that is carried out, and marks the approvals that it used.
 func (s *Service) enter(ctx context.Context, tx *store.Tx, j judged) error {
-	if j.decision.Approval != "" && partOf(j.op) == nil {
-		if err := useApproval(ctx, tx, j.decision.Approval); err != nil {
+	if partOf(j.op) != nil { // they are for all of the job
+		return record(ctx, tx, j)
+	}
+	for _, id := range j.decision.Approvals {
+		if err := useApproval(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -167,28 +73,57 @@ func record(ctx context.Context, tx *store.Tx, j judged) error {
 // refuse is the error of an operation that may not happen; its transaction ends with it, after which the refusal is recorded in its own.
 func (s *Service) refuse(j judged) error {
 	refused := &base.Refused{Err: denied(j)}
-	var id uuid.UUID
 	if j.decision.Verdict == guardian.Ask {
-		id = base.NewID()
-		refused.Err = asked(j)
+		refused.Err = asked(j, nil)
 	}
 	refused.Record = func(ctx context.Context) error {
 		if s.toldLately(j) {
 			return nil
 		}
-		return s.place(ctx, j.project, func(tx *store.Tx) error {
-			if j.decision.Verdict == guardian.Ask {
-				known, err := s.requestApproval(ctx, tx, j, id, partOf(j.op))
-				if err != nil {
-					return err
-				}
-				j.decision.Approval = known.String()
-				*refused.Err = *askedWith(j, known)
-			}
-			return record(ctx, tx, j)
-		})
+		if j.decision.Verdict == guardian.Ask {
+			return s.recordAsked(ctx, j, refused)
+		}
+		return s.place(ctx, j.project, func(tx *store.Tx) error { return record(ctx, tx, j) })
 	}
 	return refused
+}
+
+// recordAsked keeps what is asked, with the record of the refusal. Where that cannot be kept the refusal is recorded all the same, and the
+// caller is told why.
+func (s *Service) recordAsked(ctx context.Context, j judged, refused *base.Refused) error {
+	var ids []uuid.UUID
+	failed := s.place(ctx, j.project, func(tx *store.Tx) error {
+		by, err := requesterOf(ctx, tx, j, partOf(j.op))
+		if err != nil {
+			return err
+		}
+		if ids, err = s.requestApprovals(ctx, tx, j, partOf(j.op), by); err != nil {
+			return err
+		}
+		waiting := j
+		waiting.decision.Approvals = texts(ids)
+		return record(ctx, tx, waiting)
+	})
+	if failed == nil {
+		*refused.Err = *asked(j, ids)
+		return nil
+	}
+	if err := s.place(ctx, j.project, func(tx *store.Tx) error { return record(ctx, tx, j) }); err != nil {
+		return errors.Join(failed, err)
+	}
+	var why *functions.Error
+	if !errors.As(failed, &why) {
+		return failed
+	}
+	*refused.Err = *why
+	return nil
+}
+
+func texts(ids []uuid.UUID) (list []string) {
+	for _, id := range ids {
+		list = append(list, id.String())
+	}
+	return list
 }
 
 // place runs fn where what is about a project belongs; the nil project: on the control schema.
@@ -237,15 +172,25 @@ func denied(j judged) *functions.Error {
 	return e
 }
 
-// asked tells the caller that a person must say yes first.
-func asked(j judged) *functions.Error { return askedWith(j, uuid.Nil) }
-
-func askedWith(j judged, id uuid.UUID) *functions.Error {
-	return &functions.Error{
-		Kind: functions.KindConflict, Code: "approval_needed",
-		Message: fmt.Sprintf("%s of %s needs a person's yes: %s (%s); approval %s waits for it", j.op.Kind, about(j.op), j.decision.Reason, ruleName(j.decision.Rule), id),
-		Hint:    fmt.Sprintf("%s can say yes: %s --reason WHY; then send the same request again", WhoDecides(layerAsking(j.decision)), approveCommand(j.project, id)),
+// asked tells the caller that people must say yes first, one for each rule that asks. ids are the approvals that wait for them; none: they
+// were asked for before.
+func asked(j judged, ids []uuid.UUID) *functions.Error {
+	e := &functions.Error{Kind: functions.KindConflict, Code: "approval_needed", Message: fmt.Sprintf("%s of %s needs a person's yes: ", j.op.Kind, about(j.op))}
+	rules := j.decision.Asking()
+	for i := range rules {
+		if i > 0 {
+			e.Message += "; and "
+			e.Hint += "; "
+		}
+		e.Message += fmt.Sprintf("%s (%s)", rules[i].Reason, ruleName(&rules[i]))
+		e.Hint += WhoDecides(rules[i].Layer) + " can say yes"
+		if i < len(ids) {
+			e.Message += fmt.Sprintf("; approval %s waits for it", ids[i])
+			e.Hint += ": " + approveCommand(j.project, ids[i]) + " --reason WHY"
+		}
 	}
+	e.Hint += "; then send the same request again"
+	return e
 }
 
 func about(op guardian.Operation) string {

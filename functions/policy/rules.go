@@ -128,6 +128,9 @@ func (s *Service) DeleteGuardianRule(ctx context.Context, by functions.Principal
 func (s *Service) changeRule(ctx context.Context, by functions.Principal, project uuid.UUID, rule guardian.Rule, version int64, action string, spec []byte) (changed GuardianRule, err error) {
 	facts := guardian.RuleFacts{Action: action, Rule: guardian.ChangedRule{ID: rule.Name, Name: rule.Name, Version: version + 1, Layer: string(layerName(project)), Then: string(rule.Then)}}
 	intent := base.Intent{By: by, Project: project, Kind: guardian.GuardRuleChange, Subject: rule.Name, Facts: facts}
+	if spec != nil {
+		intent.Asked = json.RawMessage(spec)
+	}
 	err = s.place(ctx, project, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.LockPolicy); err != nil { // one change at a time: the limit and the versions hold
 			return err
@@ -193,18 +196,6 @@ func badRule(err error) error {
 		return &functions.Error{Kind: functions.KindInvalid, Code: "bad_guardian_rule", Message: err.Error(), Hint: wrong.Hint, Err: err}
 	}
 	return &functions.Error{Kind: functions.KindInvalid, Code: "bad_guardian_rule", Message: err.Error(), Hint: "docs/guardian.md shows what a rule can say", Err: err}
-}
-
-// SetFourEyes says whether who asks for an approval may give it.
-func (s *Service) SetFourEyes(ctx context.Context, by functions.Principal, project uuid.UUID, on bool) error {
-	intent := base.Intent{By: by, Project: project, Kind: guardian.SettingChange, Subject: "guardian", Facts: guardian.SettingFacts{Setting: guardian.Setting{Name: "guardian", Changed: []string{"four_eyes"}}}}
-	return s.place(ctx, project, func(tx *store.Tx) error {
-		if err := s.env.Ask(ctx, tx, intent); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.SetFourEyes, on)
-		return err
-	})
 }
 
 // RuleTest is what a rule would have decided differently.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/policy/sql"
 	"github.com/ostraka/ostraka/functions/store"
 )
@@ -42,16 +41,7 @@ func (s *Service) GuardianStatus(ctx context.Context, project uuid.UUID) (st Gua
 	if st.Rules, err = s.ListGuardianRules(ctx, project); err != nil {
 		return st, err
 	}
-	overrides, err := s.ListOverrides(ctx, project, functions.ListPage{Limit: functions.MaxListLimit})
-	if err != nil {
-		return st, err
-	}
 	st.Overrides = []GuardianOverride{}
-	for _, o := range overrides {
-		if o.InForce {
-			st.Overrides = append(st.Overrides, o)
-		}
-	}
 	st.Since = s.now().Add(-statusPeriod)
 	query := sql.CountDecisions
 	if project == uuid.Nil {
@@ -63,6 +53,13 @@ func (s *Service) GuardianStatus(ctx context.Context, project uuid.UUID) (st Gua
 			return err
 		}
 		st.Version, st.FourEyes = h.Version, h.FourEyes
+		inForce, err := store.Many[overrideRow](ctx, tx, sql.OverridesInForce, s.now(), MaxOverrides)
+		if err != nil {
+			return err
+		}
+		for _, o := range inForce {
+			st.Overrides = append(st.Overrides, o.shown(s.now()))
+		}
 		if st.Waiting, _, err = store.Value[int](ctx, tx, sql.CountWaiting, s.now()); err != nil {
 			return err
 		}

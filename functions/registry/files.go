@@ -28,8 +28,8 @@ type NamedFile struct {
 
 // FileCondition says what a file must be for a change. The zero value asks for nothing.
 type FileCondition struct {
-	New    bool   // there is no such file
-	Digest string // the file has this digest
+	New    bool   `json:"new,omitempty"`    // there is no such file
+	Digest string `json:"digest,omitempty"` // the file has this digest
 }
 
 // ErrFileChanged says that a file is not what the request takes it for.
@@ -59,7 +59,7 @@ func (s *Service) PutFile(ctx context.Context, by functions.Principal, project u
 	if err := checkFileName(name); err != nil {
 		return NamedFile{}, err
 	}
-	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: -1}); err != nil {
+	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: -1}, when); err != nil {
 		return NamedFile{}, err
 	}
 	o, err := s.PutObject(ctx, project, digest, r)
@@ -81,15 +81,17 @@ func (s *Service) NameObject(ctx context.Context, by functions.Principal, projec
 	if err != nil {
 		return NamedFile{}, ObjectError(err, digest)
 	}
-	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: size}); err != nil {
+	if err := s.AskUpload(ctx, by, project, guardian.File{Name: name, Digest: digest, Bytes: size}, when); err != nil {
 		return NamedFile{}, err
 	}
 	return s.nameObject(ctx, by, project, name, functions.Object{Digest: digest, Size: size}, when)
 }
 
 // AskUpload asks the guardian whether something may be stored, before any of it is read.
-func (s *Service) AskUpload(ctx context.Context, by functions.Principal, project uuid.UUID, f guardian.File) error {
-	return s.env.Do(ctx, uploadIntent(by, project, f), nothingElse)
+func (s *Service) AskUpload(ctx context.Context, by functions.Principal, project uuid.UUID, f guardian.File, when FileCondition) error {
+	intent := uploadIntent(by, project, f)
+	intent.Asked = when
+	return s.env.Do(ctx, intent, nothingElse)
 }
 
 func uploadIntent(by functions.Principal, project uuid.UUID, f guardian.File) base.Intent {
@@ -174,7 +176,8 @@ func (s *Service) DeleteFile(ctx context.Context, by functions.Principal, projec
 			return noFile(err, name)
 		}
 		facts := guardian.DataFacts{Data: guardian.Data{Type: "file", Name: name, Bytes: f.Size}}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.DataDelete, Subject: name, Facts: facts}); err != nil {
+		intent := base.Intent{By: by, Project: project, Kind: guardian.DataDelete, Subject: name, Facts: facts, Asked: FileCondition{Digest: f.Digest}}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		n, err := store.Exec(ctx, tx, sql.DeleteFile, name, when.Digest)

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +54,9 @@ func (s *Service) TryModule(ctx context.Context, by functions.Principal, project
 		return wasm.Report{}, fmt.Errorf("reading the module %s: %w", name, err)
 	}
 	about := guardian.Module{Name: m.Name, Version: int64(m.Version), Kind: m.Kind, Digest: m.Digest, Bytes: m.Size}
-	if err := s.env.Do(ctx, moduleIntent(by, project, guardian.ModuleTry, about), nothingElse); err != nil {
+	intent := moduleIntent(by, project, guardian.ModuleTry, about)
+	intent.Asked = trialAsked{Params: params, RecordsSHA256: fmt.Sprintf("%x", sha256.Sum256(file))}
+	if err := s.env.Do(ctx, intent, nothingElse); err != nil {
 		return wasm.Report{}, err
 	}
 	trial := wasm.Trial{
@@ -71,6 +74,18 @@ func (s *Service) TryModule(ctx context.Context, by functions.Principal, project
 	return report, nil
 }
 
+// trialAsked is what is asked for by a trial beyond its module.
+type trialAsked struct {
+	Params        json.RawMessage `json:"params,omitempty"`
+	RecordsSHA256 string          `json:"records_sha256"`
+}
+
+// deprecationAsked is what is asked for by a deprecation beyond its module.
+type deprecationAsked struct {
+	Deprecated bool   `json:"deprecated"`
+	Reason     string `json:"reason,omitempty"`
+}
+
 // nothingElse is for what happens outside of the database: its transaction holds the decision alone, and comes first.
 func nothingElse(*store.Tx) error { return nil }
 
@@ -82,7 +97,9 @@ func (s *Service) DeprecateModule(ctx context.Context, by functions.Principal, p
 	if !deprecated {
 		reason = ""
 	}
-	err = s.env.Do(ctx, moduleIntent(by, project, guardian.ModuleDeprecate, guardian.Module{Name: name}), func(tx *store.Tx) error {
+	intent := moduleIntent(by, project, guardian.ModuleDeprecate, guardian.Module{Name: name})
+	intent.Asked = deprecationAsked{Deprecated: deprecated, Reason: reason}
+	err = s.env.Do(ctx, intent, func(tx *store.Tx) error {
 		n, err := store.Exec(ctx, tx, sql.DeprecateModule, name, deprecated, reason)
 		if err != nil {
 			return err

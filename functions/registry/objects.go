@@ -33,7 +33,7 @@ func CheckDigest(digest string) error {
 
 // StoreObject is PutObject for somebody, whom the guardian allows it first.
 func (s *Service) StoreObject(ctx context.Context, by functions.Principal, project uuid.UUID, digest string, r io.Reader) (functions.Object, error) {
-	if err := s.AskUpload(ctx, by, project, guardian.File{Digest: digest, Bytes: -1}); err != nil {
+	if err := s.AskUpload(ctx, by, project, guardian.File{Digest: digest, Bytes: -1}, FileCondition{}); err != nil {
 		return functions.Object{}, err
 	}
 	return s.PutObject(ctx, project, digest, r)

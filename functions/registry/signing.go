@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,7 +64,8 @@ func (s *Service) RegisterSigningKey(ctx context.Context, by functions.Principal
 		}
 		created = len(keys) == 0 || !bytes.Equal(keys[len(keys)-1].PublicKey, k.PublicKey)
 		about := guardian.Key{ID: signing.Fingerprint(k.PublicKey), Name: base.FormatNumber(int64(k.Generation)), Rotated: k.ReplacesLost}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.SigningKey, Subject: about.ID, Facts: guardian.KeyFacts{Key: about}}); err != nil {
+		intent := base.Intent{By: by, Project: project, Kind: guardian.SigningKey, Subject: about.ID, Facts: guardian.KeyFacts{Key: about}, Asked: signedAgain(k.Bundles)}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		if created {
@@ -80,6 +82,16 @@ func (s *Service) RegisterSigningKey(ctx context.Context, by functions.Principal
 		return err
 	})
 	return key, created, err
+}
+
+// signedAgain are the bundles that a key signs, each by its function and digest.
+func signedAgain(bundles []functions.BundleSignature) []string {
+	list := make([]string, len(bundles))
+	for i, b := range bundles {
+		list[i] = b.Function + " " + b.Digest
+	}
+	slices.Sort(list)
+	return list
 }
 
 func addSigningKey(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, keys []functions.SigningKey, k functions.NewSigningKey) error {

@@ -50,7 +50,11 @@ func (s *Service) ResolveFlag(ctx context.Context, by functions.Principal, proje
 			return functions.ErrRevision
 		}
 		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "flag", Verdict: r.Decision, Reason: r.Reason, Job: idOf(row.JobID)}}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.FlagResolve, Subject: id.String(), Facts: facts}); err != nil {
+		if row.FunctionName != nil {
+			facts.Decision.Function = *row.FunctionName
+		}
+		intent := base.Intent{By: by, Project: project, Kind: guardian.FlagResolve, Subject: id.String(), Facts: facts, Asked: flagAsked{Digest: r.Digest, Revision: revision}}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		return s.resolveFlag(ctx, tx, project, by, row, r)
@@ -59,6 +63,12 @@ func (s *Service) ResolveFlag(ctx context.Context, by functions.Principal, proje
 		return FlagDetail{}, err
 	}
 	return s.GetFlag(ctx, project, id)
+}
+
+// flagAsked is what is decided about a flag beyond the verdict: for which group, and about the flag as it was read.
+type flagAsked struct {
+	Digest   string `json:"digest,omitempty"`
+	Revision int64  `json:"revision"`
 }
 
 // idOf is an ID as a text, empty where there is none.

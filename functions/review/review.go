@@ -47,9 +47,14 @@ func (s *Service) ResolveShard(ctx context.Context, by functions.Principal, proj
 		if d, err = jobs.GetShard(ctx, tx, job, number); err != nil { // there is such a shard
 			return err
 		}
+		about, err := jobs.Facts(ctx, tx, job)
+		if err != nil {
+			return err
+		}
 		subject := fmt.Sprintf("%s/%d", job, number)
-		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "shard", Verdict: r.Decision, Reason: r.Reason, Job: job.String()}}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.ShardResolve, Subject: subject, Facts: facts}); err != nil {
+		facts := guardian.DecisionFacts{Decision: guardian.Decided{About: "shard", Verdict: r.Decision, Reason: r.Reason, Function: about.Function.Name, Job: job.String()}}
+		intent := base.Intent{By: by, Project: project, Kind: guardian.ShardResolve, Subject: subject, Facts: facts, Asked: shardAsked{Digest: r.Digest}}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
 		if err := base.Audit(ctx, tx, by.Actor(), "shard.resolve", subject, map[string]any{"decision": r.Decision, "digest": r.Digest, "reason": r.Reason}); err != nil {
@@ -65,6 +70,11 @@ func (s *Service) ResolveShard(ctx context.Context, by functions.Principal, proj
 		return functions.ShardDetail{}, err
 	}
 	return s.jobs.GetShard(ctx, project, job, number)
+}
+
+// shardAsked is what is decided about a shard beyond the verdict.
+type shardAsked struct {
+	Digest string `json:"digest,omitempty"` // of the output to accept
 }
 
 // resolveShards decides about shards alike. Their open flags are decided with them, but for the one that the decision was taken about.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -36,7 +36,11 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, i base.Intent, p *pl
 	if p.awaits, p.until = nil, nil; d.Verdict != guardian.Ask {
 		return nil
 	}
-	id, until, err := s.env.Guardian.AskFor(ctx, tx, i.Operation(), d, p.id)
+	op, err := i.Operation()
+	if err != nil {
+		return err
+	}
+	id, until, err := s.env.Guardian.AskFor(ctx, tx, op, d, p.id, p.root)
 	p.awaits, p.until = &id, &until
 	return err
 }
@@ -47,7 +51,7 @@ func (p *plannedJob) facts(known codeFacts) guardian.JobFacts {
 		Function: p.row.Facts(), Findings: registry.FindingFacts(known.Findings), Scored: known.Scored,
 		Job: guardian.Job{
 			ID: p.id.String(), Shards: p.shards, Partition: string(p.partition.Kind), Priority: int64(p.priority), Depth: int64(p.depth),
-			Verification: dispatch.Verification(p.policy),
+			Verification: jobs.VerificationFacts(p.policy),
 		},
 	}
 	if p.rerunOf != nil {

@@ -62,7 +62,7 @@ func (s *Service) CreateRule(ctx context.Context, by functions.Principal, projec
 		if err := tx.AsProject(ctx); err != nil {
 			return err
 		}
-		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, guardian.ChangedRule{Name: spec.Name}, "create")); err != nil {
+		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, guardian.ChangedRule{Name: spec.Name}, "create", text)); err != nil {
 			return err
 		}
 		return insertRule(ctx, tx, by, id, spec.Name, text)
@@ -91,9 +91,13 @@ func insertRule(ctx context.Context, tx *store.Tx, by functions.Principal, id uu
 	return base.Audit(ctx, tx, by.Actor(), "rule.create", id.String(), map[string]any{"name": name})
 }
 
-// ruleIntent is what happens with a rule for follow-ups, in the words of the guardian.
-func ruleIntent(by functions.Principal, project uuid.UUID, r guardian.ChangedRule, action string) base.Intent {
-	return base.Intent{By: by, Project: project, Kind: guardian.RuleChange, Subject: r.Name, Facts: guardian.RuleFacts{Rule: r, Action: action}}
+// ruleIntent is what happens with a rule for follow-ups, in the words of the guardian. spec is the rule as it is to be; nil: it is deleted.
+func ruleIntent(by functions.Principal, project uuid.UUID, r guardian.ChangedRule, action string, spec []byte) base.Intent {
+	i := base.Intent{By: by, Project: project, Kind: guardian.RuleChange, Subject: r.Name, Facts: guardian.RuleFacts{Rule: r, Action: action}}
+	if spec != nil {
+		i.Asked = json.RawMessage(spec)
+	}
+	return i
 }
 
 func checkRule(spec planner.Rule) ([]byte, error) {
@@ -149,7 +153,7 @@ func (s *Service) UpdateRule(ctx context.Context, by functions.Principal, projec
 	if err != nil {
 		return Rule{}, err
 	}
-	err = s.changeRule(ctx, by, project, id, "rule.update", func(tx *store.Tx) (int64, error) {
+	err = s.changeRule(ctx, by, project, id, "rule.update", text, func(tx *store.Tx) (int64, error) {
 		n, err := store.Exec(ctx, tx, sql.UpdateRule, id, spec.Name, text, revision)
 		return n, tenant.NameTaken(err, "rule", spec.Name)
 	})
@@ -161,19 +165,19 @@ func (s *Service) UpdateRule(ctx context.Context, by functions.Principal, projec
 
 // DeleteRule deletes a rule when its revision is still the one that the caller has read. Jobs that it made stay.
 func (s *Service) DeleteRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, revision int64) error {
-	return s.changeRule(ctx, by, project, id, "rule.delete", func(tx *store.Tx) (int64, error) {
+	return s.changeRule(ctx, by, project, id, "rule.delete", nil, func(tx *store.Tx) (int64, error) {
 		return store.Exec(ctx, tx, sql.DeleteRule, id, revision)
 	})
 }
 
-func (s *Service) changeRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, action string, change func(tx *store.Tx) (int64, error)) error {
+func (s *Service) changeRule(ctx context.Context, by functions.Principal, project, id uuid.UUID, action string, spec []byte, change func(tx *store.Tx) (int64, error)) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		row, found, err := store.One[ruleRow](ctx, tx, sql.GetRule, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "rule", id)
 		}
 		about := guardian.ChangedRule{ID: id.String(), Name: row.Name, Version: row.Revision}
-		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, about, strings.TrimPrefix(action, "rule."))); err != nil {
+		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, about, strings.TrimPrefix(action, "rule."), spec)); err != nil {
 			return err
 		}
 		n, err := change(tx)

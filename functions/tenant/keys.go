@@ -93,12 +93,13 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (functions.Pr
 }
 
 // CreateOperatorKey makes a key for whoever runs the installation. It is for the server's own machine: no API call reaches it.
-func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *time.Time) (k functions.Key, secret string, err error) {
-	if err := CheckNewSecret("key", name, expires); err != nil {
+func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *functions.Expiry) (k functions.Key, secret string, err error) {
+	now := time.Now()
+	if err := CheckNewSecret("key", name, expires, now); err != nil {
 		return functions.Key{}, "", err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		if k, secret, err = AddKey(ctx, tx, NewKey{Role: functions.RoleOperator, Name: name, expires: expires}); err != nil {
+		if k, secret, err = AddKey(ctx, tx, NewKey{Role: functions.RoleOperator, Name: name, expires: expires.From(now)}); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, "server", "key.create", k.ID.String(), map[string]any{"role": functions.RoleOperator, "name": name})
@@ -124,8 +125,9 @@ func (s *Service) RevokeOperatorKey(ctx context.Context, id uuid.UUID) error {
 }
 
 // CreateKey makes a key of a project. The secret is shown this once and empty when the request is replayed.
-func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
-	if err := CheckNewSecret("key", name, expires); err != nil {
+func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project uuid.UUID, name string, role functions.Role, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+	now := time.Now()
+	if err := CheckNewSecret("key", name, expires, now); err != nil {
 		return functions.Key{}, "", false, err
 	}
 	if role != functions.RoleOwner && role != functions.RoleSubmitter && role != functions.RoleViewer && role != functions.RoleAuditor && role != functions.RoleReviewer {
@@ -143,10 +145,11 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, id)
 			return err
 		}
-		if err := s.env.AskControl(ctx, tx, keyIntent(by, project, guardian.KeyCreate, guardian.Key{Name: name, Role: string(role), Expires: orNever(expires)})); err != nil {
+		intent := newKeyIntent(by, project, guardian.KeyCreate, guardian.Key{Name: name, Role: string(role)}, keyAsked{Expiry: expires}, now)
+		if err := s.env.AskControl(ctx, tx, intent); err != nil {
 			return err
 		}
-		if k, secret, err = AddKey(ctx, tx, NewKey{id: id, Role: role, project: &project, Name: name, expires: expires}); err != nil {
+		if k, secret, err = AddKey(ctx, tx, NewKey{id: id, Role: role, project: &project, Name: name, expires: expires.From(now)}); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "key.create", id.String(), map[string]any{"project": project, "role": role, "name": name})
@@ -157,12 +160,13 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 // RotateKey makes a key that replaces another one of the project: of the same name and role, with the end given. The old one goes on working
 // for overlap, so that whoever uses it can change it without an interruption; 0 ends it at once. The secret is shown this once and empty
 // when the request is replayed.
-func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
 	if overlap < 0 || overlap > MaxKeyOverlap {
 		return functions.Key{}, "", false, functions.Invalid("bad_overlap", fmt.Sprintf("the old key may go on working for 0 to %d seconds", int64(MaxKeyOverlap.Seconds())), "choose a time within that")
 	}
-	if expired(expires) {
-		return functions.Key{}, "", false, errPastExpiry()
+	now := time.Now()
+	if err := expires.Check(now); err != nil {
+		return functions.Key{}, "", false, err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		old, found, err := store.One[functions.Key](ctx, tx, sql.GetKey, project, id)
@@ -177,14 +181,15 @@ func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project
 			k, _, err = store.One[functions.Key](ctx, tx, sql.GetKey, project, made)
 			return err
 		}
-		about := guardian.Key{ID: id.String(), Name: old.Name, Role: string(old.Role), Expires: orNever(expires), Rotated: true}
-		if err := s.env.AskControl(ctx, tx, keyIntent(by, project, guardian.KeyCreate, about)); err != nil {
+		about := guardian.Key{ID: id.String(), Name: old.Name, Role: string(old.Role), Rotated: true}
+		asked := keyAsked{Expiry: expires, OverlapSeconds: int64(overlap.Seconds())}
+		if err := s.env.AskControl(ctx, tx, newKeyIntent(by, project, guardian.KeyCreate, about, asked, now)); err != nil {
 			return err
 		}
-		if n, err := store.Exec(ctx, tx, sql.RetireKey, project, id, time.Now().Add(overlap)); err != nil || n == 0 {
+		if n, err := store.Exec(ctx, tx, sql.RetireKey, project, id, now.Add(overlap)); err != nil || n == 0 {
 			return orEnded(err, id)
 		}
-		if k, secret, err = AddKey(ctx, tx, NewKey{id: made, Role: old.Role, project: &project, Name: old.Name, expires: expires}); err != nil {
+		if k, secret, err = AddKey(ctx, tx, NewKey{id: made, Role: old.Role, project: &project, Name: old.Name, expires: expires.From(now)}); err != nil {
 			return err
 		}
 		return base.AuditServer(ctx, tx, by.Actor(), "key.rotate", made.String(), map[string]any{"project": project, "role": old.Role, "name": old.Name, "replaces": id, "overlap_seconds": int64(overlap.Seconds())})
@@ -204,8 +209,9 @@ func orEnded(err error, id uuid.UUID) error {
 // RecoverOwner makes an owner's key for a project whose owner has lost theirs. Operators alone may, with a reason; the project's own log
 // keeps who did it and why, so that its owner sees every key that was not made by themselves. The secret is shown this once and empty when
 // the request is replayed.
-func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *time.Time, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
-	if err := CheckNewSecret("key", name, expires); err != nil {
+func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, project uuid.UUID, name, reason string, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
+	now := time.Now()
+	if err := CheckNewSecret("key", name, expires, now); err != nil {
 		return functions.Key{}, "", false, err
 	}
 	if err := functions.CheckResolutionReason(reason); err != nil {
@@ -224,10 +230,11 @@ func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, proj
 			k, _, err = store.One[functions.Key](ctx, control, sql.GetKey, project, id)
 			return err
 		}
-		if err := s.env.Ask(ctx, tx, keyIntent(by, project, guardian.OwnerRecover, guardian.Key{Name: name, Role: string(functions.RoleOwner), Expires: orNever(expires)})); err != nil {
+		about := guardian.Key{Name: name, Role: string(functions.RoleOwner)}
+		if err := s.env.Ask(ctx, tx, newKeyIntent(by, project, guardian.OwnerRecover, about, keyAsked{Expiry: expires, Reason: reason}, now)); err != nil {
 			return err
 		}
-		if k, secret, err = AddKey(ctx, control, NewKey{id: id, Role: functions.RoleOwner, project: &project, Name: name, expires: expires}); err != nil {
+		if k, secret, err = AddKey(ctx, control, NewKey{id: id, Role: functions.RoleOwner, project: &project, Name: name, expires: expires.From(now)}); err != nil {
 			return err
 		}
 		detail := map[string]any{"project": project, "role": functions.RoleOwner, "name": name, "reason": reason}
@@ -243,18 +250,11 @@ func (s *Service) RecoverOwner(ctx context.Context, by functions.Principal, proj
 }
 
 // CheckNewSecret refuses a name or an end that a key or token cannot have.
-func CheckNewSecret(what, name string, expires *time.Time) error {
+func CheckNewSecret(what, name string, expires *functions.Expiry, now time.Time) error {
 	if err := functions.CheckLabel(what, name); err != nil {
 		return err
 	}
-	if expired(expires) {
-		return errPastExpiry()
-	}
-	return nil
-}
-
-func errPastExpiry() error {
-	return functions.Invalid("bad_expiry", "the expiry is in the past", "leave it out, or choose a time to come")
+	return expires.Check(now)
 }
 
 // ListKeys lists a project's keys.
@@ -274,12 +274,21 @@ func keyIntent(by functions.Principal, project uuid.UUID, kind guardian.Kind, k 
 	return base.Intent{By: by, Project: project, Kind: kind, Subject: k.Name, Facts: guardian.KeyFacts{Key: k}}
 }
 
-// orNever is a time of expiry, the zero time where there is none.
-func orNever(expires *time.Time) (at time.Time) {
-	if expires != nil {
-		at = expires.UTC()
+// keyAsked is what is asked for of a new key beyond what its facts say, or what they say by the clock.
+type keyAsked struct {
+	*functions.Expiry
+	OverlapSeconds int64  `json:"overlap_seconds,omitempty"` // for which the key works on whose place it takes
+	Reason         string `json:"reason,omitempty"`
+}
+
+// newKeyIntent is the making of a key in the words of the guardian.
+func newKeyIntent(by functions.Principal, project uuid.UUID, kind guardian.Kind, k guardian.Key, asked keyAsked, now time.Time) base.Intent {
+	if ends := asked.From(now); ends != nil {
+		k.Expires, k.LifetimeSeconds = *ends, asked.Lifetime(now)
 	}
-	return at
+	i := keyIntent(by, project, kind, k)
+	i.Asked = asked
+	return i
 }
 
 // RevokeSecret ends a key or token by the query for its kind, and says who did.

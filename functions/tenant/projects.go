@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -111,14 +110,14 @@ func (s *Service) ListProjects(ctx context.Context, page functions.ListPage) ([]
 
 // ProjectChange is what is to change about a project. Fields that are nil stay as they are.
 type ProjectChange struct {
-	FollowupsEnabled *bool
-	AgentsOpen       *bool
-	MinIsolation     *string
-	Monitor          *threshold.Rules // without any threshold: none from now on
-	Heuristics       *functions.HeuristicsPolicy
-	Weight           *int   // an operator's to say
-	RecheckSeconds   *int64 // as well; 0: the server's
-	KeepJobsDays     *int   // 0: ended jobs are kept until somebody deletes them
+	FollowupsEnabled *bool                       `json:"followups_enabled,omitempty"`
+	AgentsOpen       *bool                       `json:"agents_open,omitempty"`
+	MinIsolation     *string                     `json:"min_isolation,omitempty"`
+	Monitor          *threshold.Rules            `json:"monitor,omitempty"` // without any threshold: none from now on
+	Heuristics       *functions.HeuristicsPolicy `json:"heuristics,omitempty"`
+	Weight           *int                        `json:"weight,omitempty"`          // an operator's to say
+	RecheckSeconds   *int64                      `json:"recheck_seconds,omitempty"` // as well; 0: the server's
+	KeepJobsDays     *int                        `json:"keep_jobs_days,omitempty"`  // 0: ended jobs are kept until somebody deletes them
 }
 
 // fields are the names of what is to change.
@@ -143,9 +142,10 @@ func (c ProjectChange) fields() (names []string) {
 	return names
 }
 
-// settingIntent is a change of a project's settings in the words of the guardian.
-func settingIntent(by functions.Principal, project uuid.UUID, name string, changed []string) base.Intent {
-	return base.Intent{By: by, Project: project, Kind: guardian.SettingChange, Subject: name, Facts: guardian.SettingFacts{Setting: guardian.Setting{Name: name, Changed: changed}}}
+// settingIntent is a change of a project's settings in the words of the guardian. values are what they become.
+func settingIntent(by functions.Principal, project uuid.UUID, name string, changed []string, values any) base.Intent {
+	facts := guardian.SettingFacts{Setting: guardian.Setting{Name: name, Changed: changed}}
+	return base.Intent{By: by, Project: project, Kind: guardian.SettingChange, Subject: name, Facts: facts, Asked: values}
 }
 
 // UpdateProject changes a project's settings when its revision is still the one that the caller has read.
@@ -177,7 +177,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	if err != nil {
 		return p, err
 	}
-	err = s.env.DoControl(ctx, settingIntent(by, id, "project", change.fields()), func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, settingIntent(by, id, "project", change.fields(), change), func(tx pgx.Tx) error {
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
@@ -199,9 +199,6 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	})
 	return p, err
 }
-
-// expired says whether a time limit has passed.
-func expired(at *time.Time) bool { return at != nil && !at.After(time.Now()) }
 
 // MaxKeepJobsDays is for how many days a project may keep ended jobs where it does not keep them until somebody deletes them: a century.
 const MaxKeepJobsDays = 36_500

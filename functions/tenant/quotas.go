@@ -242,7 +242,7 @@ func (s *Service) SetQuotas(ctx context.Context, by functions.Principal, project
 		changed = append(changed, string(name))
 	}
 	slices.Sort(changed)
-	err = s.env.DoControl(ctx, settingIntent(by, project, "quotas", changed), func(tx pgx.Tx) error {
+	err = s.env.DoControl(ctx, settingIntent(by, project, "quotas", changed, values), func(tx pgx.Tx) error {
 		if n, err := store.Exec(ctx, tx, sql.SetQuotas, project, change); err != nil || n == 0 {
 			return base.OrNotFound(err, "project", project)
 		}

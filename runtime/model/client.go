@@ -6,6 +6,7 @@ package model
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -142,6 +143,9 @@ type Request struct {
 
 // MostTokens is what the call costs at most: a token has a byte at least.
 func (r Request) MostTokens() int64 { return int64(len(r.body)) + MaxAnswerTokens }
+
+// Digest names what is sent: the SHA-256 of it, in hexadecimal digits.
+func (r Request) Digest() string { return fmt.Sprintf("%x", sha256.Sum256(r.body)) }
 
 // Items is how many things it asks about.
 func (r Request) Items() int { return len(r.ids) }

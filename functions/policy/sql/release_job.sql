@@ -1,1 +1,1 @@
-update open_jobs set awaits = null, awaits_until = null where job_id = $1 and awaits = $2
+update open_jobs set awaits = null, awaits_until = null where job_id = $1

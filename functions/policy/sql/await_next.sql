@@ -1,0 +1,1 @@
+update open_jobs set awaits = $2 where job_id = $1
