@@ -71,7 +71,8 @@ function Approval({ place, approval: a }: { place: Place; approval: Schemas["Gua
           {a.decided_by && <><dt>Decided by</dt><dd className="mono">{visible(a.decided_by)}{a.why && <>: {visible(a.why)}</>}</dd></>}
           <dt>ID</dt><dd><Id value={a.id} whole /></dd>
         </dl>
-        <details><summary className={ui.muted}>All that the rule saw; a yes holds for exactly this</summary><Json value={a.facts} label={`facts of ${a.id}`} /></details>
+        {a.asked !== undefined && <details open><summary className={ui.muted}>What is asked for beyond that</summary><Json value={a.asked} label={`what ${a.id} asks for`} /></details>}
+        <details><summary className={ui.muted}>All that the rule saw; a yes holds for exactly this, as it is asked for</summary><Json value={a.facts} label={`facts of ${a.id}`} /></details>
         {a.state === "waiting" && mayDecide && (
           <div className={ui.row}>
             <Ask label="Approve…" title={`Approve ${a.operation}?`} confirm="Approve it" reason onConfirm={decide(true)}>
