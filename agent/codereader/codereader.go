@@ -4,6 +4,7 @@ package codereader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,9 +18,17 @@ const (
 	maxKnown = 64
 	// maxTime is how long reading one bundle may take: others that are new wait for as long.
 	maxTime = 2 * time.Minute
-	// failureStays is how long it is remembered that a bundle could not be read, so that no lease of it makes others wait again.
-	failureStays = time.Hour
+	// failureStays is how long it is remembered that a bundle could not be read where the bundle may not be to blame: a process that did not
+	// start, a full disk, a machine without memory or time. It is long enough that its leases do not make others wait again and again, and
+	// short enough that a machine which has recovered works soon. A fault of the bundle itself is never forgotten by time.
+	failureStays = 10 * time.Minute
 )
+
+// fault is an error that the bundle itself is to blame for: whoever reads it once more finds the same.
+type fault struct{ error }
+
+// Unwrap is what is wrong with it.
+func (f fault) Unwrap() error { return f.error }
 
 // Reading is what was found in a function.
 type Reading struct {
@@ -31,7 +40,12 @@ type Reading struct {
 type result struct {
 	Reading
 	err   error
-	until time.Time // of an error
+	until time.Time // of an error; zero: it stays
+}
+
+// holds says whether it is still as good as a new reading.
+func (r result) holds(now time.Time) bool {
+	return r.err == nil || r.until.IsZero() || now.Before(r.until)
 }
 
 // Reader reads functions, one at a time. It may be used by several goroutines at once: who asks for one that is known waits for nobody.
@@ -72,7 +86,11 @@ func (r *Reader) Read(ctx context.Context, b *bundle.Bundle) (Reading, error) {
 		err = context.Cause(bounded)
 	}
 	found.Findings = guardian.Trim(found.Findings)
-	r.remember(b.Digest, result{Reading: found, err: err, until: time.Now().Add(failureStays)})
+	known := result{Reading: found, err: err}
+	if of := (fault{}); !errors.As(err, &of) {
+		known.until = time.Now().Add(failureStays)
+	}
+	r.remember(b.Digest, known)
 	return found, err
 }
 
@@ -80,7 +98,7 @@ func (r *Reader) remembered(digest string) (result, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found, known := r.known[digest]
-	return found, known && (found.err == nil || time.Now().Before(found.until))
+	return found, known && found.holds(time.Now())
 }
 
 func (r *Reader) remember(digest string, found result) {

@@ -3,6 +3,7 @@ package codereader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,35 @@ func TestAHeavyBundleHoldsUpNobodyWhoIsKnown(t *testing.T) {
 		require.Error(t, err)
 		require.Equal(t, map[string]int{"light": 1, "heavy": 2}, asked)
 		r.Close()
+	})
+}
+
+// TestOnlyABundlesOwnFaultIsRememberedForGood has a machine that fails, and a bundle that cannot be read.
+func TestOnlyABundlesOwnFaultIsRememberedForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := true
+		r, asked := readBy(func(_ context.Context, digest string) error {
+			switch {
+			case digest == "broken":
+				return fmt.Errorf("having it read: %w", fault{errors.New("it is no archive")})
+			case full:
+				return errors.New("no space left on device")
+			default:
+				return nil
+			}
+		})
+		read := func(digest string) error { _, err := r.Read(t.Context(), of(digest)); return err }
+		require.ErrorContains(t, read("fine"), "no space left")
+		require.ErrorContains(t, read("broken"), "no archive")
+		full = false
+		<-time.After(failureStays - time.Nanosecond)
+		require.ErrorContains(t, read("fine"), "no space left", "at the limit nobody waits for another reading")
+		<-time.After(time.Nanosecond)
+		require.NoError(t, read("fine"), "the machine has recovered")
+		<-time.After(24 * time.Hour)
+		require.ErrorContains(t, read("broken"), "no archive")
+		require.NoError(t, read("fine"))
+		require.Equal(t, map[string]int{"fine": 2, "broken": 1}, asked)
 	})
 }
 

@@ -3,6 +3,7 @@ package codereader
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/builtin"
+	"github.com/ostraka/ostraka/wasm/runner"
 )
 
 const (
@@ -54,7 +56,7 @@ func (m *module) read(ctx context.Context, b *bundle.Bundle) (Reading, error) {
 		return nil
 	})
 	if err != nil {
-		return Reading{}, fmt.Errorf("reading the bundle: %w", err)
+		return Reading{}, fault{fmt.Errorf("reading the bundle: %w", err)} // the archive is in memory: nothing of the machine is in play
 	}
 	scores, err := m.score(ctx, files)
 	if err != nil {
@@ -90,9 +92,23 @@ func (m *module) score(ctx context.Context, files []wasm.Evidence) ([]wasm.Score
 	for _, f := range files {
 		scores, _, err := wasm.Heuristics{Use: wasm.Use{Pool: m.pool, Project: "agent", Job: "agent", Module: code}}.Score(ctx, wasm.Each([]wasm.Evidence{f}))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+			return nil, blame(fmt.Errorf("%s: %w", f.Name, err))
 		}
 		all = append(all, scores...)
 	}
 	return all, nil
+}
+
+// blame makes a fault of an error where the module came to its end with the file and failed at it. A process that died, also for want of
+// memory, and a module that could not be compiled say nothing about the file.
+func blame(err error) error {
+	var died *runner.Died
+	var failed *wasm.Error
+	if errors.As(err, &died) || !errors.As(err, &failed) || failed.Operational() {
+		return err
+	}
+	if failed.Class == wasm.ClassRejected || failed.Class == wasm.ClassCompileLimit {
+		return err
+	}
+	return fault{err}
 }
