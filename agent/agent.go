@@ -31,6 +31,9 @@ var (
 	errStopped = errors.New("the agent stops")
 	// errNotActive is the server's word for an agent that is lent nothing now: it waits for approval, is drained or quarantined.
 	errNotActive = codeError("agent_not_active")
+	// errDenied and errApprovalNeeded are its guardian's words for what it refuses to be lent now: rules change, and people say yes.
+	errDenied         = codeError("denied_by_guardian")
+	errApprovalNeeded = codeError("approval_needed")
 	// errRevoked is its word for one whose key is refused for ever.
 	errRevoked = codeError("agent_revoked")
 	// errDuplicate is its word for one whose key another process uses as well.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,11 +12,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
@@ -132,6 +136,35 @@ func TestRevokedAgentGivesUp(t *testing.T) {
 				return "", ctx.Err()
 			}}
 			require.ErrorIs(t, Run(t.Context(), o), errRevoked)
+		})
+	}
+}
+
+// TestAGuardianThatRefusesEndsNoAgent has a server whose rules refuse to lend for a while.
+func TestAGuardianThatRefusesEndsNoAgent(t *testing.T) {
+	t.Parallel()
+	for code, status := range map[string]int{"denied_by_guardian": http.StatusForbidden, "approval_needed": http.StatusConflict} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := &worker{agent: &agent{log: slog.New(slog.DiscardHandler), news: make(chan struct{}, 1)}}
+				began := time.Now()
+				require.True(t, w.heldBack(t.Context(), fmt.Errorf("asking: %w", &answer.Error{Problem: client.Problem{Code: code}, HTTPStatus: status})))
+				require.Equal(t, heldPause, time.Since(began), "it asks again soon, and not without end")
+				require.False(t, w.heldBack(t.Context(), &answer.Error{Problem: client.Problem{Code: "agent_revoked"}, HTTPStatus: http.StatusForbidden}))
+			})
+			f, s := newFakeServer(t, 4)
+			var refused atomic.Int64
+			f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/v1/agent/leases" || refused.Add(1) > 1 {
+					return false
+				}
+				problem(w, status, code)
+				return true
+			}
+			stop := start(t, testOptions(t, s))
+			f.untilResults(4)
+			require.NoError(t, stop())
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,10 +68,11 @@ func (w *worker) run(soft, hard context.Context) error {
 	return nil
 }
 
-// heldBack backs off while this agent is not eligible for work: it awaits approval, is drained, or its owner has not accepted the
-// agreement. The next heartbeat says which, and goes out at once.
+// heldBack backs off while this agent is not eligible for work: it awaits approval, is drained, its owner has not accepted the
+// agreement, or a rule of the server's guardian is against it. The next heartbeat says which, and goes out at once.
 func (w *worker) heldBack(soft context.Context, err error) bool {
-	if !errors.Is(err, errNotActive) && !errors.Is(err, errEULARequired) && !errors.Is(err, errEULAMismatch) {
+	held := []error{errNotActive, errEULARequired, errEULAMismatch, errDenied, errApprovalNeeded}
+	if !slices.ContainsFunc(held, func(code error) bool { return errors.Is(err, code) }) {
 		return false
 	}
 	w.log.Debug("the server lends this agent nothing now", "why", err)
