@@ -78,3 +78,27 @@ func TestOldJobsAreForgotten(t *testing.T) {
 	w.retain()
 	require.Equal(t, functions.JobFinished, w.job(young.ID).State)
 }
+
+// TestAJobThatCannotBeForgottenHoldsUpNoOther has the database refuse one of those that are too old.
+func TestAJobThatCannotBeForgottenHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	stuck, second, third := w.submit(1), w.submit(1), w.submit(1)
+	for i, job := range []functions.Job{stuck, second, third} {
+		_, err := w.cancel(job.ID)
+		require.NoError(t, err)
+		w.inProject("update jobs set finished_at = $2 where id = $1", job.ID, time.Now().Add(-time.Duration(9-i)*24*time.Hour))
+	}
+	w.settleAll()
+	w.sql("alter table " + w.schema() + ".jobs add constraint stuck check (state <> 'deleting' or id <> '" + stuck.ID.String() + "')")
+	require.NoError(t, w.keepJobs(3))
+	err := w.Retain(t.Context(), functions.RetentionArgs{})
+	require.ErrorContains(t, err, stuck.ID.String())
+	require.ErrorContains(t, err, w.project.String())
+	w.settleAll()
+	require.Equal(t, functions.JobCancelled, w.job(stuck.ID).State)
+	for _, gone := range []functions.Job{second, third} {
+		_, err := w.GetJob(t.Context(), w.project, gone.ID)
+		require.ErrorIs(t, err, functions.ErrJobDeleted)
+	}
+}

@@ -44,20 +44,26 @@ func (s *Service) forgetJobs(ctx context.Context) error {
 	return all
 }
 
-// forgetOld begins to delete jobs of a project that ended so long ago.
+// forgetOld begins to delete jobs of a project that ended so long ago. One that cannot be deleted holds up no other.
 func (s *Service) forgetOld(ctx context.Context, project uuid.UUID, after time.Duration) error {
 	var old []uuid.UUID
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
 		old, err = store.Values[uuid.UUID](ctx, tx, sql.JobsToForget, after, forgetBatch)
 		return err
 	})
-	for _, job := range old {
-		if err != nil {
-			break
-		}
-		err = s.env.Project(ctx, project, func(tx *store.Tx) error { return s.forgetJob(ctx, tx, project, job) })
+	if err != nil {
+		return fmt.Errorf("listing them: %w", err)
 	}
-	return err
+	var all error
+	for _, job := range old {
+		if ctx.Err() != nil { // the server stops: each of the others would fail alike
+			return errors.Join(all, ctx.Err())
+		}
+		if err := s.env.Project(ctx, project, func(tx *store.Tx) error { return s.forgetJob(ctx, tx, project, job) }); err != nil {
+			all = errors.Join(all, fmt.Errorf("job %s: %w", job, err))
+		}
+	}
+	return all
 }
 
 // forgetJob leaves a job alone that goes on again or is being deleted already.
