@@ -49,8 +49,9 @@ type Judgement struct {
 
 // Refused ends the transaction of an operation that may not happen. Project and Control record that, once nothing is left of it.
 type Refused struct {
-	Err    *functions.Error // for the caller
-	Record func(ctx context.Context) error
+	Err      *functions.Error // for the caller
+	Decision guardian.Decision
+	Record   func(ctx context.Context) error
 }
 
 // Error implements error.
@@ -58,6 +59,34 @@ func (r *Refused) Error() string { return r.Err.Error() }
 
 // Unwrap gives what the caller is told.
 func (r *Refused) Unwrap() error { return r.Err }
+
+// Unrecorded is a refusal whose record could not be written. The operation has not happened all the same.
+type Unrecorded struct {
+	Refused *Refused
+	Failed  error
+}
+
+// Error implements error.
+func (u *Unrecorded) Error() string {
+	return "recording what the guardian has refused: " + u.Failed.Error()
+}
+
+// Unwrap gives what the caller is told: a refusal is one where it is recorded.
+func (u *Unrecorded) Unwrap() error { return u.Failed }
+
+// RefusalOf is the refusal that a transaction has ended with, recorded or not; nil: it was not refused.
+func RefusalOf(err error) *Refused {
+	var refused *Refused
+	var unrecorded *Unrecorded
+	switch {
+	case errors.As(err, &unrecorded):
+		return unrecorded.Refused
+	case errors.As(err, &refused):
+		return refused
+	default:
+		return nil
+	}
+}
 
 // refusalTime bounds how long the record of a refusal may take to be written: whoever asked may be gone by then.
 const refusalTime = 10 * time.Second
@@ -71,7 +100,7 @@ func recorded(ctx context.Context, err error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTime)
 	defer cancel()
 	if failed := refused.Record(ctx); failed != nil {
-		return fmt.Errorf("recording what the guardian has refused: %w", failed)
+		return &Unrecorded{Refused: refused, Failed: failed}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ package base
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
@@ -22,4 +23,6 @@ type Env struct {
 	Observe functions.Observer
 	// Guardian is asked before anything is changed.
 	Guardian Guardian
+	// Now is the clock by which what the guardian has allowed ends.
+	Now func() time.Time
 }

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -47,7 +46,8 @@ type openJob struct {
 	cost      turnCost // what a lease costs the job and its project
 	waits     bool     // the agent waits for work, and may try again
 	agent     guardian.Agent
-	rules     int64 // the version of the operators' rules
+	rules     int64    // the version of the operators' rules
+	owners    []string // that the job is for, by its conditions; nil: all
 }
 
 // lender is what is noted of an agent at each lease.
@@ -147,7 +147,8 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.Machine().Class(), cores: c.Platform.CPUs},
 			}
 			lease, err := s.leaseFrom(ctx, agent, from, poll.Most, idem)
-			if errors.Is(err, fleet.ErrHeld) || errors.Is(err, errNotDecided) || refusedByGuardian(err) { // by a switch that was put on meanwhile, or by a rule
+			if passedOver(err) {
+				s.noteUnrecorded(err, from)
 				continue
 			}
 			if lease != nil || err != nil {
@@ -214,6 +215,10 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if takesPart, err := gate.takesPart(ctx, tx, from.JobID, from.lender.owner, agent); err != nil || !takesPart {
 			return err
 		}
+		if !gate.keeps(from, s.env.Now()) {
+			return nil
+		}
+		from.owners = gate.onlyOwners()
 		free, err := s.mayHold(ctx, tx, from, agent, gate.Policy)
 		if err != nil || free == 0 {
 			return err
@@ -221,9 +226,6 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		by := borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}
 		if by.lots, err = s.lotsFor(ctx, tx, from, agent, gate.Policy); err != nil {
 			return err
-		}
-		if !gate.keeps(from) {
-			return nil
 		}
 		picked, next, err := pickShards(ctx, tx, by, gate.Next, int(min(int64(most), free)))
 		if err == nil && len(picked) == 0 && by.lots != nil && by.lots.denied && from.waits {

@@ -101,7 +101,7 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 	if own == "" {
 		own = agent.String()
 	}
-	if hands, _, err = store.One[freeHands](ctx, server, sql.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught); err != nil {
+	if hands, _, err = store.One[freeHands](ctx, server, sql.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught, by.owners); err != nil {
 		return hands, err
 	}
 	return hands, tx.AsProject(ctx)

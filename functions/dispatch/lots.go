@@ -228,7 +228,7 @@ func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent u
 		if err != nil {
 			return nil, err
 		}
-		if idle, _, err = store.One[idleOwners](ctx, server, sql.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught); err != nil {
+		if idle, _, err = store.One[idleOwners](ctx, server, sql.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught, by.owners); err != nil {
 			return nil, err
 		}
 		if err := tx.AsProject(ctx); err != nil {

@@ -82,7 +82,7 @@ type Options struct {
 	Shortcuts bool
 	// GuardianRules are those that ship with the program; nil: no rule does.
 	GuardianRules []*guardian.Compiled
-	// Now is the clock by which exceptions and approvals of the guardian end; nil: this machine's.
+	// Now is the clock by which exceptions, approvals and conditions of the guardian end; nil: this machine's.
 	Now func() time.Time
 }
 
@@ -174,8 +174,11 @@ func New(o Options) *Service {
 	if o.Observe == nil {
 		o.Observe = nobody{}
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	env := &base.Env{
-		Store: o.Store, Blobs: o.Blobs, Queue: o.Queue, Notices: o.Notices, Waits: base.NewWaits(o.Notices), Log: o.Log, Observe: o.Observe,
+		Store: o.Store, Blobs: o.Blobs, Queue: o.Queue, Notices: o.Notices, Waits: base.NewWaits(o.Notices), Log: o.Log, Observe: o.Observe, Now: o.Now,
 	}
 	turns := recheck.NewTurns(o.RecheckSlots)
 	s := &Service{queue: o.Queue, log: o.Log, shortcuts: o.Shortcuts, Tenant: tenant.New(env, tenant.Options{Heuristics: o.Heuristics, Quotas: o.Quotas, RecheckSeconds: o.RecheckSeconds})}

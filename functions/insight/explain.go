@@ -122,7 +122,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 	if err != nil {
 		return functions.Explanation{}, err
 	}
-	tried, err := s.triedByAll(ctx, project, job, &agents, trust.UselessAgents{IDs: append(caught, refusing...), Hands: append(excluded, owner.Hands(owners)...)})
+	tried, err := s.triedByAll(ctx, project, job, &agents, trust.UselessAgents{IDs: append(caught, refusing...), Hands: append(excluded, owner.Hands(owners)...), Conditions: job.Conditions})
 	e := explainOpen(job, agents, leases, tried, refusals)
 	if e.Turn = turn; turn != nil && leases.Wanted > 0 {
 		e.Reasons = append(e.Reasons, functions.Reason{Code: "turn", Text: dispatch.TurnWords(*turn), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})
@@ -138,6 +138,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 	failing.Explain(&e)
 	trouble.Explain(&e, job.ID)
 	scoring.explain(&e, job)
+	explainConditions(&e, job, s.env.Now())
 	if job.Approval != nil {
 		e.Reasons = append([]functions.Reason{waitsForApproval(*job.Approval)}, e.Reasons...)
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/trust"
 )
 
 // outstanding is what a job still waits for though its shards are answered.
 type outstanding struct {
-	Rechecks int64  // shards that the server is to execute
-	Audits   int64  // that have not ended
+	Rechecks int64 // shards that the server is to execute
+	Audits   int64 // that have not ended
+	Hold     *trust.RecheckHold
 	Trouble  string // why batches of the project could not be executed
 	servers  fleet.RecheckTrouble
 	budget   tenant.RecheckBudget
@@ -49,6 +51,8 @@ func (o outstanding) explain(e *functions.Explanation, job functions.Job) {
 	case o.Rechecks == 0:
 	case o.servers.Servers == 0:
 		add(ReasonRecheckNobody, functions.StartRechecker, "%d rechecks wait: no server executes shards.", o.Rechecks)
+	case o.Hold != nil:
+		e.Reasons = append(e.Reasons, recheckHeld(*o.Hold, o.Rechecks))
 	case o.budget.IsSpent():
 		e.Reasons = append(e.Reasons, o.budget.Explain(o.Rechecks))
 	case why != "":

@@ -72,7 +72,7 @@ func record(ctx context.Context, tx *store.Tx, j judged) error {
 
 // refuse is the error of an operation that may not happen; its transaction ends with it, after which the refusal is recorded in its own.
 func (s *Service) refuse(j judged) error {
-	refused := &base.Refused{Err: denied(j)}
+	refused := &base.Refused{Err: denied(j), Decision: j.decision}
 	if j.decision.Verdict == guardian.Ask {
 		refused.Err = asked(j, nil)
 	}

@@ -2,12 +2,16 @@ package submit
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -30,8 +34,8 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, i base.Intent, p *pl
 	if err != nil {
 		return err
 	}
-	if !d.Conditions.Empty() {
-		p.keepTo(d.Conditions)
+	if err := p.keepTo(guardian.Merge(p.inherited(), d.Conditions), s.env.Now()); err != nil {
+		return err
 	}
 	if p.awaits, p.until = nil, nil; d.Verdict != guardian.Ask {
 		return nil
@@ -63,11 +67,38 @@ func (p *plannedJob) facts(known codeFacts) guardian.JobFacts {
 	return f
 }
 
-// keepTo makes the job as strict as the conditions want it.
-func (p *plannedJob) keepTo(c guardian.Conditions) {
+// inherited are the conditions of the job that this one follows: what was allowed on conditions makes nothing that is free of them.
+func (p *plannedJob) inherited() guardian.Conditions {
+	if p.follows == nil || p.follows.Conditions == nil {
+		return guardian.Conditions{}
+	}
+	return *p.follows.Conditions
+}
+
+// keepTo makes the job as strict as the conditions want it, and refuses one that cannot be made so.
+func (p *plannedJob) keepTo(c guardian.Conditions, now time.Time) error {
+	if c.Empty() {
+		return nil
+	}
+	if broken := c.Broken(guardian.Planned{Limits: p.row.Facts().Limits, Shards: p.shards, Now: now}); len(broken) > 0 {
+		return conditionsBroken(p, broken)
+	}
 	p.conditions = &c
-	p.policy = p.policy.Tighten(verify.Floor{Quorum: int(c.Quorum), TargetError: c.TargetError, RecheckAll: c.RecheckAll})
+	p.policy = p.policy.Tighten(trust.FloorOf(c))
 	if least := bundle.Isolation(c.Isolation); c.Isolation != "" && least.AtLeast(p.isolation) {
 		p.isolation = least
+	}
+	return nil
+}
+
+// conditionsBroken says which conditions of the job before it a job does not keep to. Those of its own were decided about by the guardian.
+func conditionsBroken(p *plannedJob, broken []string) error {
+	whose := "the guardian"
+	if p.follows != nil {
+		whose = "job " + p.follows.ID.String() + ", which it follows"
+	}
+	return &functions.Error{
+		Kind: functions.KindForbidden, Code: "denied_by_guardian", Message: fmt.Sprintf("the job does not keep to the conditions of %s: %s", whose, strings.Join(broken, "; ")),
+		Hint: "ask for less: ostraka job get shows the conditions of a job, which hold for all that follows from it",
 	}
 }

@@ -182,7 +182,7 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		return nil, fmt.Errorf("reading the rule's ID: %w", err)
 	}
 	key := f.Key.String()
-	plan.priority = parent.Priority
+	plan.priority, plan.follows = parent.Priority, &parent
 	plan.createdBy, plan.parent, plan.root, plan.rule, plan.depth, plan.key = "rule:"+f.RuleName, &parent.ID, parent.Root, &rule, f.Depth, &key
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, parent.Root); err != nil {
@@ -211,9 +211,8 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		}
 		return s.openJob(ctx, server, project, plan)
 	})
-	var refused *base.Refused
-	if errors.As(err, &refused) {
-		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: refused.Err.Message}, nil
+	if errors.As(err, &wrong) && wrong.Kind == functions.KindForbidden { // by a rule of the guardian, or by conditions
+		return &planner.Skip{Rule: f.Key.Rule, RuleName: f.RuleName, Reason: planner.SkipError, Detail: wrong.Message}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("submitting the follow-up of rule %s: %w", f.RuleName, err)

@@ -55,6 +55,7 @@ type plannedJob struct {
 	turn       bool // the project needs a step that splits
 	row        registry.FunctionRow
 	conditions *guardian.Conditions // that the guardian allows it on
+	follows    *functions.Job       // whose conditions hold for it; nil: a person's request makes it
 	awaits     *uuid.UUID           // the approval that it waits for
 	until      *time.Time           // by when it must come
 	isolation  bundle.Isolation     // at least

@@ -12,8 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/jobs"
-	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
@@ -21,7 +19,6 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
-	"github.com/ostraka/ostraka/runtime/inputfile"
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
@@ -40,19 +37,6 @@ const (
 	MaxRecheckBatches = 4
 )
 
-// recheckWork is what a batch executes.
-type recheckWork struct {
-	job       uuid.UUID
-	state     functions.JobState
-	numbers   []int64
-	policy    verify.Policy
-	validator *functions.ValidatorRef
-	function  registry.FunctionRow
-	held      bool          // by a switch, or since the project's budget is spent
-	left      time.Duration // of the budget
-	shards    []recheck.Shard
-}
-
 // errNoRechecker is why rechecks wait on a server that has no sandbox.
 var errNoRechecker = errors.New("this server works the queue of rechecks and has no sandbox for them")
 
@@ -69,9 +53,8 @@ func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error
 	}
 	defer turn.give()
 	work, err := s.claimRechecks(ctx, args)
-	var refused *base.Refused
-	if errors.As(err, &refused) {
-		return s.delayBatch(ctx, args, errors.New(refused.Err.Message))
+	if hold := holdOf(err); hold != nil {
+		return s.holdJob(ctx, args, work.job, *hold)
 	}
 	if err != nil {
 		return fmt.Errorf("taking up rechecks: %w", err)
@@ -122,7 +105,7 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 			return err // another run has ended it
 		}
 		rows, err := store.Many[claimed](ctx, tx, sql.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
-			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions)
+			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions, held.rules)
 		if err != nil {
 			return err
 		}
@@ -136,6 +119,9 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 			work.held, work.left = held.cover(work.function) || held.budget.IsSpent(), held.budget.Time()
 			if !work.held && !work.state.Ended() {
 				if err := s.askExecute(ctx, tx, args, work); err != nil {
+					return err
+				}
+				if _, err := store.Exec(ctx, tx, sql.EndRecheckHold, work.job); err != nil {
 					return err
 				}
 			}
@@ -156,53 +142,6 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 	return work, err
 }
 
-// long says whether its shards may take so long that they have a lane of their own.
-func (w *recheckWork) long() bool { return w.function.Manifest.Limits.WallSeconds > LongWallSeconds }
-
-// sub is the work as what is weighed.
-func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
-	return submissionRow{JobID: w.job, Shards: shardsRun(runs), Policy: w.policy, Validator: w.validator}
-}
-
-// recheckJob is what a job wants of rechecks.
-type recheckJob struct {
-	State     functions.JobState
-	Policy    verify.Policy
-	Partition partition.Spec
-	Validator *functions.ValidatorRef
-}
-
-// read reads the inputs as agents get them.
-func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
-	job, _, err := store.One[recheckJob](ctx, tx, sql.RecheckJob, w.job)
-	if err != nil {
-		return err
-	}
-	w.state, w.policy, w.validator = job.State, job.Policy, job.Validator
-	if w.function, _, err = store.One[registry.FunctionRow](ctx, tx, store.FunctionOfJob, w.job); err != nil {
-		return err
-	}
-	inputs, err := store.Many[jobs.PickedShard](ctx, tx, store.ShardInputs, w.job, w.numbers)
-	if err != nil {
-		return err
-	}
-	for _, in := range inputs {
-		shard := recheck.Shard{Number: in.Number, Input: jobs.ShardInput(job.Partition, in.Number, in.Input)}
-		if job.Partition.Files() {
-			if shard.Files, err = inputfile.Parse(shard.Input); err != nil {
-				return fmt.Errorf("reading shard %d of job %s: %w", in.Number, w.job, err)
-			}
-		}
-		w.shards = append(w.shards, shard)
-	}
-	order := make(map[int64]int, len(w.numbers)) // in which they were claimed, not that of their numbers
-	for i, n := range w.numbers {
-		order[n] = i
-	}
-	slices.SortFunc(w.shards, func(a, b recheck.Shard) int { return order[a.Number] - order[b.Number] })
-	return nil
-}
-
 // NextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
 // the gate of rechecks.
 func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFunctions) (steps []functions.Step, err error) {
@@ -211,7 +150,7 @@ func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFu
 	}
 	for _, long := range []bool{false, true} {
 		id := base.NewID()
-		n, err := store.Exec(ctx, tx, sql.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions)
+		n, err := store.Exec(ctx, tx, sql.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions, held.rules)
 		if err != nil {
 			return nil, err
 		}
@@ -251,7 +190,7 @@ func (s *Service) endBatch(ctx context.Context, args functions.RecheckArgs, left
 				return err
 			}
 		}
-		return s.letNextBegin(ctx, tx, args.Project, func() error {
+		return s.letNextBegin(ctx, tx, args.Project, func(HeldFunctions) error {
 			_, err := store.Exec(ctx, tx, sql.EndRecheckBatch, args.Batch)
 			return err
 		})

@@ -98,6 +98,7 @@ func (t *turn) give() {
 type HeldFunctions struct {
 	functions []string
 	versions  []int
+	rules     int64                // the version of the operators' rules of the guardian: jobs that were held by others are not held any more
 	budget    tenant.RecheckBudget // of the project
 }
 
@@ -116,6 +117,9 @@ func (s *Service) heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (
 		h.functions, h.versions = append(h.functions, r.Function), append(h.versions, r.Version)
 	}
 	if err != nil {
+		return h, err
+	}
+	if h.rules, _, err = store.Value[int64](ctx, server, sql.OperatorRules); err != nil {
 		return h, err
 	}
 	if h.budget, err = s.tenant.ReadRecheckBudget(ctx, server, project); err != nil {
@@ -234,7 +238,7 @@ func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 // freeBatch ends a batch that was broken off; what is left of it is taken up by another one when it is its turn.
 func (s *Service) freeBatch(ctx context.Context, args functions.RecheckArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		return s.letNextBegin(ctx, tx, args.Project, func() error {
+		return s.letNextBegin(ctx, tx, args.Project, func(HeldFunctions) error {
 			if _, err := store.Exec(ctx, tx, sql.FreeRechecks, args.Batch); err != nil {
 				return err
 			}
@@ -248,16 +252,16 @@ func (s *Service) freeBatch(ctx context.Context, args functions.RecheckArgs) err
 	return nil
 }
 
-// mendRechecks makes batches where some are missing: a switch was put off, say.
+// mendRechecks makes batches where some are missing: a switch was put off, say, or a rule of the guardian is gone.
 func (s *Service) mendRechecks(ctx context.Context, project uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		return s.letNextBegin(ctx, tx, project, func() error { return nil })
+		return s.letNextBegin(ctx, tx, project, func(HeldFunctions) error { return nil })
 	})
 }
 
 // letNextBegin does something to the project's rechecks behind their gate, and enqueues the batches that may begin then. It is the last
 // thing that a transaction does.
-func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func() error) error {
+func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func(HeldFunctions) error) error {
 	held, err := s.heldOf(ctx, tx, project)
 	if err != nil {
 		return err
@@ -265,7 +269,7 @@ func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.U
 	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
 		return err
 	}
-	if err := gated(); err != nil {
+	if err := gated(held); err != nil {
 		return err
 	}
 	steps, err := NextBatch(ctx, tx, project, held)

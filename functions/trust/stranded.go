@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 const (
@@ -67,15 +68,16 @@ func (s *Service) Stranded(ctx context.Context, _ functions.StrandedArgs) error 
 
 func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) error {
 	type waitingJob struct {
-		Policy    verify.Policy
-		Validator *functions.ValidatorRef
+		Policy     verify.Policy
+		Validator  *functions.ValidatorRef
+		Conditions *guardian.Conditions
 	}
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		j, found, err := store.One[waitingJob](ctx, tx, sql.WaitingJob, job)
 		if err != nil || !found {
 			return err
 		}
-		numbers, err := strandedShards(ctx, tx, project, job, j.Policy)
+		numbers, err := strandedShards(ctx, tx, project, job, j.Policy, j.Conditions)
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
@@ -122,6 +124,13 @@ func (u UsableAgents) Owners() int64 {
 type UselessAgents struct {
 	IDs   []uuid.UUID // caught, or refusing its function
 	Hands []string    // of owners that are caught, or excluded, since the job runs another one again
+	// Conditions are those of the job, if it has any: agents of owners that they do not name take none either.
+	Conditions *guardian.Conditions
+}
+
+// leftOut says whether conditions keep an owner's agents from the job.
+func (u UselessAgents) leftOut(owner string) bool {
+	return u.Conditions != nil && u.Conditions.Owners != nil && !slices.Contains(u.Conditions.Owners, owner)
 }
 
 // Usable are the agents that may still take shards of a job, without those not seen for silent.
@@ -132,7 +141,7 @@ func Usable(ctx context.Context, server store.DB, project, job uuid.UUID, p veri
 	}
 	rows, err := store.Many[row](ctx, server, sql.UsableAgents, project, job, useless.IDs, silent)
 	for _, r := range rows {
-		if jobs.Excludes(useless.Hands, r.Owner, r.ID) {
+		if jobs.Excludes(useless.Hands, r.Owner, r.ID) || useless.leftOut(r.Owner) {
 			continue
 		}
 		if !p.Independent() {
@@ -144,8 +153,8 @@ func Usable(ctx context.Context, server store.DB, project, job uuid.UUID, p veri
 }
 
 // strandedShards are those that nobody is left for. A job without agents waits for some.
-func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p verify.Policy) ([]int64, error) {
-	var useless UselessAgents
+func strandedShards(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p verify.Policy, c *guardian.Conditions) ([]int64, error) {
+	useless := UselessAgents{Conditions: c}
 	var err error
 	if useless.IDs, err = store.Values[uuid.UUID](ctx, tx, store.CaughtAgents); err != nil {
 		return nil, err

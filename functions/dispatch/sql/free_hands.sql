@@ -1,8 +1,8 @@
 -- The owners whose agents may work for a job, and whether some agent of another owner than $3 has nothing to do: it was heard of in the last $4,
--- and has no lease. Owners $5 have enough of the job, and agents $6 are lent nothing.
+-- and has no lease. Owners $5 have enough of the job, and agents $6 are lent nothing. The job is for the owners $7; null: for all.
 with there as materialized (
     select a.id, coalesce(a.owner, a.id::text) as owner from ostraka.agents_for($1, $2) a
-    where a.isolated and a.id <> all ($6) and a.last_seen_at > now() - $4::interval
+    where a.isolated and a.id <> all ($6) and a.last_seen_at > now() - $4::interval and ($7::text[] is null or a.owner = any ($7))
 )
 select (select count(distinct owner) from there) as owners, exists (
     select from there t where t.owner <> $3 and t.owner <> all ($5::text[])

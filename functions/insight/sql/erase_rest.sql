@@ -12,6 +12,9 @@ gone_audits as (
 gone_rechecks as (
     delete from rechecks where ctid = any (array(select ctid from rechecks where job_id = $1 limit $2)) returning 1
 ),
+gone_recheck_hold as (
+    delete from recheck_holds where job_id = $1 returning 1
+),
 gone_answer_classes as (
     delete from answer_classes where ctid = any (array(select ctid from answer_classes where job_id = $1 limit $2)) returning 1
 ),
@@ -64,6 +67,7 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_attempts)
     + (select count(*) from gone_audits)
     + (select count(*) from gone_rechecks)
+    + (select count(*) from gone_recheck_hold)
     + (select count(*) from gone_answer_classes)
     + (select count(*) from gone_comparison_failures)
     + (select count(*) from gone_lease_cursors)

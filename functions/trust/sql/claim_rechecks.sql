@@ -3,7 +3,7 @@
 -- What the batch $1 had when it was cut off, and else the oldest of its lane that nobody has taken: of one job, at most $2 shards, which took agents
 -- $3 microseconds together, but always one. What agents say of it is not enough: if each takes as long, or puts out as much, as its
 -- function may, the batch is through after $4 seconds and has $5 bytes. What switches hold ($6: functions, empty: all; $7: versions, 0: all)
--- is not taken.
+-- is not taken, nor what the guardian holds by the rules that there are, those of the operators in version $8.
 with own as materialized (
     select job_id from rechecks where batch = $1 limit 1
 ),
@@ -14,6 +14,10 @@ first as materialized (
         select from unnest($6::text[], $7::int[]) as h (function, version)
         where h.function = '' or h.function = f.name and h.version in (0, j.function_version)
     )
+      and not exists (
+        select from recheck_holds h where h.job_id = r.job_id and h.until > now() and h.operator_version = $8
+          and h.project_version = (select version from guardian_policy)
+      )
     order by r.asked_at, r.job_id, r.shard limit 1
 ),
 most as materialized (

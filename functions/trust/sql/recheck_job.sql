@@ -1,1 +1,1 @@
-select state, policy, partition, validator from jobs where id = $1
+select state, policy, partition, validator, shards_total as shards, depth, priority, conditions from jobs where id = $1

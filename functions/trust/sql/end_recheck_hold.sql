@@ -1,0 +1,1 @@
+delete from recheck_holds where job_id = $1
