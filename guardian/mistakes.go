@@ -19,11 +19,11 @@ var (
 func explain(on []Kind, message string) (detail, hint string) {
 	if m := unknownName.FindStringSubmatch(message); m != nil {
 		known := sortedNames(names(on))
-		return fmt.Sprintf("there is no fact %q for %s%s", m[1], operationsNamed(on), nearest(m[1], known)), "there are " + strings.Join(known, ", ")
+		return fmt.Sprintf("there is no fact %q for %s%s", m[1], operationsNamed(on), Nearest(m[1], known)), "there are " + strings.Join(known, ", ")
 	}
 	if m := unknownField.FindStringSubmatch(message); m != nil {
 		known := fieldNames(on)
-		return fmt.Sprintf("no fact for %s has a field %q%s", operationsNamed(on), m[1], nearest(m[1], known)), "docs/guardian.md lists them"
+		return fmt.Sprintf("no fact for %s has a field %q%s", operationsNamed(on), m[1], Nearest(m[1], known)), "docs/guardian.md lists them"
 	}
 	switch {
 	case strings.Contains(message, "reserved identifier: function"):

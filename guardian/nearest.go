@@ -2,8 +2,8 @@ package guardian
 
 import "fmt"
 
-// nearest is a word on the known name that is most like a name, where one is like it.
-func nearest(name string, known []string) string {
+// Nearest is a word on the known name that is most like a name, where one is like it.
+func Nearest(name string, known []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, k := range known {
 		if d := distance(name, k); d < least {

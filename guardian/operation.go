@@ -39,7 +39,7 @@ func (o Operation) Check() error {
 	d, known := Describe(o.Kind)
 	switch {
 	case !known:
-		return fmt.Errorf("there is no operation %q%s", o.Kind, nearest(string(o.Kind), kindNames()))
+		return fmt.Errorf("there is no operation %q%s", o.Kind, Nearest(string(o.Kind), kindNames()))
 	case o.Facts == nil || reflect.TypeOf(o.Facts) != reflect.TypeOf(d.Facts):
 		return fmt.Errorf("the operation %s came without its facts", o.Kind)
 	}

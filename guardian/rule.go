@@ -56,7 +56,7 @@ var namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 func (r Rule) check() error {
 	for i, kind := range r.On {
 		if _, known := Describe(kind); !known {
-			return &RuleError{Field: "on", Detail: fmt.Sprintf("there is no operation %.80q%s", kind, nearest(string(kind), kindNames())), Hint: "docs/guardian.md lists them"}
+			return &RuleError{Field: "on", Detail: fmt.Sprintf("there is no operation %.80q%s", kind, Nearest(string(kind), kindNames())), Hint: "docs/guardian.md lists them"}
 		}
 		if slices.Contains(r.On[:i], kind) {
 			return &RuleError{Field: "on", Detail: fmt.Sprintf("%q is named twice", kind), Hint: "name it once"}
@@ -84,7 +84,7 @@ func (c Conditions) check() error {
 		return &RuleError{Field: "conditions." + field, Detail: detail, Hint: hint}
 	}
 	if c.Isolation != "" && !slices.Contains(levels, c.Isolation) {
-		return bad("isolation", fmt.Sprintf("there is no level %.80q%s", c.Isolation, nearest(c.Isolation, levels)), "use one of "+strings.Join(levels, ", "))
+		return bad("isolation", fmt.Sprintf("there is no level %.80q%s", c.Isolation, Nearest(c.Isolation, levels)), "use one of "+strings.Join(levels, ", "))
 	}
 	for _, n := range []struct {
 		field string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/agent/liar"
@@ -39,7 +40,11 @@ type agentStartOptions struct {
 	isolation   string
 	alerts      alertFlags
 	acceptEULA  string
+	configPath  string // "": no file of settings
 }
+
+// tokenVariable names an enrolment token.
+const tokenVariable = "OSTRAKA_TOKEN"
 
 func newAgentStart(t *terminal, server *serverFlags) *cobra.Command {
 	o := &agentStartOptions{terminal: t, server: server}
@@ -58,14 +63,20 @@ when it joins: from the token, or else from the server. See ostraka agent trust.
 Functions run in a sandbox of the strongest isolation that a canary, a function that tries to escape,
 proves at the start: linux, linux-nocgroup or landlock. Where none of them holds the agent does not
 start; ostraka agent doctor says what is missing and how to mend it.`,
-		Example: "  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent",
+		Example: `  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent
+  ostraka agent start --config agent.toml   # ostraka config example agent > agent.toml`,
 		Args:    arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.seedIsGiven = cmd.Flags().Changed("liar-seed")
-			return o.run(cmd.Context())
+			return o.run(cmd.Context(), cmd.Flags())
 		},
 	}
-	f := cmd.Flags()
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func (o *agentStartOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.configPath, "config", "", configUsage)
 	f.StringVar(&o.options.Token, "token", "", "enrolment token, needed once (or OSTRAKA_TOKEN, which others cannot see)")
 	f.StringVar(&o.acceptEULA, "accept-eula", "", "version of the agreement that you have read and accept (or OSTRAKA_ACCEPT_EULA)")
 	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the token")
@@ -90,11 +101,10 @@ start; ostraka agent doctor says what is missing and how to mend it.`,
 	f.Uint64Var(&o.lies.Seed, "liar-seed", 0, "decides what to lie about; left out: the agent's name does")
 	o.alerts.register(f)
 	o.log.register(f, "info")
-	return cmd
 }
 
-func (o *agentStartOptions) run(ctx context.Context) error {
-	if err := o.complete(); err != nil {
+func (o *agentStartOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
+	if err := o.load(flags); err != nil {
 		return err
 	}
 	err := agent.Run(ctx, o.options)
@@ -111,9 +121,32 @@ func (o *agentStartOptions) run(ctx context.Context) error {
 	}
 }
 
-func (o *agentStartOptions) complete() (err error) {
-	if o.options.URL, err = o.server.address(); err != nil {
+// load reads the file of settings, where one is named, and completes the options.
+func (o *agentStartOptions) load(flags *pflag.FlagSet) error {
+	if o.configPath == "" {
+		return o.complete()
+	}
+	_, file, err := loadConfig(o.terminal, o.configPath, agentKeys(), flags)
+	if err != nil {
 		return err
+	}
+	return file.explain(o.complete(), agentKeys(), flags, o.terminal.env)
+}
+
+func (o *agentStartOptions) complete() (err error) {
+	if o.server.addressGiven() == "" {
+		_, err := o.server.address() // which says what to do
+		return err
+	}
+	return o.check()
+}
+
+// check is complete for options that may lack the server's address.
+func (o *agentStartOptions) check() (err error) {
+	if o.server.addressGiven() != "" {
+		if o.options.URL, err = o.server.address(); err != nil {
+			return err
+		}
 	}
 	if o.options.Log, err = o.log.open(o.terminal); err != nil {
 		return err
@@ -133,6 +166,13 @@ func (o *agentStartOptions) complete() (err error) {
 	if err := o.alerts.complete(&o.options); err != nil {
 		return err
 	}
+	if err := o.completeSizes(); err != nil {
+		return err
+	}
+	return o.completeLiar()
+}
+
+func (o *agentStartOptions) completeSizes() (err error) {
 	for _, size := range []struct {
 		flag, text string
 		into       *int64
@@ -144,11 +184,16 @@ func (o *agentStartOptions) complete() (err error) {
 			return usageError("%s: %w", size.flag, err)
 		}
 	}
-	if o.liar {
-		o.lies.Seed, o.lies.Log = o.seed(), o.options.Log
-		if o.options.Cheat, err = liar.New(o.lies); err != nil {
-			return usageError("--liar: %w", err)
-		}
+	return nil
+}
+
+func (o *agentStartOptions) completeLiar() (err error) {
+	if !o.liar {
+		return nil
+	}
+	o.lies.Seed, o.lies.Log = o.seed(), o.options.Log
+	if o.options.Cheat, err = liar.New(o.lies); err != nil {
+		return usageError("--liar: %w", err)
 	}
 	return nil
 }
@@ -174,7 +219,7 @@ func (o *agentStartOptions) completeIsolation() (err error) {
 
 func (o *agentStartOptions) completeToken() error {
 	if o.tokenFile == "" {
-		o.options.Token = firstOf(o.options.Token, o.terminal.env("OSTRAKA_TOKEN"))
+		o.options.Token = firstOf(o.options.Token, o.terminal.env(tokenVariable))
 		return nil
 	}
 	text, err := os.ReadFile(o.tokenFile)

@@ -7,7 +7,10 @@ import (
 )
 
 // logFlags say what a program that runs for long logs, and how.
-type logFlags struct{ level, format string }
+type logFlags struct {
+	level, format string
+	inForce       slog.LevelVar // may be set while the program runs
+}
 
 func (l *logFlags) register(f *pflag.FlagSet, usualLevel string) {
 	f.StringVar(&l.level, "log-level", usualLevel, "what to log: debug, info, warn or error")
@@ -20,10 +23,11 @@ func (l *logFlags) open(t *terminal) (*slog.Logger, error) {
 		return nil, usageError("--log-format %q: choose text or json", l.format)
 	}
 	level, err := levelOf(l.level)
+	l.inForce.Set(level)
 	if err != nil || l.format == "text" {
-		return textLog(t, level), err
+		return textLog(t, &l.inForce), err
 	}
-	return slog.New(slog.NewJSONHandler(t.talk, &slog.HandlerOptions{Level: level})), nil
+	return slog.New(slog.NewJSONHandler(t.talk, &slog.HandlerOptions{Level: &l.inForce})), nil
 }
 
 // newLog logs to where people read.
@@ -32,7 +36,7 @@ func newLog(t *terminal, level string) (*slog.Logger, error) {
 	return textLog(t, l), err
 }
 
-func textLog(t *terminal, level slog.Level) *slog.Logger {
+func textLog(t *terminal, level slog.Leveler) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.talk, &slog.HandlerOptions{Level: level}))
 }
 

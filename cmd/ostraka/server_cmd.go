@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
@@ -30,6 +31,12 @@ type serverOptions struct {
 	logKey   string // a file
 	quotas   map[string]int64
 	oidc     oidcConfig
+
+	started    *terminal              // with the environment alone, without what a file completes
+	configPath string                 // "": no file of settings
+	file       *configFile            // what was read there
+	given      map[string]configValue // the flags that were given
+	settings   []setting
 }
 
 func newServerCommand(t *terminal) *cobra.Command {
@@ -39,15 +46,25 @@ func newServerCommand(t *terminal) *cobra.Command {
 		Short: "Run a server",
 		Long: `Run a server until SIGTERM. Servers keep nothing in memory: run as many as you like on one database.
 The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_URL.
-"ostraka operator-key create" makes the first key.`,
+"ostraka operator-key create" makes the first key.
+
+All settings may stand in a file instead (--config, ostraka config example server). At SIGHUP a server with
+such a file reads it again and logs what it takes over and what needs a restart. "ostraka doctor", with the
+same flags, says what keeps a server from working here.`,
 		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --blob-dir /var/lib/ostraka/objects
   ostraka server --listen :8470 --tls-cert chain.pem --tls-key key.pem …
+  ostraka server --config /etc/ostraka/server.toml   # ostraka config example server > server.toml
   ostraka server --queues control,aggregate   # this one leaves verification to others
   ostraka server --queues recheck --recheck-sandbox docker   # on a host of its own: only executes shards again`,
 		Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.Flags()) },
 	}
-	f := cmd.Flags()
+	o.register(cmd.Flags())
+	return cmd
+}
+
+func (o *serverOptions) register(f *pflag.FlagSet) {
+	f.StringVar(&o.configPath, "config", "", configUsage)
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to keep everything in (or OSTRAKA_DATABASE_URL)")
 	f.StringVar(&o.listen, "listen", defaultListen, "address to serve on; one that others can reach needs TLS, or --behind-proxy")
 	o.config.Doors.register(f)
@@ -64,11 +81,10 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", true, "take no agents without an enrolment token; with --tokens-only=false they wait for approval")
 	o.log.register(f, "info")
-	return cmd
 }
 
-func (o *serverOptions) run(ctx context.Context) error {
-	if err := o.complete(); err != nil {
+func (o *serverOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
+	if err := o.load(flags); err != nil {
 		return err
 	}
 	var err error
@@ -80,6 +96,7 @@ func (o *serverOptions) run(ctx context.Context) error {
 		return fmt.Errorf("starting the server: %w", err)
 	}
 	o.config.Log.Info("serving", "url", o.config.ownURL(), "version", version)
+	defer o.reloadAtHangup(ctx, s.service)()
 	select {
 	case <-ctx.Done():
 		o.config.Log.Info("stopping")
@@ -93,16 +110,44 @@ func (o *serverOptions) run(ctx context.Context) error {
 	return err
 }
 
-func (o *serverOptions) complete() (err error) {
+// load reads the file of settings, where one is named, and completes the options.
+func (o *serverOptions) load(flags *pflag.FlagSet) error {
+	keys, env := serverKeys(), o.terminal.env
+	o.started, o.given = o.terminal, givenFlags(flags)
+	if o.configPath != "" {
+		completed, file, err := loadConfig(o.terminal, o.configPath, keys, flags)
+		if err != nil {
+			return err
+		}
+		o.terminal, o.file = completed, file
+	}
+	o.settings = o.file.settings(keys, flags, env)
+	return o.file.explain(o.complete(), keys, flags, env)
+}
+
+func (o *serverOptions) complete() error {
 	c := &o.config
 	if c.DatabaseURL = firstOf(c.DatabaseURL, o.terminal.env("OSTRAKA_DATABASE_URL")); c.DatabaseURL == "" {
 		return usageError("which database? set OSTRAKA_DATABASE_URL or give --database-url")
 	}
-	if (c.Objects.Dir == "") == (c.Objects.S3Endpoint == "") {
-		return usageError("where do objects go? give one of --blob-dir and --s3-endpoint")
+	if c.Objects.Dir == "" && c.Objects.S3Endpoint == "" {
+		return whereObjects()
 	}
 	if err := c.Objects.complete(o.terminal); err != nil {
 		return err
+	}
+	return o.check()
+}
+
+func whereObjects() error {
+	return usageError("where do objects go? give one of --blob-dir and --s3-endpoint")
+}
+
+// check is complete for options that may lack the database, the place of objects and the keys to it.
+func (o *serverOptions) check() (err error) {
+	c := &o.config
+	if c.Objects.Dir != "" && c.Objects.S3Endpoint != "" {
+		return whereObjects()
 	}
 	if c.LeaseTTL < 0 || c.LeaseTTL > 0 && c.LeaseTTL < time.Second {
 		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)

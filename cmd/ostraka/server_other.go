@@ -25,6 +25,13 @@ func newDev(*terminal) *cobra.Command {
 func newServerCommand(*terminal) *cobra.Command { return linuxOnly("server", "Run a server") }
 func newMigrate(*terminal) *cobra.Command       { return linuxOnly("migrate", "The database's schemas") }
 
+func newDoctor(*terminal) *cobra.Command {
+	return linuxOnly("doctor", "Say what keeps a server from working here")
+}
+
+// configKinds are the programs that take a file of settings.
+func configKinds() []configKind { return []configKind{agentConfigKind()} }
+
 func newOperatorKey(*terminal) *cobra.Command {
 	return linuxOnly("operator-key", "Keys for those who run the installation")
 }

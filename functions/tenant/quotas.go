@@ -59,6 +59,9 @@ func quotaKinds() []QuotaKind {
 	}
 }
 
+// Usual is the limit of a project where nobody has set one, and what it bounds.
+func (k QuotaKind) Usual() (value int64, about string) { return k.usual, k.about }
+
 // QuotaNames lists the limits that there are.
 func QuotaNames() []functions.QuotaName {
 	kinds := quotaKinds()
@@ -181,7 +184,7 @@ func (s *Service) LimitOf(ctx context.Context, tx pgx.Tx, project uuid.UUID, nam
 	if err != nil || !found {
 		return 0, base.OrNotFound(err, "project", project)
 	}
-	most, _ := u.limit(QuotaOf(name), s.quotas)
+	most, _ := u.limit(QuotaOf(name), s.usual.Load().Quotas)
 	return most, nil
 }
 
@@ -191,7 +194,7 @@ func (s *Service) Within(ctx context.Context, server pgx.Tx, project uuid.UUID, 
 	if err != nil || !found {
 		return base.OrNotFound(err, "project", project)
 	}
-	return u.exceeded(added, s.quotas)
+	return u.exceeded(added, s.usual.Load().Quotas)
 }
 
 // ProjectQuotas shows a project's limits and what of them is used.
@@ -207,9 +210,10 @@ func (s *Service) ProjectQuotas(ctx context.Context, project uuid.UUID) (list []
 	if err != nil {
 		return nil, err
 	}
+	usual := s.usual.Load().Quotas
 	for _, k := range quotaKinds() {
-		q := functions.Quota{Name: k.name, Default: usualLimit(k, s.quotas), About: k.about}
-		q.Limit, q.Own = u.limit(k, s.quotas)
+		q := functions.Quota{Name: k.name, Default: usualLimit(k, usual), About: k.about}
+		q.Limit, q.Own = u.limit(k, usual)
 		if used, counted := u.used(k.name); counted {
 			q.Used = &used
 		}
@@ -320,11 +324,11 @@ func (s *Service) QuotaShares(ctx context.Context, tx pgx.Tx) (map[functions.Quo
 	if err != nil {
 		return nil, err
 	}
-	shares := map[functions.QuotaName]float64{}
+	usual, shares := s.usual.Load().Quotas, map[functions.QuotaName]float64{}
 	for _, k := range quotaKinds() {
 		for _, u := range rows {
 			used, counted := u.used(k.name)
-			if most, _ := u.limit(k, s.quotas); counted && most > 0 {
+			if most, _ := u.limit(k, usual); counted && most > 0 {
 				shares[k.name] = max(shares[k.name], float64(used)/float64(most))
 			}
 		}

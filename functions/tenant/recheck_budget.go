@@ -41,7 +41,7 @@ func (s *Service) ReadRecheckBudget(ctx context.Context, db store.DB, project uu
 		PerDay int64
 		Spent  float64
 	}
-	r, _, err := store.One[row](ctx, db, sql.RecheckBudget, project, s.recheckTime)
+	r, _, err := store.One[row](ctx, db, sql.RecheckBudget, project, s.usual.Load().RecheckSeconds)
 	b.PerDay, b.Spent = r.PerDay, r.Spent
 	if b.PerDay > 0 {
 		b.Left = max(0, float64(b.PerDay)-b.Spent)

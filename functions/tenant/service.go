@@ -7,6 +7,7 @@ package tenant
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -20,7 +21,12 @@ type HeuristicsCheck func(ctx context.Context, project uuid.UUID, p *functions.H
 // Options are what an operator decides for projects that have nothing of their own.
 type Options struct {
 	Heuristics functions.HeuristicsPolicy
-	Quotas     map[functions.QuotaName]int64
+	Usual
+}
+
+// Usual is what an operator decides for projects that have nothing of their own, and may decide anew while the server runs.
+type Usual struct {
+	Quotas map[functions.QuotaName]int64 // what is not named has the value of quotas.go; nobody changes it any more
 	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that has no number of its own; 0: for as many as
 	// it takes.
 	RecheckSeconds int64
@@ -30,15 +36,20 @@ type Options struct {
 type Service struct {
 	env             *base.Env
 	heuristics      functions.HeuristicsPolicy
-	quotas          map[functions.QuotaName]int64
+	usual           atomic.Pointer[Usual]
 	heuristicsCheck HeuristicsCheck
-	recheckTime     int64 // of a project a day, in seconds
 }
 
 // New makes the room.
 func New(env *base.Env, o Options) *Service {
-	return &Service{env: env, heuristics: o.Heuristics, quotas: o.Quotas, recheckTime: o.RecheckSeconds}
+	s := &Service{env: env, heuristics: o.Heuristics}
+	s.SetUsual(o.Usual)
+	return s
 }
+
+// SetUsual decides anew for projects that have nothing of their own. It is safe at any time: what is asked from then on goes by it, and what
+// a project has stays, also where it is more.
+func (s *Service) SetUsual(u Usual) { s.usual.Store(&u) }
 
 // CheckHeuristicsWith says who knows what a policy of heuristics may be. It is called once, before the first request.
 func (s *Service) CheckHeuristicsWith(check HeuristicsCheck) { s.heuristicsCheck = check }
