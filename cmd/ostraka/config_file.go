@@ -161,6 +161,9 @@ func (c *configFile) takeKey(k configKey, flags *pflag.FlagSet, value any) {
 			}
 		}
 	}
+	if len(k.members) > 0 && v.text == "" {
+		return // an empty table, as in the example
+	}
 	if err := try(k, flags, v); err != nil {
 		c.mistake(k.name, fmt.Sprintf("%s does not do: %v", quoted(k, v), err))
 		return

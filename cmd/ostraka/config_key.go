@@ -14,7 +14,7 @@ type configKey struct {
 	env     string   // "": none
 	instead []string // other flags and variables that say the same in another way: who gives one does not mean the file
 	secret  bool     // others must not read it
-	about   string   // what it is, where there is no flag to say so
+	about   string   // what it is, where the flag's usage does not say so
 	usual   string   // what an example shows, as TOML, where the flag's default is of this machine
 	members []configMember // of a table of numbers
 }
@@ -42,7 +42,7 @@ func (k configKey) kind(flags *pflag.FlagSet) string {
 
 // usage says what the key is for.
 func (k configKey) usage(flags *pflag.FlagSet) string {
-	if k.flag == "" {
+	if k.about != "" {
 		return k.about
 	}
 	return flags.Lookup(k.flag).Usage

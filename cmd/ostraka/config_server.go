@@ -55,7 +55,7 @@ func serverKeys() []configKey {
 		{name: "limits.requests_per_address", flag: "requests-per-address"},
 		{name: "limits.requests_per_key", flag: "requests-per-key"},
 
-		{name: "quotas", flag: "quota", members: quotaMembers()},
+		{name: "quotas", flag: "quota", members: quotaMembers(), about: "what a project may have where the operator sets nothing for it; 0: no limit (ostraka project quotas)"},
 
 		{name: "recheck.sandbox", flag: "recheck-sandbox"},
 		{name: "recheck.seconds", flag: "recheck-seconds"},

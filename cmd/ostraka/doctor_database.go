@@ -71,8 +71,8 @@ func examineVersion(ctx context.Context, pool *pgxpool.Pool) (d diagnosis, err e
 // judgeVersion is about what Postgres calls its version, such as 16.4 (Debian 16.4-1).
 func judgeVersion(text string) diagnosis {
 	number, _, _ := strings.Cut(text, " ")
-	major, _, _ := strings.Cut(number, ".")
-	is, err := strconv.Atoi(strings.TrimRight(major, "abcdefghijklmnopqrstuvwxyz")) // 18beta1
+	major := number[:len(number)-len(strings.TrimLeft(number, "0123456789"))] // of 18beta1, too
+	is, err := strconv.Atoi(major)
 	if err != nil || is < devdb.MinVersion {
 		return failed("", fmt.Sprintf("upgrade to PostgreSQL %d or later", devdb.MinVersion), "it is PostgreSQL %s", firstOf(number, "of a version that it does not say"))
 	}
