@@ -115,6 +115,9 @@ func (o *agentInstallOptions) completeArguments(args []string) error {
 			return usageError("after --: --%s is not for a service", ours)
 		}
 	}
+	if path := start.Flags().Lookup("config").Value.String(); path != "" && !filepath.IsAbs(path) {
+		return usageError("after --: --config %s: a service starts in a folder of its own, so write the whole path", path)
+	}
 	if o.server.insecureHTTP() {
 		args = append(args, "--insecure-http")
 	}

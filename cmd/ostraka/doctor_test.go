@@ -66,10 +66,10 @@ func TestCertificatesEnd(t *testing.T) {
 		from.Add(-time.Second): healthFail, from: healthOK, leaf.NotAfter.Add(-certificateSoon): healthOK,
 		leaf.NotAfter.Add(-certificateSoon + time.Second): healthWarn, leaf.NotAfter: healthWarn, leaf.NotAfter.Add(time.Second): healthFail,
 	} {
-		require.Equal(t, state, judgeCertificate("TLS certificate", leaf, at).State, at)
+		require.Equal(t, state, judgeCertificate(leaf, at).State, at)
 	}
 	leaf.DNSNames = nil
-	require.Contains(t, judgeCertificate("TLS certificate", leaf, from).Detail, "names no host")
+	require.Contains(t, judgeCertificate(leaf, from).Detail, "names no host")
 }
 
 func TestAKeyThatEverybodyCanRead(t *testing.T) {

@@ -29,13 +29,15 @@ func examineTLS(c doorConfig, listen string, now time.Time) []diagnosis {
 	return []diagnosis{fine(check, "none is needed on %s, which only this machine can reach", listen)}
 }
 
+// certificateCheck is what a doctor calls a certificate.
+const certificateCheck = "TLS certificate"
+
 func examineCertificate(cert, key string, now time.Time) []diagnosis {
-	const check = "TLS certificate"
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return []diagnosis{failed(check, "give the certificate with its chain as --tls-cert and its key as --tls-key, both as PEM", "%v", err)}
+		return []diagnosis{failed(certificateCheck, "give the certificate with its chain as --tls-cert and its key as --tls-key, both as PEM", "%v", err)}
 	}
-	found := []diagnosis{judgeCertificate(check, pair.Leaf, now)}
+	found := []diagnosis{judgeCertificate(pair.Leaf, now)}
 	info, err := os.Stat(key)
 	switch {
 	case err != nil:
@@ -46,7 +48,7 @@ func examineCertificate(cert, key string, now time.Time) []diagnosis {
 	return append(found, fine("TLS key", "%s is not for everybody to read", key))
 }
 
-func judgeCertificate(check string, leaf *x509.Certificate, now time.Time) diagnosis {
+func judgeCertificate(leaf *x509.Certificate, now time.Time) diagnosis {
 	names := append([]string{}, leaf.DNSNames...)
 	for _, address := range leaf.IPAddresses {
 		names = append(names, address.String())
@@ -54,13 +56,13 @@ func judgeCertificate(check string, leaf *x509.Certificate, now time.Time) diagn
 	about := fmt.Sprintf("for %s, from %s to %s", firstOf(strings.Join(names, ", "), "no name"), shortTime(leaf.NotBefore), shortTime(leaf.NotAfter))
 	switch {
 	case now.After(leaf.NotAfter):
-		return failed(check, "renew it; a server reads the files again by itself", "it has ended: %s", about)
+		return failed(certificateCheck, "renew it; a server reads the files again by itself", "it has ended: %s", about)
 	case now.Before(leaf.NotBefore):
-		return failed(check, "check this machine's clock, or wait", "it is not valid yet: %s", about)
+		return failed(certificateCheck, "check this machine's clock, or wait", "it is not valid yet: %s", about)
 	case len(names) == 0:
-		return failed(check, "get one with the server's host name as a subject alternative name", "it names no host: %s", about)
+		return failed(certificateCheck, "get one with the server's host name as a subject alternative name", "it names no host: %s", about)
 	case leaf.NotAfter.Sub(now) < certificateSoon:
-		return warned(check, "renew it; a server reads the files again by itself", "it ends soon: %s", about)
+		return warned(certificateCheck, "renew it; a server reads the files again by itself", "it ends soon: %s", about)
 	}
-	return fine(check, "%s", about)
+	return fine(certificateCheck, "%s", about)
 }
