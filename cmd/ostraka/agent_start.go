@@ -65,7 +65,7 @@ proves at the start: linux, linux-nocgroup or landlock. Where none of them holds
 start; ostraka agent doctor says what is missing and how to mend it.`,
 		Example: `  OSTRAKA_TOKEN=… ostraka agent start --url https://ostraka.example.org --data ~/ostraka-agent
   ostraka agent start --config agent.toml   # ostraka config example agent > agent.toml`,
-		Args:    arguments(0),
+		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.seedIsGiven = cmd.Flags().Changed("liar-seed")
 			return o.run(cmd.Context(), cmd.Flags())

@@ -9,13 +9,13 @@ import (
 
 // configKey is one setting of a file, and how the same is said elsewhere.
 type configKey struct {
-	name    string   // SECTION.KEY; or SECTION alone, where all of the section is one table of numbers
-	flag    string   // "": it has none, since others can see command lines
-	env     string   // "": none
-	instead []string // other flags and variables that say the same in another way: who gives one does not mean the file
-	secret  bool     // others must not read it
-	about   string   // what it is, where the flag's usage does not say so
-	usual   string   // what an example shows, as TOML, where the flag's default is of this machine
+	name    string         // SECTION.KEY; or SECTION alone, where all of the section is one table of numbers
+	flag    string         // "": it has none, since others can see command lines
+	env     string         // "": none
+	instead []string       // other flags and variables that say the same in another way: who gives one does not mean the file
+	secret  bool           // others must not read it
+	about   string         // what it is, where the flag's usage does not say so
+	usual   string         // what an example shows, as TOML, where the flag's default is of this machine
 	members []configMember // of a table of numbers
 }
 
