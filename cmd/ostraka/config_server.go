@@ -74,8 +74,8 @@ func serverKeys() []configKey {
 
 		{name: "oidc.issuer", flag: "oidc-issuer"},
 		{name: "oidc.client_id", flag: "oidc-client-id"},
-		{name: "oidc.client_secret", env: oidcSecretVariable, instead: []string{"--oidc-client-secret-file"}, secret: true, about: "the client's secret (or OSTRAKA_OIDC_CLIENT_SECRET)"},
-		{name: "oidc.client_secret_file", flag: "oidc-client-secret-file", instead: []string{oidcSecretVariable}},
+		{name: "oidc.client_secret", env: oidcClientVariable, instead: []string{"--oidc-client-secret-file"}, secret: true, about: "the client's secret (or OSTRAKA_OIDC_CLIENT_SECRET)"},
+		{name: "oidc.client_secret_file", flag: "oidc-client-secret-file", instead: []string{oidcClientVariable}},
 		{name: "oidc.groups_claim", flag: "oidc-groups-claim"},
 		{name: "oidc.grants", flag: "oidc-grant"},
 

@@ -76,7 +76,7 @@ func TestEveryFlagHasOneKey(t *testing.T) {
 		}
 		flags.VisitAll(func(f *pflag.Flag) {
 			used[f.Name] = used[f.Name] || keyOf[f.Name] == ""
-			require.True(t, (keyOf[f.Name] == "") == (noKey[f.Name] != ""), "--%s of %s: it has a key, or a reason for having none", f.Name, kind.name)
+			require.Equal(t, keyOf[f.Name] == "", noKey[f.Name] != "", "--%s of %s: it has a key, or a reason for having none", f.Name, kind.name)
 		})
 	}
 	for name := range noKey {
@@ -258,7 +258,7 @@ key = "file"
 		{"objects.s3_access_key", nil, map[string]string{"OSTRAKA_S3_ACCESS_KEY": "e"}, shownSecret, "environment OSTRAKA_S3_ACCESS_KEY"},
 		{"objects.s3_secret_key", nil, nil, "", "default"},
 		{"oidc.client_secret_file", nil, nil, "file", "file, line 9"},
-		{"oidc.client_secret_file", nil, map[string]string{oidcSecretVariable: "e"}, "", "default"},
+		{"oidc.client_secret_file", nil, map[string]string{oidcClientVariable: "e"}, "", "default"},
 		{"recheck.docker_host", nil, map[string]string{"DOCKER_HOST": "e"}, "e", "environment DOCKER_HOST"},
 		{"recheck.docker_host", nil, nil, "file", "file, line 11"},
 		{"quotas", nil, nil, "open_jobs=7,results=8", "file, line 12"},

@@ -63,13 +63,13 @@ makes when it starts: the bucket, the folders, and the unpacked interpreter for 
   OSTRAKA_DATABASE_URL=postgres://… ostraka doctor --blob-dir /var/lib/ostraka/objects -o json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.Flags()) },
 	}
-	o.outputFlag.register(cmd.Flags())
+	o.register(cmd.Flags())
 	o.server.register(cmd.Flags())
 	return cmd
 }
 
 func (o *doctorOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
-	if err := o.outputFlag.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	if err := o.server.load(flags); err != nil {

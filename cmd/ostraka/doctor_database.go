@@ -47,8 +47,11 @@ func examineDatabase(ctx context.Context, url string) []diagnosis {
 		check string
 		at    func(context.Context, *pgxpool.Pool) (diagnosis, error)
 	}{
-		{"database version", examineVersion}, {"database rights", examineRights}, {"database latency", examineLatency},
-		{"database schemas", examineSchemas}, {"database clock", examineClock},
+		{"database version", examineVersion},
+		{"database rights", examineRights},
+		{"database latency", examineLatency},
+		{"database schemas", examineSchemas},
+		{"database clock", examineClock},
 	} {
 		d, err := look.at(ctx, db.Pool)
 		if err != nil {

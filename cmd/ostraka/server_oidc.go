@@ -15,8 +15,8 @@ import (
 	"github.com/ostraka/ostraka/functions"
 )
 
-// oidcSecretVariable names the secret of the client at the OpenID provider.
-const oidcSecretVariable = "OSTRAKA_OIDC_CLIENT_SECRET"
+// oidcClientVariable names the secret of the client at the OpenID provider.
+const oidcClientVariable = "OSTRAKA_OIDC_CLIENT_SECRET"
 
 // oidcConfig says where an organisation's people sign in to the portal.
 type oidcConfig struct {
@@ -52,7 +52,7 @@ func (c *oidcConfig) complete(t *terminal) (*api.OIDC, error) {
 	if o.ClientID == "" || len(c.grants) == 0 {
 		return nil, usageError("--oidc-issuer needs --oidc-client-id, and a role for at least one group: --oidc-grant admins=operator")
 	}
-	o.ClientSecret = t.env(oidcSecretVariable)
+	o.ClientSecret = t.env(oidcClientVariable)
 	if c.secretFile != "" {
 		text, err := os.ReadFile(c.secretFile)
 		if err != nil {
