@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -51,6 +52,7 @@ type standing struct {
 	held    idle // what of the work a switch holds, though not all of it
 	refused idle
 	until   time.Time // when refused is old
+	kept    []Refusal // the newest last
 	now     idle      // what holds, as it was found last
 	since   time.Time
 	said    idle // in the log
@@ -76,12 +78,26 @@ func (s *standing) leaves() {
 	s.leaving = true
 }
 
-// refuses remembers that work was refused, as a reason why there may be none.
-func (s *standing) refuses(function, why string, at time.Time) {
+// refuses remembers that work was refused: as a reason why there may be none, and for the owner.
+func (s *standing) refuses(r Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refused = idle{IdleRefused, fmt.Sprintf("no work is left that this machine accepts; the last that was refused was %s: %s", function, why)}
-	s.until = at.Add(refusalMemory)
+	s.refused = idle{IdleRefused, fmt.Sprintf("no work is left that this machine accepts; the last that was refused was %s: %s", r.Function, r.Text)}
+	s.until = r.At.Add(refusalMemory)
+	s.kept = slices.DeleteFunc(s.kept, r.same)
+	if len(s.kept) == MaxRefusals {
+		s.kept = s.kept[1:]
+	}
+	s.kept = append(s.kept, r)
+}
+
+// refusals are those that are kept, the newest first.
+func (s *standing) refusals() []Refusal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	newest := slices.Clone(s.kept)
+	slices.Reverse(newest)
+	return newest
 }
 
 // sides are what else decides whether the agent works.

@@ -47,6 +47,7 @@ type keeper struct {
 	low      bool
 	fullTill time.Time // by the monotonic clock
 	owner    idle
+	finishes bool // the owner has paused it, and lets the leases that it has go on to their end
 	places   int
 	changed  chan struct{} // closed and replaced with every change of owner, places or prefs
 }
@@ -162,6 +163,9 @@ func (k *keeper) diskIsLow() bool {
 func (k *keeper) look() {
 	k.reload()
 	note := readPause(pauseFile(k.dir))
+	if note != nil && note.over(k.clock()) {
+		note = nil
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	owner := allow(&k.prefs, circumstances{
@@ -173,6 +177,7 @@ func (k *keeper) look() {
 		k.announce()
 	}
 	k.owner, k.places = owner, n
+	k.finishes = note != nil && note.Finish
 }
 
 // reload puts the preferences into force when the file has changed and nobody writes it any more. One with a mistake leaves the earlier
@@ -257,6 +262,9 @@ func (k *keeper) current() prefs.Preferences {
 func (k *keeper) stops() idle {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.finishes {
+		return idle{}
+	}
 	return k.owner
 }
 

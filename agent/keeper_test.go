@@ -143,7 +143,7 @@ func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {
 	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
 		switch shard {
 		case 0:
-			require.NoError(t, Pause(o.DataDir, "guests are here"))
+			require.NoError(t, Pause(o.DataDir, PauseOptions{Reason: "guests are here"}))
 			<-goOn
 		case 5:
 			<-last
@@ -444,4 +444,58 @@ func TestTheServersClockIsReadFromItsAnswers(t *testing.T) {
 	_, err = r.lease(t.Context(), 1, "key")
 	require.Error(t, err)
 	require.Regexp(t, `ahead=-(1h0m0s|59m59s)`, words.String(), "the header has whole seconds")
+}
+
+func TestAPauseThatFinishesLetsTheLeaseEnd(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 3)
+	f.lendAll = true
+	o := testOptions(t, s)
+	goOn := make(chan struct{})
+	o.Sandbox = &fakeSandbox{run: func(_ context.Context, shard int64) (string, error) {
+		if shard == 0 {
+			require.NoError(t, Pause(o.DataDir, PauseOptions{Finish: true}))
+			<-goOn
+		}
+		return fmt.Sprint(2 * shard), nil
+	}}
+	stop := start(t, o)
+	f.until("the pause is seen", func() bool {
+		status, err := ReadStatus(o.DataDir)
+		return err == nil && status.Places == 0
+	})
+	close(goOn)
+	f.untilResults(3)
+	f.until("it rests", f.idle(IdlePaused))
+	require.NoError(t, stop())
+	require.Empty(t, f.returned, "all that was lent is executed")
+}
+
+func TestAPauseEndsByItself(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 2)
+	o := testOptions(t, s)
+	var later atomic.Int64
+	o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	require.NoError(t, Pause(o.DataDir, PauseOptions{For: MaxPause}))
+	require.ErrorContains(t, Pause(o.DataDir, PauseOptions{For: MaxPause + 1}), "366 days at most")
+	require.ErrorContains(t, Pause(o.DataDir, PauseOptions{For: -1}), "366 days at most")
+	stop := start(t, o)
+	f.until("it is paused", f.idle(IdlePaused))
+	later.Store(int64(MaxPause))
+	f.untilResults(2)
+	require.NoError(t, stop())
+}
+
+func TestRefusalsAreKeptForTheOwner(t *testing.T) {
+	var s standing
+	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	for i := range MaxRefusals + 1 {
+		s.refuses(Refusal{At: at, Function: fmt.Sprintf("f%d", i), Code: refusedCaps, Text: "too much"})
+	}
+	s.refuses(Refusal{At: at.Add(time.Hour), Function: "f5", Code: refusedCaps, Text: "too much"}) // the same once more
+	kept := s.refusals()
+	require.Len(t, kept, MaxRefusals)
+	require.Equal(t, Refusal{At: at.Add(time.Hour), Function: "f5", Code: refusedCaps, Text: "too much"}, kept[0])
+	require.Equal(t, "f1", kept[MaxRefusals-1].Function)
 }

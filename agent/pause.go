@@ -10,19 +10,42 @@ import (
 	"time"
 )
 
-// maxPauseReason is the longest reason for a pause, in characters.
-const maxPauseReason = 200
+const (
+	// maxPauseReason is the longest reason for a pause, in characters.
+	maxPauseReason = 200
+	// MaxPause is how long a pause with an end may last: what is longer is a pause without one.
+	MaxPause = 366 * 24 * time.Hour
+)
+
+// PauseOptions say how an agent pauses.
+type PauseOptions struct {
+	// Reason is shown in the status, and stays on the machine.
+	Reason string
+	// Finish has the agent execute all shards of the leases that it has before it rests. Without it, it finishes the shards that it is
+	// executing and returns the others.
+	Finish bool
+	// For is how long the pause lasts, MaxPause at most; 0: until Resume.
+	For time.Duration
+}
 
 // pauseNote is the file that pauses an agent for as long as it lies in its data directory.
 type pauseNote struct {
 	Since  time.Time `json:"since"`
+	Until  time.Time `json:"until,omitzero"`
+	Finish bool      `json:"finish,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 }
+
+// over says whether the pause has ended by itself.
+func (n *pauseNote) over(now time.Time) bool { return !n.Until.IsZero() && !now.Before(n.Until) }
 
 func (n *pauseNote) text() string {
 	text := "paused by the owner since " + n.Since.Local().Format("2006-01-02 15:04:05")
 	if n.Since.IsZero() {
 		text = "paused by the owner" // a file that says nothing pauses too
+	}
+	if !n.Until.IsZero() {
+		text += " until " + n.Until.Local().Format("2006-01-02 15:04")
 	}
 	if n.Reason != "" {
 		text += " (" + n.Reason + ")"
@@ -30,16 +53,22 @@ func (n *pauseNote) text() string {
 	return text + ": ostraka agent resume"
 }
 
-// Pause has the agent of a data directory finish the shards that it executes, return the rest and take no more work, also after it is
-// started again, until Resume.
-func Pause(dataDir, reason string) error {
-	if len([]rune(reason)) > maxPauseReason {
+// Pause has the agent of a data directory take no more work, also after it is started again, until the pause is over or Resume ends it.
+func Pause(dataDir string, o PauseOptions) error {
+	switch {
+	case len([]rune(o.Reason)) > maxPauseReason:
 		return fmt.Errorf("the reason has more than %d characters: say it in fewer words", maxPauseReason)
+	case o.For < 0 || o.For > MaxPause:
+		return fmt.Errorf("a pause lasts %d days at most: leave its end out and resume when you like", int(MaxPause.Hours()/24))
 	}
 	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
 	}
-	text, err := json.Marshal(pauseNote{Since: time.Now(), Reason: reason})
+	note := pauseNote{Since: time.Now(), Finish: o.Finish, Reason: o.Reason}
+	if o.For > 0 {
+		note.Until = note.Since.Add(o.For)
+	}
+	text, err := json.Marshal(note)
 	if err != nil {
 		return fmt.Errorf("pausing the agent: %w", err)
 	}

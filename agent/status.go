@@ -41,7 +41,8 @@ type Status struct {
 	Places      int         `json:"places"` // leases that it may have
 	ShardsDone  int64       `json:"shards_done"`
 	SpoolBytes  int64       `json:"spool_bytes"`
-	Now         []Running   `json:"now"` // what it works on
+	Now         []Running   `json:"now"`               // what it works on
+	Refused     []Refusal   `json:"refused,omitempty"` // by its owner's preferences and rules, the newest first
 	Preferences string      `json:"preferences_problem,omitempty"`
 	Host        client.Host `json:"host"`
 }
@@ -55,6 +56,25 @@ type Running struct {
 	Since    time.Time `json:"since"`
 	Shards   int64     `json:"shards"`
 	Executed int64     `json:"executed"`
+}
+
+// MaxRefusals is how many different refusals an agent tells its owner about, since it was started.
+const MaxRefusals = 20
+
+// Refusal is work that an agent did not take, and why.
+type Refusal struct {
+	At       time.Time `json:"at"`
+	Project  uuid.UUID `json:"project"`
+	Function string    `json:"function"`
+	Version  int64     `json:"version"`
+	Code     string    `json:"code"`
+	Text     string    `json:"text"`
+}
+
+// same says whether the same was refused for the same reason.
+func (r Refusal) same(other Refusal) bool {
+	r.At = other.At
+	return r == other
 }
 
 // same says whether both are the same lease.
@@ -157,12 +177,13 @@ func (a *agent) tell(last *reporting, why idle, since time.Time) {
 		s.Why = textOr(why.Text, "it works")
 	}
 	old := last.status
-	old.Host, old.WrittenAt, old.SpoolBytes, old.Now = client.Host{}, time.Time{}, 0, nil
-	running := a.leases.running()
-	if reflect.DeepEqual(old, s) && slices.EqualFunc(last.status.Now, running, Running.same) && time.Since(last.at) < statusEvery {
+	old.Host, old.WrittenAt, old.SpoolBytes, old.Now, old.Refused = client.Host{}, time.Time{}, 0, nil, nil
+	running, refused := a.leases.running(), a.stands.refusals()
+	if reflect.DeepEqual(old, s) && slices.EqualFunc(last.status.Now, running, Running.same) && slices.Equal(last.status.Refused, refused) &&
+		time.Since(last.at) < statusEvery {
 		return
 	}
-	s.ShardsDone, s.SpoolBytes, s.Now = a.done.Load(), a.spool.Used(), running
+	s.ShardsDone, s.SpoolBytes, s.Now, s.Refused = a.done.Load(), a.spool.Used(), running, refused
 	if err := a.ledger.Keep(time.Now()); err != nil {
 		a.log.Warn("what the agent does is not written down", "error", err)
 	}

@@ -90,7 +90,7 @@ func (w *worker) rest(soft context.Context, lease *client.Lease, err error, chan
 		return
 	case known && r.lasting:
 		w.log.Warn("a function is refused", "lease", lease.ID, "project", lease.Project, "function", lease.Function, "code", r.code, "why", r.text)
-		w.stands.refuses(lease.Function, r.text, time.Now())
+		w.stands.refuses(Refusal{At: time.Now(), Project: lease.Project, Function: lease.Function, Version: lease.Version, Code: r.code, Text: r.text})
 	default:
 		w.log.Error("a lease could not be worked on", "lease", lease.ID, "function", lease.Function, "error", err)
 	}

@@ -128,3 +128,22 @@ func checked(content []byte) ([]byte, error) {
 	_, err := Parse(content)
 	return content, err
 }
+
+// Typed is a value of the file as Set takes it: 512Mi and not "512Mi", mon,tue and not ["mon", "tue"].
+func (k Key) Typed(value string) string {
+	switch k.kind {
+	case list:
+		var read struct{ V []string }
+		if toml.Unmarshal([]byte("V = "+value), &read) == nil {
+			return strings.Join(read.V, ",")
+		}
+	case text, size:
+		if plain, err := strconv.Unquote(value); err == nil {
+			return plain
+		}
+	}
+	return value
+}
+
+// ByHand says whether a preference is more than one line can say, so that it is written with an editor.
+func (k Key) ByHand() bool { return k.kind == tables }
