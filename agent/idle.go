@@ -102,10 +102,11 @@ func (s *standing) refusals() []Refusal {
 
 // sides are what else decides whether the agent works.
 type sides struct {
-	working int           // leases that most likely still count
-	away    time.Duration // since when the server cannot be used; 0: it can
-	awayWhy string
-	owner   idle // what the owner's preferences say
+	working  int           // leases that most likely still count
+	away     time.Duration // since when the server cannot be used; 0: it can
+	awayWhy  string
+	owner    idle // what the owner's preferences say
+	finishes bool // though they do, all that was lent is executed
 }
 
 // find says why the agent has no work, and since when. What somebody must mend comes before what passes by itself.
@@ -127,6 +128,8 @@ func (s *standing) weigh(at time.Time, from sides) idle {
 		return idle{IdleStopping, "the agent was told to stop"}
 	case s.order.Code != "":
 		return s.order
+	case from.working > 0 && from.owner.Code != "" && from.finishes:
+		return idle{Text: "it finishes all that it was lent; then it stops working: " + from.owner.Text}
 	case from.working > 0 && from.owner.Code != "":
 		return idle{Text: "it finishes the shards that it is executing; then it stops working: " + from.owner.Text}
 	case from.working > 0:

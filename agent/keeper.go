@@ -46,8 +46,8 @@ type keeper struct {
 	busy     hysteresis
 	low      bool
 	fullTill time.Time // by the monotonic clock
-	owner    idle
-	finishes bool // the owner has paused it, and lets the leases that it has go on to their end
+	owner    idle      // why the agent takes no work
+	ends     idle      // why it ends the work that it has: not for a pause that finishes it
 	places   int
 	changed  chan struct{} // closed and replaced with every change of owner, places or prefs
 }
@@ -168,16 +168,19 @@ func (k *keeper) look() {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	owner := allow(&k.prefs, circumstances{
+	found := circumstances{
 		now: k.clock(), level: k.sandbox.Level(), pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
 		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
-	})
+	}
+	owner := allow(&k.prefs, found)
+	if note != nil && note.Finish {
+		found.pause = nil
+	}
 	n := places(&k.prefs, k.given)
 	if owner.Code != k.owner.Code || n != k.places {
 		k.announce()
 	}
-	k.owner, k.places = owner, n
-	k.finishes = note != nil && note.Finish
+	k.owner, k.ends, k.places = owner, allow(&k.prefs, found), n
 }
 
 // reload puts the preferences into force when the file has changed and nobody writes it any more. One with a mistake leaves the earlier
@@ -262,10 +265,14 @@ func (k *keeper) current() prefs.Preferences {
 func (k *keeper) stops() idle {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.finishes {
-		return idle{}
-	}
-	return k.owner
+	return k.ends
+}
+
+// rests says why no further lease is taken, and whether those that are there go on to their end all the same.
+func (k *keeper) rests() (why idle, finishes bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.owner, k.ends.Code == ""
 }
 
 // allowed is how many leases the agent may have now, and a channel that is closed when that may have changed.

@@ -462,13 +462,30 @@ func TestAPauseThatFinishesLetsTheLeaseEnd(t *testing.T) {
 	stop := start(t, o)
 	f.until("the pause is seen", func() bool {
 		status, err := ReadStatus(o.DataDir)
-		return err == nil && status.Places == 0
+		return err == nil && status.Places == 0 && status.Code == "working" && strings.Contains(status.Why, "it finishes all that it was lent; then it stops working: paused by the owner")
 	})
 	close(goOn)
 	f.untilResults(3)
 	f.until("it rests", f.idle(IdlePaused))
 	require.NoError(t, stop())
 	require.Empty(t, f.returned, "all that was lent is executed")
+}
+
+// A pause that finishes what was lent overrules nothing else of what the owner said.
+func TestAPauseThatFinishesEndsForOtherReasons(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Now: time.Now, Measure: func(context.Context) (host.Sample, error) {
+		return host.Sample{Battery: host.Battery{On: true, Percent: 80}}, nil
+	}}
+	listen(t, &o)
+	require.NoError(t, Pause(dir, PauseOptions{Finish: true}))
+	k := newKeeper(&o, dir, &fakeSandbox{})
+	k.measureNow(t.Context())
+	k.look()
+	why, finishes := k.rests()
+	require.Equal(t, IdlePaused, why.Code)
+	require.False(t, finishes)
+	require.Equal(t, IdleBattery, k.stops().Code)
 }
 
 func TestAPauseEndsByItself(t *testing.T) {

@@ -115,10 +115,16 @@ func (a *agent) cool(ctx context.Context) {
 	}
 }
 
+// keeperRests says whether no further lease comes, so that no sandbox need wait for it.
+func (w *work) keeperRests() bool {
+	why, _ := w.keeper.rests()
+	return why.Code != ""
+}
+
 // rest keeps the sandbox of a lease that is done for the next one, and says whether it could.
 func (w *work) rest(soft context.Context) bool {
 	session, able := w.session.(restingSession)
-	if !able || over(soft) || over(w.lease.fresh) || w.box.ending() != "" || w.keeper.stops().Code != "" || !session.Rest() {
+	if !able || over(soft) || over(w.lease.fresh) || w.box.ending() != "" || w.keeperRests() || !session.Rest() {
 		return false
 	}
 	w.boxes.close(w.box, w.endReason())

@@ -51,7 +51,8 @@ func (a *agent) hurry() {
 // sides are what decides besides the server whether the agent works.
 func (a *agent) sides() sides {
 	away, why := a.outage.lasts()
-	return sides{working: a.leases.fresh(), away: away, awayWhy: why, owner: a.keeper.stops()}
+	owner, finishes := a.keeper.rests()
+	return sides{working: a.leases.fresh(), away: away, awayWhy: why, owner: owner, finishes: finishes}
 }
 
 // tell is what the server is told; nothing when the agent works.
