@@ -120,7 +120,7 @@ find_tests() {
 }
 
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
-readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='vitest'
+readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"'
 
 want_test() {
     ! tests_use "$tests_of_database" || want_demo
