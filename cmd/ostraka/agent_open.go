@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/agent/ownerpage"
+	"github.com/ostraka/ostraka/api/limit"
 )
 
 const (
@@ -19,6 +23,9 @@ const (
 	ownerPageQuiet = time.Hour
 	// ownerPageTimeout bounds how long a request may take to come: the browser is on the same machine.
 	ownerPageTimeout = 10 * time.Second
+	// ownerPageConnections is how many connections the page has at a time, one too many is closed: a browser opens six, and others on
+	// the machine who open many shall cost its owner little.
+	ownerPageConnections = 64
 )
 
 // agentOpenOptions are the flags of `ostraka agent open`.
@@ -71,16 +78,40 @@ func (o *agentOpenOptions) run(ctx context.Context) error {
 	o.terminal.put("%s\n", page.Link())
 	o.terminal.say("The link works once. Ctrl-C ends the page; the agent goes on.")
 	if !o.noBrowser && o.terminal.asks {
-		openBrowser(ctx, o.terminal, page.Link())
+		forget, err := openOwnerPage(ctx, o.terminal, page.Link())
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		defer forget()
 	}
 	return serveOwnerPage(ctx, page, listener)
 }
 
+// openOwnerPage has the browser go to the link by a file that nobody else may read: everybody on the machine sees the arguments of its
+// programs, and the link is for whoever is the first to use it. forget deletes the file.
+func openOwnerPage(ctx context.Context, t *terminal, link string) (forget func(), err error) {
+	dir, err := os.MkdirTemp("", "ostraka-open-") // closed to others
+	if err != nil {
+		return nil, fmt.Errorf("opening the page: %w", err)
+	}
+	forget = func() { _ = os.RemoveAll(dir) } // the link in it was used, or ends with this command
+	file := filepath.Join(dir, "page.html")
+	content := `<!doctype html><meta charset="utf-8"><title>Ostraka</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">` + "\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		forget()
+		return nil, fmt.Errorf("opening the page: %w", err)
+	}
+	// Some systems' openers end with the browser: the page is served meanwhile, and its end is not the browser's.
+	go openBrowser(context.WithoutCancel(ctx), t, file)
+	return forget, nil
+}
+
 // serveOwnerPage serves until the context ends, or nobody looks any more.
 func serveOwnerPage(ctx context.Context, page *ownerpage.Page, listener net.Listener) error {
-	server := &http.Server{Handler: page.Handler(), ReadTimeout: ownerPageTimeout, WriteTimeout: ownerPageTimeout, IdleTimeout: ownerPageQuiet, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: page.Handler(), ReadTimeout: ownerPageTimeout, WriteTimeout: ownerPageTimeout, IdleTimeout: ownerPageTimeout, MaxHeaderBytes: 16 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	bounded := limit.Listener(listener, limit.Connections{All: ownerPageConnections}, nil)
+	go func() { ended <- server.Serve(bounded) }()
 	look := time.NewTicker(time.Minute)
 	defer look.Stop()
 	for {

@@ -53,6 +53,7 @@ function table(caption, heads, rows, none) {
   const head = element("tr", {}, ...heads.map(([text, kind]) => element("th", { textContent: text, scope: "col", className: kind ?? "" })));
   const body = rows.map((row) => element("tr", {}, ...row.map((cell, i) => {
     const td = element("td", { className: heads[i][1] ?? "" });
+    if (heads[i][0]) td.dataset.label = heads[i][0];
     td.append(cell);
     return td;
   })));
@@ -71,7 +72,7 @@ function showNow(s) {
   const paused = s.code === "paused" || s.why.includes("paused by the owner");
   for (const id of ["pause", "finish"]) at(id).disabled = paused;
   at("resume").disabled = !paused && s.running;
-  put("runs", table("What runs now", [["Function"], ["For project"], ["Since"], ["Shards"]], (s.running ? (s.now ?? []) : []).map((r) => {
+  put("runs", table("What runs now", [["Function"], ["For project"], ["Since"], ["Shards", "short"]], (s.running ? (s.now ?? []) : []).map((r) => {
     const done = element("progress", { className: "bar", max: r.shards, value: r.executed, ariaLabel: `${r.executed} of ${r.shards} shards` });
     const cell = element("span", {}, done, ` ${number.format(r.executed)} of ${number.format(r.shards)}`);
     return [`${r.function} version ${r.version}`, r.project, time(r.since), cell];
@@ -82,7 +83,7 @@ function showHistory(s) {
   at("today").textContent = did(s.today);
   at("month").textContent = did(s.month);
   at("spool").textContent = s.status.spool_bytes > 0 ? `${bytes(s.status.spool_bytes)} of results` : "nothing";
-  put("history", table("What it did, by day", [["Day"], ["Function"], ["For project"], ["Shards", "number"], ["Failed", "number"], ["Processor time", "number"], ["Outputs", "number"]],
+  put("history", table("What it did, by day", [["Day", "short"], ["Function"], ["For project"], ["Shards", "number"], ["Failed", "number"], ["Processor time", "number"], ["Outputs", "number"]],
     (s.history ?? []).map((e) => [e.day, e.version ? `${e.function} version ${e.version}` : e.function, e.version ? e.project : "", number.format(e.shards), number.format(e.failed),
       duration(e.cpu_us), bytes(e.output_bytes)]), "Nothing yet. What it does is kept here for 90 days."));
   if (s.history_cut) at("history").append(element("p", { className: "quiet", textContent: "There is more: ostraka agent history shows all." }));
@@ -160,7 +161,7 @@ async function refresh() {
     delete at("live").dataset.away;
   } catch (e) {
     at("live").dataset.away = "yes";
-    at("live").textContent = "Out of date.";
+    at("live").textContent = e.status === 401 ? "" : "Out of date.";
     say(e.status ? e.message : "ostraka agent open has ended: start it again to go on.");
   }
 }
