@@ -1,7 +1,7 @@
 // Package ownerpage is the page on which the owner of a machine sees what its agent does, and steers it. It reads and writes the files in
 // the agent's folder, as the commands do, and asks no server: the page works without one, and while the agent does not run.
 //
-// It is served on the machine's loopback alone, to the one browser that was given the token of a link. The agent itself opens no port:
+// It is served on the machine's loopback alone, to the one tab of a browser that was given the token of a link. The agent itself opens no port:
 // what may read its folder may show the page.
 package ownerpage
 
@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,13 +24,14 @@ var embedded embed.FS
 const (
 	// maxBody bounds a request's body, in bytes: the longest preference is a list of a thousand names.
 	maxBody = 64 << 10
-	// cookieName is the session's cookie.
-	cookieName = "ostraka_owner"
+	// scheme begins the header that has the session. It is no cookie: a browser sends those to every port of the machine, at which
+	// anybody else on it may listen.
+	scheme = "Bearer "
 	// policy lets the page load what it came with, and nothing else.
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// Page answers one browser.
+// Page answers one tab of a browser.
 type Page struct {
 	dir   string
 	host  string // the only one that it answers to, with the port
@@ -68,7 +70,7 @@ func New(o Options) (*Page, error) {
 	return &Page{dir: o.Dir, host: o.Host, say: o.Say, now: o.Now, files: http.FileServerFS(files), token: rand.Text(), asked: o.Now()}, nil
 }
 
-// Link is the address that signs one browser in, once. The token is in the fragment, which no browser sends to anybody or keeps in a log.
+// Link is the address that signs one tab in, once. The token is in the fragment, which no browser sends to anybody or keeps in a log.
 func (p *Page) Link() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +114,7 @@ func (p *Page) guard(next http.Handler) http.Handler {
 	})
 }
 
-// signIn takes the token of the link, once, and gives the browser a session.
+// signIn takes the token of the link, once, and gives a session for it.
 func (p *Page) signIn(w http.ResponseWriter, r *http.Request) {
 	var sent struct {
 		Token string `json:"token"`
@@ -125,8 +127,7 @@ func (p *Page) signIn(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "this link was used already, or is another one's: ostraka agent open makes a new one")
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}) //nolint:gosec // not Secure: it is loopback, without TLS
-	w.WriteHeader(http.StatusNoContent)
+	answer(w, http.StatusOK, map[string]string{"session": session})
 }
 
 func (p *Page) use(token string) (session string, ok bool) {
@@ -139,12 +140,12 @@ func (p *Page) use(token string) (session string, ok bool) {
 	return p.session, true
 }
 
-// signedIn lets the browser pass that was given the session.
+// signedIn lets those pass who were given the session.
 func (p *Page) signedIn(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := r.Cookie(cookieName)
-		if err != nil || !p.knows(c.Value) {
-			refuse(w, http.StatusUnauthorized, "open the page by the link that ostraka agent open prints: it works once, in one browser")
+		session, found := strings.CutPrefix(r.Header.Get("Authorization"), scheme)
+		if !found || !p.knows(session) {
+			refuse(w, http.StatusUnauthorized, "open the page by the link that ostraka agent open prints: it works once, in one tab of a browser")
 			return
 		}
 		next(w, r)

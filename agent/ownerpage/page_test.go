@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -45,9 +44,7 @@ func setup(t *testing.T) (dir string, page *ownerpage.Page, b *browser, now *tim
 
 func open(t *testing.T, url string) *browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	return &browser{t: t, url: url, client: &http.Client{Jar: jar}, header: http.Header{}}
+	return &browser{t: t, url: url, client: new(http.Client), header: http.Header{}}
 }
 
 // ask returns the status and what the answer says.
@@ -87,14 +84,25 @@ func token(page *ownerpage.Page) map[string]string {
 	return map[string]string{"token": fragment}
 }
 
-func TestALinkSignsOneBrowserIn(t *testing.T) {
+func (b *browser) signIn(page *ownerpage.Page) {
+	b.t.Helper()
+	status, said, header := b.ask("POST", "/session", token(page))
+	require.Equal(b.t, 200, status, said)
+	require.Empty(b.t, header.Values("Set-Cookie"), "a browser sends cookies to every port of the machine")
+	var given struct{ Session string }
+	require.NoError(b.t, json.Unmarshal([]byte(said), &given))
+	require.NotEmpty(b.t, given.Session)
+	b.header.Set("Authorization", "Bearer "+given.Session)
+}
+
+func TestALinkSignsOneTabIn(t *testing.T) {
 	_, page, b, _ := setup(t)
 	require.True(t, strings.HasPrefix(page.Link(), b.url+"/#"), page.Link())
 	sent := token(page)
 	require.Contains(t, b.must(401, "GET", "/state", nil), "ostraka agent open")
 	b.must(403, "POST", "/session", map[string]string{"token": "guessed"})
 	b.must(403, "POST", "/session", map[string]string{"token": ""})
-	b.must(204, "POST", "/session", sent)
+	b.signIn(page)
 	b.must(200, "GET", "/state", nil)
 	other := open(t, b.url)
 	require.Contains(t, other.must(403, "POST", "/session", sent), "used already")
@@ -107,14 +115,54 @@ func TestALinkSignsOneBrowserIn(t *testing.T) {
 
 func TestThePageAnswersToItsOwnAddressAndOrigin(t *testing.T) {
 	_, page, b, _ := setup(t)
-	b.must(204, "POST", "/session", token(page))
-	b.header.Set("Sec-Fetch-Site", "cross-site")
-	b.must(403, "POST", "/pause", map[string]any{})
+	b.signIn(page)
+	for _, site := range []string{"cross-site", "same-site"} { // the latter are the other ports of the machine
+		b.header.Set("Sec-Fetch-Site", site)
+		b.must(403, "POST", "/pause", map[string]any{})
+		b.must(403, "POST", "/session", token(page))
+	}
+	b.header.Del("Sec-Fetch-Site")
+	b.header.Set("Origin", "http://127.0.0.1:1") // as older browsers say it
+	b.must(403, "POST", "/resume", nil)
+	b.header.Set("Origin", b.url)
 	b.header.Set("Sec-Fetch-Site", "same-origin")
 	b.must(204, "POST", "/pause", map[string]any{})
 	b.header.Set("Host", "evil.example")
 	require.Contains(t, b.must(421, "GET", "/", nil), b.url)
 	b.must(421, "GET", "/state", nil)
+	b.header.Set("Host", strings.Replace(strings.TrimPrefix(b.url, "http://"), "127.0.0.1", "localhost", 1))
+	b.must(421, "GET", "/state", nil)
+}
+
+func TestALinkIsUsedOnceByWhoeverIsFirst(t *testing.T) {
+	_, page, b, _ := setup(t)
+	sent, used := token(page), make(chan int)
+	const rivals = 20
+	for range rivals {
+		go func() {
+			status, _, _ := b.ask("POST", "/session", sent)
+			used <- status
+		}()
+	}
+	counts := map[int]int{}
+	for range rivals {
+		counts[<-used]++
+	}
+	require.Equal(t, map[int]int{200: 1, 403: rivals - 1}, counts)
+	require.True(t, strings.HasSuffix(page.Link(), "#"), "the token is forgotten")
+}
+
+func TestOnlyTheSessionPasses(t *testing.T) {
+	_, page, b, _ := setup(t)
+	for _, value := range []string{"", "Bearer", "Bearer ", "Bearer guessed", "Bearer " + token(page)["token"]} {
+		b.header.Set("Authorization", value)
+		b.must(401, "GET", "/state", nil)
+	}
+	b.signIn(page)
+	session := b.header.Get("Authorization")
+	b.header.Set("Authorization", strings.TrimPrefix(session, "Bearer "))
+	b.header.Set("Cookie", "session="+session)
+	b.must(401, "GET", "/state", nil)
 }
 
 func TestFilesAreServedUnderAStrictPolicy(t *testing.T) {
@@ -128,6 +176,7 @@ func TestFilesAreServedUnderAStrictPolicy(t *testing.T) {
 		require.NotContains(t, header.Get("Content-Security-Policy"), "unsafe")
 		require.Equal(t, "nosniff", header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-store", header.Get("Cache-Control"))
+		require.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
 	}
 	b.must(404, "GET", "/page.go", nil)
 }
@@ -179,7 +228,7 @@ func (s shown) preference(name string) (value string, isSet bool) {
 
 func TestPreferencesAreSetAndUnset(t *testing.T) {
 	dir, page, b, _ := setup(t)
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	for name, value := range map[string]string{"memory": "4Gi", "days": "sat,sun", "hours": "22:00-06:00", "on_battery": "true", "sandboxes": "2", "min_isolation": "linux"} {
 		b.must(204, "POST", "/preference", map[string]any{"name": name, "value": value})
 		got, isSet := b.state().preference(name)
@@ -203,7 +252,7 @@ func TestPreferencesAreSetAndUnset(t *testing.T) {
 // TestEachExampleCanBeTyped holds the examples that stand in empty fields against what the fields take.
 func TestEachExampleCanBeTyped(t *testing.T) {
 	_, page, b, _ := setup(t)
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	for _, p := range b.state().Preferences {
 		if p.ByHand || strings.Contains(p.Example, "…") || p.Name == "battery_above" || p.Name == "busy_below" { // which go with others
 			continue
@@ -215,7 +264,7 @@ func TestEachExampleCanBeTyped(t *testing.T) {
 
 func TestAMistakeInTheFileIsShown(t *testing.T) {
 	dir, page, b, _ := setup(t)
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prefs.toml"), []byte("memory = \n"), 0o600))
 	s := b.state()
 	require.Contains(t, s.Mistake, "line 1")
@@ -224,7 +273,7 @@ func TestAMistakeInTheFileIsShown(t *testing.T) {
 
 func TestTheOwnerPausesAndResumes(t *testing.T) {
 	dir, page, b, _ := setup(t)
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	year := 366 * 24 * 60
 	b.must(204, "POST", "/pause", map[string]any{"reason": "guests", "finish": true, "minutes": year})
 	note, err := os.ReadFile(filepath.Join(dir, "paused.json"))
@@ -236,7 +285,9 @@ func TestTheOwnerPausesAndResumes(t *testing.T) {
 	b.must(422, "POST", "/pause", map[string]any{"reason": strings.Repeat("x", 201)})
 	b.must(400, "POST", "/pause", `{"reasons": "a name that there is not"}`)
 	b.must(400, "POST", "/pause", `{`)
-	b.must(413, "POST", "/pause", `{"reason": "`+strings.Repeat("x", 64<<10)+`"}`)
+	around := len(`{"reason": ""}`)
+	b.must(422, "POST", "/pause", `{"reason": "`+strings.Repeat("x", 64<<10-around)+`"}`)
+	b.must(413, "POST", "/pause", `{"reason": "`+strings.Repeat("x", 64<<10-around+1)+`"}`)
 	b.must(204, "POST", "/resume", nil)
 	require.NoFileExists(t, filepath.Join(dir, "paused.json"))
 	b.must(204, "POST", "/resume", nil)
@@ -244,7 +295,7 @@ func TestTheOwnerPausesAndResumes(t *testing.T) {
 
 func TestWhatWasDoneIsShown(t *testing.T) {
 	dir, page, b, now := setup(t)
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	line := `{"day":"2026-11-25","project":"0190a5d4-0000-7000-8000-000000000001","function":"<b>f</b>","version":%,"shards":2}`
 	var lines []string
 	for i := range 201 {
@@ -268,7 +319,7 @@ func TestAPageThatNobodyLooksAtIsQuiet(t *testing.T) {
 	*now = now.Add(time.Hour)
 	b.must(401, "GET", "/state", nil)
 	require.Equal(t, time.Hour, page.Quiet(), "a stranger who asks is nobody")
-	b.must(204, "POST", "/session", token(page))
+	b.signIn(page)
 	b.must(200, "GET", "/state", nil)
 	require.Zero(t, page.Quiet())
 }

@@ -45,7 +45,7 @@ func newAgentOpen(t *terminal) *cobra.Command {
 refused, and why it is idle. It pauses and resumes the agent and changes its preferences.
 
 The command serves the page on 127.0.0.1 until Ctrl-C, or until nobody has looked at it for an hour, to the
-one browser that opens the link. No server is asked, and the agent opens no port.`,
+one tab of a browser that opens the link. No server is asked, and the agent opens no port.`,
 		Example: "  ostraka agent open\n  sudo ostraka agent open --data /var/lib/ostraka-agent --no-browser",
 		Args:    arguments(0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },

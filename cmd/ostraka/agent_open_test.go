@@ -27,7 +27,7 @@ func TestTheOwnersPageIsServedUntilItIsEnded(t *testing.T) {
 	answer, err := new(http.Client).Do(r)
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
-	require.Equal(t, http.StatusNoContent, answer.StatusCode)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
 	p.signal(syscall.SIGINT)
 	require.Equal(t, 0, p.ends())
 	require.Contains(t, p.said(), "The link works once")

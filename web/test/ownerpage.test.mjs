@@ -36,6 +36,9 @@ test("the owner sees what runs as text, pauses, resumes and sets a preference", 
   assert.equal(await page.locator("main img, main b, main script").count(), 0);
   assert.equal(await page.title(), "This machine’s agent · Ostraka");
   await picture(page, "desktop");
+  assert.deepEqual(await context.cookies(), [], "a browser sends cookies to every port of the machine");
+  await page.reload();
+  await page.getByText("The agent runs.").waitFor();
 
   await page.getByLabel("Reason").fill("guests <b>are</b> here");
   await page.getByRole("combobox").selectOption("an hour");

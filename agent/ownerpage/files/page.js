@@ -37,7 +37,8 @@ function say(text) {
 }
 
 async function ask(method, path, body) {
-  const answer = await fetch(path, { method, headers: { "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+  const headers = { "Content-Type": "application/json", Authorization: `Bearer ${sessionStorage.getItem("session") ?? ""}` };
+  const answer = await fetch(path, { method, headers, credentials: "omit", body: body && JSON.stringify(body) });
   if (answer.ok) return answer.status === 204 ? null : answer.json();
   let why = `${answer.status} ${answer.statusText}`;
   try {
@@ -171,7 +172,7 @@ async function signIn() {
   if (token === "") return;
   history.replaceState(null, "", "/"); // the token is of no use any more, and nothing should keep it
   try {
-    await ask("POST", "/session", { token });
+    sessionStorage.setItem("session", (await ask("POST", "/session", { token })).session); // of this tab and this port alone
   } catch (e) {
     say(e.message);
   }
