@@ -16,7 +16,7 @@ import (
 )
 
 // hostile is what a project calls its function, as JSON has it.
-const hostile = `<img src=x onerror=\"document.title='broken'\">`
+const hostile = `<img src=x onerror=\"document.title='broken'\">\u202e`
 
 // standIn is the status of an agent that works for a hostile project.
 const standIn = `{"pid":1,"agent":"0190a5d4-0000-7000-8000-000000000002","name":"NAME","server":"https://NAME","isolation":"linux","version":"NAME",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { env, launch, open } from "./browser.mjs";
 
-const hostile = "<img src=x onerror=\"document.title='broken'\">";
+const hostile = "<img src=x onerror=\"document.title='broken'\">\\u202e";
 
 let browser;
 

@@ -13,6 +13,8 @@ function element(name, properties, ...children) {
 
 const never = "0001-01-01T00:00:00Z";
 const time = (text) => (text && text !== never ? when.format(new Date(text)) : "");
+// plain shows characters that are not seen or that turn the text around, as the commands do: no stranger may have a line say something else.
+const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
 const plural = (n, word) => `${number.format(n)} ${word}${n === 1 ? "" : "s"}`;
 
 function bytes(n) {
@@ -55,7 +57,7 @@ function table(caption, heads, rows, none) {
   const body = rows.map((row) => element("tr", {}, ...row.map((cell, i) => {
     const td = element("td", { className: heads[i][1] ?? "" });
     if (heads[i][0]) td.dataset.label = heads[i][0];
-    td.append(cell);
+    td.append(typeof cell === "string" ? plain(cell) : cell);
     return td;
   })));
   return element("table", { ariaLabel: caption }, element("thead", {}, head), element("tbody", {}, ...body));
@@ -68,7 +70,7 @@ function put(id, child) {
 function showNow(s) {
   at("code").textContent = s.code;
   at("code").className = s.running && s.code === "working" ? "working" : "";
-  at("why").textContent = s.why;
+  at("why").textContent = plain(s.why);
   at("since").textContent = s.running ? `since ${time(s.since)}` : "";
   const paused = s.code === "paused" || s.why.includes("paused by the owner");
   for (const id of ["pause", "finish"]) at(id).disabled = paused;
@@ -106,7 +108,7 @@ function showFacts(s) {
     ["Agreement", agreement.version ? `version ${agreement.version}, accepted on ${time(agreement.accepted_at)}` : "not accepted here"],
     ["Written", time(status.written_at)],
   ];
-  at("facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([name, text]) => [element("dt", { textContent: name }), element("dd", { textContent: text })]));
+  at("facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([name, text]) => [element("dt", { textContent: name }), element("dd", { textContent: plain(text) })]));
 }
 
 // preferences are drawn again only when they have changed, so that what somebody types stays.
