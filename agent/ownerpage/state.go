@@ -75,7 +75,7 @@ func (p *Page) gather() (s state, err error) {
 	lines, err := prefs.Describe(content)
 	if err != nil {
 		s.Mistake = err.Error()
-		return s, nil
+		return s, nil //nolint:nilerr // the page shows it, with the rest
 	}
 	for _, l := range lines {
 		s.Preferences = append(s.Preferences, preferenceLine{l.Key.Name, l.Key.About, l.Key.Typed(l.Key.Example), l.Key.Typed(l.Value), l.IsSet, l.Key.ByHand()})
