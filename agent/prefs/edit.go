@@ -131,13 +131,13 @@ func checked(content []byte) ([]byte, error) {
 
 // Typed is a value of the file as Set takes it: 512Mi and not "512Mi", mon,tue and not ["mon", "tue"].
 func (k Key) Typed(value string) string {
-	switch {
-	case k.kind == list:
+	if k.kind == list {
 		var read struct{ V []string }
 		if toml.Unmarshal([]byte("V = "+value), &read) == nil {
 			return strings.Join(read.V, ",")
 		}
-	case k.kind == text || k.kind == size:
+	}
+	if k.kind == text || k.kind == size {
 		if plain, err := strconv.Unquote(value); err == nil {
 			return plain
 		}
