@@ -21,14 +21,21 @@ const mostStatements = 1000
 // done before a cut must have left the books in order.
 func (w *world) cutOff(job uuid.UUID, do func() error) (cuts int) {
 	w.t.Helper()
-	for n := 1; ; n++ {
+	return w.cutOffAt(job, func(n int) int { return n + 1 }, do)
+}
+
+// cutOffAt is cutOff at some statements: at the first, and then at the one that comes next.
+func (w *world) cutOffAt(job uuid.UUID, next func(n int) int, do func() error) (cuts int) {
+	w.t.Helper()
+	for n := 1; ; n = next(n) {
 		require.Less(w.t, n, mostStatements, "it never gets through")
 		w.faults.arm(n)
 		err := do()
 		if !w.faults.disarm() {
 			require.NoError(w.t, err)
-			return n - 1
+			return cuts
 		}
+		cuts++
 		require.Error(w.t, err, "cut off at statement %d", n)
 		require.True(w.t, store.Unavailable(err), "a dead connection is no fault of the request: %v", err)
 		if job != uuid.Nil {
@@ -199,15 +206,27 @@ func TestExpiryMayBeCutOffAnywhere(t *testing.T) {
 	w.check(job.ID)
 }
 
+// TestMakingAProjectMayBeCutOffAnywhere cuts at each statement before and after the migrations, and at some of theirs: they are alike.
 func TestMakingAProjectMayBeCutOffAnywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	before := w.faults.total()
+	w.newProject("uncut")
+	const head, tail, stride = 20, 20, 11
+	rest := w.faults.total() - before - tail
+	require.Greater(t, rest, head+stride)
+	w.faults.dies = true // migrations have statements whose failure shows in the next one, if the connection is dead
 	var made functions.Project
-	n := w.cutOff(uuid.Nil, func() (err error) {
+	n := w.cutOffAt(uuid.Nil, func(n int) int {
+		if n < head || n >= rest {
+			return n + 1
+		}
+		return min(n+stride, rest)
+	}, func() (err error) {
 		made, _, _, err = w.CreateProject(t.Context(), w.server, "second", functions.Idempotency{Key: "k"})
 		return err
 	})
-	require.Greater(t, n, 5)
+	require.Greater(t, n, head+tail/2)
 	again, secret, replayed, err := w.CreateProject(t.Context(), w.server, "second", functions.Idempotency{Key: "k"})
 	require.NoError(t, err)
 	require.True(t, replayed)

@@ -15,12 +15,18 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// faults cuts the server's connections to Postgres at statements that the test chooses, as the death of the process would, and holds
+// deaths is how many cuts there are for each that takes the connection with it. To Postgres both are the same, a transaction that is
+// rolled back; but a new connection has everything to learn again, and costs more than what is tested.
+const deaths = 8
+
+// faults cuts the server off from Postgres at statements that the test chooses, as the death of the process would, and holds
 // statements up, as a slow machine would.
 type faults struct {
 	mu   sync.Mutex
 	left int // statements until the cut; 0: none
 	cut  bool
+	cuts int    // so far
+	dies bool   // every cut takes the connection with it
 	hold string // the text of the query to hold up; empty: none
 	held chan struct{}
 	free chan struct{}
@@ -32,6 +38,16 @@ func (f *faults) count(q store.Query) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen[q.SQL]
+}
+
+// total is how many queries were run so far.
+func (f *faults) total() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, times := range f.seen {
+		n += times
+	}
+	return n
 }
 
 func (f *faults) see(sql string) {
@@ -83,30 +99,37 @@ func (f *faults) disarm() bool {
 	return f.cut
 }
 
-func (f *faults) statement(conn *pgx.Conn) {
+// statement cuts off the statement that is to be: none of it reaches Postgres. Its connection dies, or is left as it is, as by deaths.
+func (f *faults) statement(ctx context.Context, conn *pgx.Conn) context.Context {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left == 0 {
-		return
+		return ctx
 	}
-	if f.left--; f.left == 0 {
-		f.cut = true
+	if f.left--; f.left > 0 {
+		return ctx
+	}
+	f.cut = true
+	f.cuts++
+	if f.dies || f.cuts%deaths == 1 {
 		_ = conn.PgConn().Conn().Close()
+		return ctx
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
 }
 
 func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	f.see(q.SQL)
 	f.wait(q.SQL)
-	f.statement(conn)
-	return ctx
+	return f.statement(ctx, conn)
 }
 
 func (f *faults) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func (f *faults) TraceCopyFromStart(ctx context.Context, conn *pgx.Conn, _ pgx.TraceCopyFromStartData) context.Context {
-	f.statement(conn)
-	return ctx
+	return f.statement(ctx, conn)
 }
 
 func (f *faults) TraceCopyFromEnd(context.Context, *pgx.Conn, pgx.TraceCopyFromEndData) {}
