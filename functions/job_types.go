@@ -133,38 +133,38 @@ type JobApproval struct {
 	ExpiresAt time.Time `json:"expires_at" doc:"The job is cancelled if nobody has said yes by then."`
 }
 
-// NewJob asks for a job. Zero fields take the function's manifest, then the defaults.
+// NewJob asks for a job. Zero fields take the function's manifest, then the defaults. Schedules keep it as JSON.
 type NewJob struct {
-	Function  string         // name
-	Version   int            // 0: the newest
-	Partition partition.Spec //
-	Items     []byte         // JSON lines, for a partition of kind items that names no object
+	Function  string         `json:"function"`          // name
+	Version   int            `json:"version,omitempty"` // 0: the newest
+	Partition partition.Spec `json:"partition"`
+	Items     []byte         `json:"-"` // JSON lines, for a partition of kind items that names no object
 	// The policy, as verify.Policy has it; all of them zero: the manifest's.
-	Quorum        int
-	None          bool
-	TargetError   float64
-	AssumeHostile float64
-	AnswerError   float64 // the largest probability with which any result may be wrong
-	Recheck       string
-	MaxAttempts   int
-	Confirm       string          // which results are executed once more before they count; "": the manifest's, where the policy allows one
-	Aggregator    string          // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
-	Params        json.RawMessage // of the aggregator
-	Validator     *ValidatorUse   // nil: the manifest's
+	Quorum        int             `json:"quorum,omitempty"`
+	None          bool            `json:"none,omitempty"`
+	TargetError   float64         `json:"target_error,omitempty"`
+	AssumeHostile float64         `json:"assume_hostile,omitempty"`
+	AnswerError   float64         `json:"answer_error,omitempty"` // the largest probability with which any result may be wrong
+	Recheck       string          `json:"recheck,omitempty"`
+	MaxAttempts   int             `json:"max_attempts,omitempty"`
+	Confirm       string          `json:"confirm,omitempty"`    // which results are executed once more before they count; "": the manifest's, where the policy allows one
+	Aggregator    string          `json:"aggregator,omitempty"` // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
+	Params        json.RawMessage `json:"params,omitempty"`     // of the aggregator
+	Validator     *ValidatorUse   `json:"validator,omitempty"`  // nil: the manifest's
 	// Heuristics look at the results, besides those that the project asks for; nil: the manifest's.
-	Heuristics *HeuristicsPolicy
+	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty"`
 	// RerunOf is the job that this one runs again, if it does: agents with incidents in it, and in those that it runs again itself, are
 	// lent nothing of this one, and neither are other agents of their owners.
-	RerunOf *uuid.UUID
+	RerunOf *uuid.UUID `json:"-"`
 	// Priority is the job's share of its project's turns, from turns.MinPriority to turns.MaxPriority; 0: turns.DefaultPriority.
-	Priority int
+	Priority int `json:"priority,omitempty"`
 }
 
 // ValidatorUse asks for a validator.
 type ValidatorUse struct {
-	Module      string          // name of a built-in or uploaded module; "none": compare bytes, whatever the manifest says
-	Params      json.RawMessage // of the module
-	Certificate bool            // judge each result alone
+	Module      string          `json:"module"`                // name of a built-in or uploaded module; "none": compare bytes, whatever the manifest says
+	Params      json.RawMessage `json:"params,omitempty"`      // of the module
+	Certificate bool            `json:"certificate,omitempty"` // judge each result alone
 }
 
 // ShardState is where a shard stands.

@@ -17,7 +17,16 @@ import (
 // CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
 // Cancelling twice is harmless; a job that has ended otherwise cannot be cancelled.
 func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error) {
-	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
+	if err := s.StopJob(ctx, base.Intent{By: by, Project: project}, id, by.Actor()); err != nil {
+		return functions.Job{}, err
+	}
+	return s.GetJob(ctx, project, id)
+}
+
+// StopJob is CancelJob for steps too: the intent says who or which step has it happen, and actor is written into the log.
+func (s *Service) StopJob(ctx context.Context, i base.Intent, id uuid.UUID, actor string) error {
+	i.Kind, i.Subject = guardian.JobCancel, id.String()
+	return s.env.Project(ctx, i.Project, func(tx *store.Tx) error {
 		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, id)
 		if err != nil || !found || state == functions.JobDeleting {
 			return base.OrNotFound(err, "job", id)
@@ -28,22 +37,17 @@ func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s and cannot be cancelled", id, state)
 		}
-		facts, err := Facts(ctx, tx, id)
-		if err != nil {
+if i.Facts, err = Facts(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobCancel, Subject: id.String(), Facts: facts}); err != nil {
+		if err := s.env.Ask(ctx, tx, i); err != nil {
 			return err
 		}
-		if err := base.Audit(ctx, tx, by.Actor(), "job.cancel", id.String(), nil); err != nil {
+		if err := base.Audit(ctx, tx, actor, "job.cancel", id.String(), nil); err != nil {
 			return err
 		}
-		return s.endJob(ctx, tx, id, functions.JobCancelled, "cancelled by "+by.Actor(), nil, functions.CancelArgs{Project: project, Job: id})
+		return s.endJob(ctx, tx, id, functions.JobCancelled, "cancelled by "+actor, nil, functions.CancelArgs{Project: i.Project, Job: id})
 	})
-	if err != nil {
-		return functions.Job{}, err
-	}
-	return s.GetJob(ctx, project, id)
 }
 
 // endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction

@@ -1,0 +1,1 @@
+delete from due_schedules where schedule_id = $1
