@@ -156,6 +156,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.mapOperations()
 	s.projectEventOperations()
 	s.ruleOperations()
+	s.scheduleOperations()
 	s.flagOperations()
 	s.findingOperations()
 	s.projectAuditOperations()

@@ -37,6 +37,9 @@ func namedProblems() []explanation {
 func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
+		{"bad_schedule", http.StatusUnprocessableEntity, "A schedule is not one: its times, its time zone or another field of it.", correct},
+		{"schedule_too_large", http.StatusRequestEntityTooLarge, "A schedule has more bytes than are kept of one.", "Store the input of its job as an object and give the digest."},
+		{"too_many_schedules", http.StatusConflict, "The project has as many schedules as it may have.", "Delete one that is not used."},
 		{"bad_heuristics", 422, "A policy of heuristics makes no sense.", "Correct what the detail names; docs/modules.md shows what a policy looks like."},
 		{"bad_priority", http.StatusUnprocessableEntity, "A job cannot have this priority.", correct},
 		{"priority_not_allowed", http.StatusForbidden, "A submitter's jobs have the usual priority at most.", "Ask for less, or have the project's owner raise it: ostraka job set-priority."},

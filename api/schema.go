@@ -44,6 +44,9 @@ func (p *PartitionText) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// MarshalJSON implements json.Marshaler.
+func (p PartitionText) MarshalJSON() ([]byte, error) { return p, nil }
+
 // Schema implements huma.SchemaProvider. The reference stands among the extensions, so that it is in the specification and huma does
 // not check it: package partition does, and its errors say more.
 func (PartitionText) Schema(r huma.Registry) *huma.Schema {

@@ -42,6 +42,7 @@ type Service interface {
 	Results
 	Rules
 	Sandboxes
+	Schedules
 	Sessions
 	Shards
 	Signing

@@ -31,6 +31,7 @@ var tags = []*huma.Tag{
 	{Name: "files", Description: "Files under names, and uploads past the server."},
 	{Name: "jobs", Description: "Jobs, their shards, results and events."},
 	{Name: "rules", Description: "Follow-up rules and flags."},
+	{Name: "schedules", Description: "Jobs that are submitted later, again and again."},
 	{Name: "guardian", Description: "What decides before anything happens: rules, exceptions, approvals."},
 	{Name: "audit", Description: "The audit log: sealed, so that a change is found."},
 	{Name: "agents", Description: "Agents as projects and operators see them."},

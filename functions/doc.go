@@ -32,13 +32,14 @@
 //	heuristics   opinions of modules and models, and what follows from them
 //	review       decisions of people
 //	submit       plans, submissions, rules, follow-ups
+//	schedule     jobs that are submitted later, again and again
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: Service is what package api offers and package queue calls
 //
 // Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
-// verdict), planner (rules become jobs), turns (whose turn it is), waiting (who waits in this process). Package store runs a
+// verdict), planner (rules become jobs), turns (whose turn it is), timetable (when a schedule is due), waiting (who waits in this process). Package store runs a
 // query in the role of a project or of the server. The queries of a room are in its folder sql, one to a file; those of several are in store/sql.
 //
 // # The order of locks

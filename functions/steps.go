@@ -53,6 +53,12 @@ type CompareArgs struct {
 // Kind names the step.
 func (CompareArgs) Kind() string { return "compare" }
 
+// DueSchedulesArgs is the periodic step that takes up schedules that are due, of all projects.
+type DueSchedulesArgs struct{}
+
+// Kind names the step.
+func (DueSchedulesArgs) Kind() string { return "due_schedules" }
+
 // EraseArgs is the step that removes what a deleted job has left, a page at a time.
 type EraseArgs struct {
 	Project uuid.UUID `json:"project"`
@@ -72,6 +78,15 @@ type ExpireArgs struct{}
 
 // Kind names the step.
 func (ExpireArgs) Kind() string { return "expire_leases" }
+
+// FireScheduleArgs is the step that serves one time of a schedule.
+type FireScheduleArgs struct {
+	Project  uuid.UUID `json:"project"`
+	Schedule uuid.UUID `json:"schedule"`
+}
+
+// Kind names the step.
+func (FireScheduleArgs) Kind() string { return "fire_schedule" }
 
 // RevokeArgs is the step that takes back all leases of an agent in one project.
 type RevokeArgs struct {

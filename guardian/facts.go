@@ -86,7 +86,7 @@ type JobFacts struct {
 	Job      Job       `json:"job"`
 	Findings []Finding `json:"findings,omitempty"`
 	Scored   bool      `json:"scored"`
-	At       time.Time `json:"at"` // for which it is scheduled; the zero time: now
+	At       time.Time `json:"at"` // of a schedule: from when on it submits jobs, if it says so; else the zero time
 }
 
 // DispatchFacts are about lending shards of a job to an agent.

@@ -123,7 +123,7 @@ var operations = []Described{
 	{FunctionReview, High, true, "Decide about code in which a heuristic found something.", DecisionFacts{}},
 	{GuardRuleChange, Critical, true, "Make, change, disable or delete a rule of the guardian.", RuleFacts{}},
 	{JobAggregate, Low, true, "Fold the results of a job again.", JobFacts{}},
-	{JobCancel, Medium, false, "Stop a job.", JobFacts{}},
+	{JobCancel, Medium, false, "Stop a job, or pause or delete a schedule.", JobFacts{}},
 	{JobDispatch, Medium, true, "Lend shards of a job to an agent: once for each job and lease, never for each shard.", DispatchFacts{}},
 	{JobFollowUp, Medium, true, "Make a job out of an ended one, by a rule for follow-ups.", JobFacts{}},
 	{JobPrioritise, Low, true, "Change a job's priority.", JobFacts{}},

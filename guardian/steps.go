@@ -4,6 +4,7 @@ package guardian
 // nor in StepsCarryOn fails a test.
 func ForStep() map[string][]Kind {
 	return map[string][]Kind{
+		"fire_schedule": {JobSubmit, JobCancel},
 		"follow_up":     {JobFollowUp},
 		"recheck":       {JobRecheck, SandboxOpen},
 		"score_code":    {ModelAsk},
@@ -19,6 +20,7 @@ func StepsCarryOn() map[string]string {
 		"weigh_claims":      "it weighs what agents said of results",
 		"collect":           "it deletes objects that nothing names any more",
 		"compare":           "it compares answers of a job that was submitted",
+		"due_schedules":     "it has a step look at each schedule that is due; each job that this makes is decided as JobSubmit",
 		"erase":             "it deletes what data.delete was decided about",
 		"expire_leases":     "it takes back what was lent for a time that is over",
 		"revoke_leases":     "it takes leases from an agent that was turned out, excluded or paused, which was decided",

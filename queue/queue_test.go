@@ -161,6 +161,14 @@ func (r *recorder) Collect(ctx context.Context, a functions.CollectArgs) error {
 	return r.call(ctx, a)
 }
 
+func (r *recorder) Due(ctx context.Context, a functions.DueSchedulesArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) Fire(ctx context.Context, a functions.FireScheduleArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Seal(ctx context.Context, a functions.SealArgs) error { return r.call(ctx, a) }
 
 // work works the queue until the test ends, or until stop is called.
@@ -211,6 +219,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	}
 	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired again and again")
 	testenv.Eventually(t, func() bool { return r.count(functions.RetentionArgs{}) >= 1 }, "what is old is forgotten")
+	testenv.Eventually(t, func() bool { return r.count(functions.DueSchedulesArgs{}) >= 1 }, "schedules are looked at")
 	testenv.Eventually(t, func() bool { return r.count(functions.SealArgs{}) >= 2 }, "audit logs are sealed again and again")
 }
 

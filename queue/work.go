@@ -50,6 +50,8 @@ type Steps interface {
 	Collect(ctx context.Context, args functions.CollectArgs) error
 	Retain(ctx context.Context, args functions.RetentionArgs) error
 	Seal(ctx context.Context, args functions.SealArgs) error
+	Due(ctx context.Context, args functions.DueSchedulesArgs) error
+	Fire(ctx context.Context, args functions.FireScheduleArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
 	AnnounceRechecks(ctx context.Context, server string)
@@ -67,6 +69,8 @@ const (
 	retainEvery = time.Hour
 	// collectEvery is short, since one run looks at few objects.
 	collectEvery = 10 * time.Minute
+	// dueEvery is how late a schedule is at most, where the queue has nothing else to do.
+	dueEvery = 5 * time.Second
 	// sealEvery is how long a record of an audit log waits for its seal.
 	sealEvery = 2 * time.Second
 	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
@@ -212,6 +216,8 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Collect, longStep)
 	add(w, working, steps.Retain, longStep)
 	add(w, working, steps.Seal, longStep)
+	add(w, working, steps.Due, shortStep)
+	add(w, working, steps.Fire, longStep)
 	return w
 }
 
@@ -227,6 +233,7 @@ func periodic() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
 		every(sealEvery, functions.SealArgs{}), every(dispatch.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
+		every(dueEvery, functions.DueSchedulesArgs{}),
 	}
 }
 
@@ -244,7 +251,8 @@ const (
 // longest is the longest pause before a step is tried again.
 func longest(kind string) time.Duration {
 	switch kind {
-	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind(), functions.ChargeTurnsArgs{}.Kind():
+	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind(), functions.ChargeTurnsArgs{}.Kind(),
+		functions.DueSchedulesArgs{}.Kind():
 		return longestPeriodicPause
 	default:
 		return longestPause

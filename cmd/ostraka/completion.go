@@ -82,6 +82,13 @@ func ruleIDs(ctx context.Context, c *connection) ([]string, error) {
 		})
 }
 
+func scheduleIDs(ctx context.Context, c *connection) ([]string, error) {
+	return suggestions(func(s client.Schedule) string { return s.ID.String() + "\t" + s.Spec.Name },
+		func(cursor *string, size *int64) (*http.Response, error) {
+			return c.ListSchedules(ctx, c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
+		})
+}
+
 func keyIDs(ctx context.Context, c *connection) ([]string, error) {
 	return suggestions(func(k client.Key) string { return k.ID.String() + "\t" + k.Name + ", " + string(k.Role) },
 		func(cursor *string, size *int64) (*http.Response, error) {

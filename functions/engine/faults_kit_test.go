@@ -202,6 +202,8 @@ func (w *world) step(s waiting) error {
 func (w *world) turn(s waiting) error {
 	ctx := w.t.Context()
 	switch s.Kind {
+	case functions.FireScheduleArgs{}.Kind():
+		return run(ctx, s, w.Fire)
 	case functions.SplitArgs{}.Kind():
 		return run(ctx, s, w.Split)
 	case functions.VerifyArgs{}.Kind():

@@ -24,6 +24,7 @@ import (
 	"github.com/ostraka/ostraka/functions/policy"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/schedule"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -88,6 +89,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	require.NoError(t, err)
 	w.settleAll()
 	pending := w.enrol("", "stranger", honest).id
+	going, paused := w.schedule("going"), w.schedule("paused", func(s *schedule.Spec) { s.Paused = true })
 	_, newcomer, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	before := w.counts()
@@ -172,7 +174,19 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			_, err := w.UpdateRule(ctx, w.by, w.project, rule.ID, rule.Spec, rule.Revision)
 			return err
 		},
-		"deleteRule":         func() error { return w.DeleteRule(ctx, w.by, w.project, rule.ID, rule.Revision) },
+		"deleteRule": func() error { return w.DeleteRule(ctx, w.by, w.project, rule.ID, rule.Revision) },
+		"createSchedule": func() error {
+			_, _, err := w.CreateSchedule(ctx, w.by, w.project, hourly("more"), no)
+			return err
+		},
+		"replaceSchedule": func() error {
+			_, err := w.UpdateSchedule(ctx, w.by, w.project, going.ID, hourly("other"), going.Revision)
+			return err
+		},
+		"resumeSchedule":     func() error { _, err := w.ResumeSchedule(ctx, w.by, w.project, paused.ID); return err },
+		"runSchedule":        func() error { _, _, err := w.RunSchedule(ctx, w.by, w.project, going.ID, no); return err },
+		"pauseSchedule":      func() error { _, err := w.PauseSchedule(ctx, w.by, w.project, going.ID); return err },
+		"deleteSchedule":     func() error { return w.DeleteSchedule(ctx, w.by, w.project, paused.ID, paused.Revision) },
 		"createSession":      func() error { _, err := w.OpenSession(ctx, w.by, "x"); return err },
 		"createSignInLink":   func() error { _, _, err := w.CreateSignInLink(ctx, w.by); return err },
 		"changeGuardian":     func() error { return w.SetFourEyes(ctx, w.by, w.project, true) },
@@ -246,7 +260,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	for _, operation := range []string{"release", "releaseInProject"} {
 		requireCode(t, calls[operation](), "denied_by_guardian")
 	}
-	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent"} {
+	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent", "pauseSchedule", "deleteSchedule"} {
 		require.NoError(t, calls[operation](), operation)
 	}
 	for _, operation := range aboutRules {
@@ -258,7 +272,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 
 // counts are the rows of what operations make.
 func (w *world) counts() (n []int64) {
-	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases"} {
+	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases", "schedules", "schedule_firings"} {
 		n = append(n, w.count("select count(*) from "+table))
 	}
 	for _, table := range []string{"projects", "api_keys", "enrolment_tokens", "open_jobs", "sessions", "agents", "uploads"} {

@@ -18,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/policy"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/schedule"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
@@ -112,6 +113,8 @@ type (
 	Review = review.Service
 	// Submit is the room where jobs begin.
 	Submit = submit.Service
+	// Schedules is the room of schedules.
+	Schedules = schedule.Service
 	// Policy is the room of the guardian.
 	Policy = policy.Service
 	// AuditLog is the room of proofs.
@@ -133,6 +136,7 @@ type Service struct {
 	*Heuristics
 	*Review
 	*Submit
+	*Schedules
 	*Policy
 	*AuditLog
 	*Insight
@@ -201,6 +205,7 @@ func New(o Options) *Service {
 	s.Submit = submit.New(env, submit.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Heuristics: s.Heuristics,
 	}, o.FollowupsOff)
+	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Insight = insight.New(env, insight.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy,

@@ -37,7 +37,7 @@ func (s *Service) StopJob(ctx context.Context, i base.Intent, id uuid.UUID, acto
 		if state.Ended() {
 			return functions.ErrJobEnded.With("job %s is %s and cannot be cancelled", id, state)
 		}
-if i.Facts, err = Facts(ctx, tx, id); err != nil {
+		if i.Facts, err = Facts(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := s.env.Ask(ctx, tx, i); err != nil {

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+// maxScheduleBytes is the largest file of a schedule, in bytes, as the server takes it.
+const maxScheduleBytes = 5 << 20
+
+// scheduleCreateOptions are the flags of `ostraka schedule create`: the times, and those of `ostraka job run`.
+type scheduleCreateOptions struct {
+	outputFlag
+	terminal *terminal
+	server   *serverFlags
+
+	file    string
+	request client.ScheduleRequest
+	starts  string
+	ends    string
+
+	input      inputFlags
+	policy     policyFlags
+	priority   priorityFlag
+	aggregator string
+	version    int64
+}
+
+func newScheduleCreate(t *terminal, server *serverFlags) *cobra.Command {
+	o := &scheduleCreateOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "create [NAME]", Short: "Have a job submitted later, again and again",
+		Long: `Have a job submitted later, again and again: at the times of a cron expression (minute, hour, day of
+the month, month, day of the week) by the clock of a time zone, or after so long again. What is
+submitted is said as for ostraka job run, or all of it stands in a JSON file.
+
+A time that a clock jumps over comes once, when it has jumped; one that it shows twice comes once.`,
+		Example: `  ostraka schedule create nightly --cron '0 3 * * *' --time-zone Europe/Berlin --function primes --range 0:10^6
+  ostraka schedule create often --every 90m --function words --objects-prefix texts/ --overlap queue
+  ostraka schedule create -f nightly.json -o json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.request.Name = args[0]
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+func (o *scheduleCreateOptions) flags(f *pflag.FlagSet) {
+	r := &o.request
+	o.register(f)
+	f.StringVarP(&o.file, "file", "f", "", "the schedule as JSON, instead of all other flags; - is stdin")
+	f.StringVar(&r.Cron, "cron", "", "when: minute, hour, day of the month, month and day of the week")
+	f.StringVar(&r.Every, "every", "", "when: after so long again, for example 6h; a minute at least")
+	f.StringVar(&r.TimeZone, "time-zone", "", "whose clock --cron means, for example Europe/Berlin; UTC when left out")
+	f.StringVar(&r.Jitter, "jitter", "", "by how much each time may be late on purpose, for example 5m; an hour at most")
+	f.StringVar((*string)(&r.Overlap), "overlap", "", "where the job of an earlier time has not ended: skip the time, queue it, or cancel-other; left out: skip")
+	f.StringVar((*string)(&r.CatchUp), "catch-up", "", "which missed times come: none, one or all; left out: none")
+	f.StringVar(&o.starts, "starts", "", "no time is before, for example 2027-01-01T00:00:00Z")
+	f.StringVar(&o.ends, "ends", "", "no time is after")
+	f.BoolVar(&r.Paused, "paused", false, "no time comes until it is resumed")
+	f.StringVar(&r.Job.Function, "function", "", "the function to run")
+	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest at each time")
+	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results; left out: what the function says")
+	o.input.register(o.terminal, f)
+	o.policy.register(f)
+	o.priority.register(f)
+}
+
+func (o *scheduleCreateOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if (o.file == "") == (o.request.Name == "") {
+		return usageError("which schedule? give a NAME and flags, or a file with -f; - is stdin")
+	}
+	spec, err := o.readFile()
+	if err != nil {
+		return err
+	}
+	if spec == nil {
+		if err := o.read(); err != nil {
+			return err
+		}
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	if spec == nil {
+		if err := o.input.store(ctx, o.terminal, c, &o.request.Job.Partition); err != nil {
+			return err
+		}
+		if spec, err = json.Marshal(o.request); err != nil {
+			return fmt.Errorf("encoding the schedule: %w", err)
+		}
+	}
+	doc, err := createSchedule(ctx, c, spec)
+	if err != nil {
+		return err
+	}
+	return showSchedule(o.terminal, &o.outputFlag, doc)
+}
+
+// readFile reads the schedule as it stands in a file; nil: none was given.
+func (o *scheduleCreateOptions) readFile() ([]byte, error) {
+	if o.file == "" {
+		return nil, nil
+	}
+	from := o.terminal.in
+	if o.file != "-" {
+		f, err := os.Open(o.file)
+		if err != nil {
+			return nil, &exitError{code: exitUsage, err: fmt.Errorf("reading the schedule: %w", err)}
+		}
+		defer f.Close()
+		from = f
+	}
+	spec, err := io.ReadAll(io.LimitReader(from, maxScheduleBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the schedule: %w", err)
+	}
+	if len(spec) > maxScheduleBytes || !json.Valid(spec) {
+		return nil, usageError("%s is not a schedule: it must be one JSON object of at most %d bytes", o.file, maxScheduleBytes)
+	}
+	return spec, nil
+}
+
+// read makes the request of the flags; items are added when they are stored.
+func (o *scheduleCreateOptions) read() (err error) {
+	r := &o.request
+	if r.Job.Function == "" {
+		return usageError("what is to run? name it with --function")
+	}
+	if r.Starts, err = momentFlag("--starts", o.starts); err != nil {
+		return err
+	}
+	if r.Ends, err = momentFlag("--ends", o.ends); err != nil {
+		return err
+	}
+	r.Job.Version = o.version
+	if r.Job.Policy, err = o.policy.request(); err != nil {
+		return err
+	}
+	if r.Job.Priority, err = o.priority.request(); err != nil {
+		return err
+	}
+	if o.aggregator != "" {
+		r.Job.Aggregator = &client.AggregatorRequest{Module: o.aggregator}
+	}
+	r.Job.Partition, err = o.input.partition()
+	return err
+}
+
+// momentFlag reads a moment; nil: none was given.
+func momentFlag(flag, text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, usageError("%s %q is no moment: write for example 2027-01-01T00:00:00Z", flag, text)
+	}
+	return &at, nil
+}

@@ -1,0 +1,59 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/schedule/sql"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
+)
+
+// RunSchedule submits the job of a schedule now, paused or not and whatever else of it runs. The times of the schedule stay as they are.
+func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, project, id uuid.UUID, idem functions.Idempotency) (job functions.Job, replayed bool, err error) {
+	d, err := s.GetSchedule(ctx, project, id)
+	if err != nil {
+		return job, false, err
+	}
+	prepared, err := s.submit.Prepare(ctx, project, d.Spec.Job)
+	if err != nil {
+		return job, false, err
+	}
+	made := prepared.ID()
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		r, err := lock(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, sql.AddFiring, id, r.Now, Submitted, true, prepared.ID(), ""); err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, sql.ForgetFirings, id, KeptFirings-1); err != nil {
+			return err
+		}
+		if err := s.submit.Make(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, prepared, by.Actor()); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		if made, replayed, err = base.Remember(ctx, server, project, "run-schedule", idem, prepared.ID()); err != nil {
+			return err
+		}
+		if replayed {
+			return functions.ErrReplayed
+		}
+		return s.submit.Open(ctx, server, project, prepared)
+	})
+	if err != nil && !errors.Is(err, functions.ErrReplayed) {
+		return job, false, fmt.Errorf("running schedule %s: %w", id, err)
+	}
+	job, err = s.jobs.GetJob(ctx, project, made)
+	return job, replayed, err
+}
