@@ -84,7 +84,7 @@ func newScheduleShow(t *terminal, server *serverFlags) *cobra.Command {
 
 func newSchedulePause(t *terminal, server *serverFlags) *cobra.Command {
 	return aboutSchedule(t, server, "pause", "Have no time of a schedule come until it is resumed", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
-		doc, err := answer.Read[client.ScheduleDetail](c.PauseSchedule(ctx, c.project, id))
+		doc, err := answer.Read[client.ScheduleDetail](c.PauseSchedule(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("pausing the schedule", err)
 		}
@@ -94,7 +94,7 @@ func newSchedulePause(t *terminal, server *serverFlags) *cobra.Command {
 
 func newScheduleResume(t *terminal, server *serverFlags) *cobra.Command {
 	return aboutSchedule(t, server, "resume", "Resume a schedule; times that a pause has missed do not come", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
-		doc, err := answer.Read[client.ScheduleDetail](c.ResumeSchedule(ctx, c.project, id))
+		doc, err := answer.Read[client.ScheduleDetail](c.ResumeSchedule(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("resuming the schedule", err)
 		}

@@ -96,6 +96,7 @@ func TestAScheduleFires(t *testing.T) {
 	require.Equal(t, d.Revision, shown.Revision, "what people write has not changed")
 	require.Len(t, w.decided(guardian.JobSchedule), 1)
 	require.Len(t, w.decided(guardian.JobSubmit), 1)
+	w.settleAll()
 	require.Equal(t, 1, w.agent(honest).do(1), "the job is lent as any other")
 }
 

@@ -67,18 +67,18 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, by functions.Princip
 	if _, err := store.Exec(ctx, tx, sql.LockSchedules); err != nil {
 		return err
 	}
-	n, _, err := store.Value[int64](ctx, tx, sql.CountSchedules)
+	type count struct {
+		Schedules int64
+		Now       time.Time
+	}
+	n, _, err := store.One[count](ctx, tx, sql.CountSchedules)
 	if err != nil {
 		return err
 	}
-	if n >= MaxSchedules {
+	if n.Schedules >= MaxSchedules {
 		return &functions.Error{Kind: functions.KindConflict, Code: "too_many_schedules", Message: fmt.Sprintf("a project has at most %d schedules", MaxSchedules), Hint: "delete one that is not used"}
 	}
-	now, _, err := store.Value[time.Time](ctx, tx, sql.Now)
-	if err != nil {
-		return err
-	}
-	r := row{ID: id, Spec: spec, CreatedAt: now, Paused: spec.Paused, Now: now}
+	r := row{ID: id, Spec: spec, CreatedAt: n.Now, Paused: spec.Paused, Now: n.Now}
 	if err := r.restart(); err != nil {
 		return err
 	}

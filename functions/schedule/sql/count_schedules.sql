@@ -1,1 +1,1 @@
-select count(*) from schedules
+select count(*) as schedules, now() as now from schedules

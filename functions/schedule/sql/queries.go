@@ -25,7 +25,6 @@ var (
 	LockSchedule    = store.Load(files, "lock_schedule")
 	LockSchedules   = store.Load(files, "lock_schedules")
 	LookAt          = store.Load(files, "look_at")
-	Now             = store.Load(files, "now")
 	OpenFirings     = store.Load(files, "open_firings")
 	PauseSchedule   = store.Load(files, "pause_schedule")
 	ReplaceSchedule = store.Load(files, "replace_schedule")
