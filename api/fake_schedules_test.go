@@ -54,5 +54,5 @@ func (f *fake) DeleteSchedule(_ context.Context, _ functions.Principal, _, _ uui
 
 func (f *fake) RunSchedule(_ context.Context, _ functions.Principal, _, _ uuid.UUID, idem functions.Idempotency) (functions.Job, bool, error) {
 	f.idem = idem
-	return functions.Job{ID: thingID}, f.replayed, f.begin()
+	return f.job, f.replayed, f.begin()
 }

@@ -52,7 +52,7 @@ func timesText(s client.ScheduleRequest) string {
 }
 
 // aboutSchedule makes a command about one schedule.
-func aboutSchedule(t *terminal, server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error) *cobra.Command {
+func aboutSchedule(server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
 		Use: verb + " SCHEDULE", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(scheduleIDs),
@@ -73,7 +73,7 @@ func aboutSchedule(t *terminal, server *serverFlags, verb, short string, do func
 }
 
 func newScheduleShow(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(t, server, "show", "Show a schedule, its next times and what became of the last ones", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "show", "Show a schedule, its next times and what became of the last ones", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := answer.Read[client.ScheduleDetail](c.GetSchedule(ctx, c.project, id))
 		if err != nil {
 			return explain("getting the schedule", err)
@@ -83,7 +83,7 @@ func newScheduleShow(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newSchedulePause(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(t, server, "pause", "Have no time of a schedule come until it is resumed", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "pause", "Have no time of a schedule come until it is resumed", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := answer.Read[client.ScheduleDetail](c.PauseSchedule(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("pausing the schedule", err)
@@ -93,7 +93,7 @@ func newSchedulePause(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newScheduleResume(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(t, server, "resume", "Resume a schedule; times that a pause has missed do not come", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "resume", "Resume a schedule; times that a pause has missed do not come", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := answer.Read[client.ScheduleDetail](c.ResumeSchedule(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("resuming the schedule", err)
@@ -103,7 +103,7 @@ func newScheduleResume(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newScheduleRun(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(t, server, "run", "Submit the job of a schedule now, whatever else of it runs", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "run", "Submit the job of a schedule now, whatever else of it runs", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		key := uuid.NewString()
 		doc, err := answer.Read[client.Job](c.RunSchedule(ctx, c.project, id, &client.RunScheduleParams{IdempotencyKey: &key}))
 		if err != nil {
@@ -114,7 +114,7 @@ func newScheduleRun(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newScheduleDelete(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(t, server, "delete", "Delete a schedule; jobs that it made stay", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "delete", "Delete a schedule; jobs that it made stay", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := deleteSchedule(ctx, c, id)
 		if err != nil {
 			return explain("deleting the schedule", err)
