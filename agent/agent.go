@@ -81,6 +81,7 @@ type agent struct {
 	boxes     *boxBook
 	warm      warmBoxes
 	monitor   *monitor.Monitor
+	witnesses *witnessing
 	done      atomic.Int64 // shards executed since the start
 	warned    atomic.Int64 // when a duplicate was found, in microseconds, that the log tells of already
 }
@@ -173,8 +174,14 @@ func newAgent(o Options) (*agent, error) {
 		dir.close()
 		return nil, err
 	}
+	witnesses, err := newWitnessing(dir.path)
+	if err != nil {
+		dir.close()
+		return nil, err
+	}
 	return &agent{
-		started: time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
+		witnesses: witnesses,
+		started:   time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, inputs: newInputCache(dir.inputs(), DefaultInputsBytes, o.Log), outage: outage{log: o.Log}, orders: newOrderBook(),
 		ledger: history,
@@ -249,6 +256,7 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.obey(hard) })
 	others.Go(func() { a.confirm(hard) })
 	others.Go(func() { a.cool(hard) })
+	others.Go(func() { a.witness(hard) })
 	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
 	a.warm.drop(allWarm)

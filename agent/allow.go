@@ -14,6 +14,7 @@ type circumstances struct {
 	now     time.Time
 	level   bundle.Isolation
 	pause   *pauseNote // nil: not paused
+	alarm   idle       // that the server shows another history of a log
 	battery host.Battery
 	busy    bool
 	others  float64 // percent
@@ -24,6 +25,8 @@ type circumstances struct {
 // allow says why the owner lets the agent take no work now; the zero value when it may.
 func allow(p *prefs.Preferences, c circumstances) idle {
 	switch {
+	case c.alarm.Code != "":
+		return c.alarm
 	case c.pause != nil:
 		return idle{IdlePaused, c.pause.text()}
 	case !c.level.AtLeast(p.Function.MinIsolation):

@@ -16,6 +16,9 @@ var ErrInUse = errors.New("another agent runs in this data directory")
 // keyName is the file of the agent's private key.
 const keyName = "agent.key"
 
+// enrolmentName is the file of what the server gave it.
+const enrolmentName = "enrolment.json"
+
 // dataDir is the agent's directory, held until it is closed.
 type dataDir struct {
 	path string
@@ -97,7 +100,7 @@ func (d *dataDir) bundles() string       { return filepath.Join(d.path, "bundles
 func (d *dataDir) inputs() string        { return filepath.Join(d.path, "inputs") }
 func (d *dataDir) modules() string       { return filepath.Join(d.path, "modules") }
 func (d *dataDir) keyFile() string       { return filepath.Join(d.path, keyName) }
-func (d *dataDir) enrolmentFile() string { return filepath.Join(d.path, "enrolment.json") }
+func (d *dataDir) enrolmentFile() string { return filepath.Join(d.path, enrolmentName) }
 
 // close gives the directory up. The kernel does it too when the process dies.
 func (d *dataDir) close() {

@@ -113,6 +113,7 @@ func (a *agent) beatOnce(ctx context.Context, stop context.CancelCauseFunc) erro
 			a.orders.confirm(carriedOut)
 		}
 		a.follow(&directives)
+		a.witnesses.show(directives.Logs)
 		a.leases.extended(some, directives.EndedLeases, sent)
 		if err := a.heed(ctx, directives); err != nil {
 			return err

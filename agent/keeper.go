@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/agent/witness"
 )
 
 const (
@@ -166,10 +167,11 @@ func (k *keeper) look() {
 	if note != nil && note.over(k.clock()) {
 		note = nil
 	}
+	alarm := logAlarm(witness.Open(k.dir))
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := circumstances{
-		now: k.clock(), level: k.sandbox.Level(), pause: note, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
+		now: k.clock(), level: k.sandbox.Level(), pause: note, alarm: alarm, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
 		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
 	}
 	owner := allow(&k.prefs, found)

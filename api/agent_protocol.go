@@ -104,6 +104,7 @@ func (s *server) heartbeat(ctx context.Context, c *call, in *HeartbeatInput) (*d
 	if err != nil {
 		return nil, err
 	}
+	d.Logs = s.service.LogHeads(ctx, d.LeaseProjects)
 	return directivesAnswer(d), nil
 }
 

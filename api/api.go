@@ -174,6 +174,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.eulaOperations()
 	s.agentProtocol()
 	s.directiveOperations()
+	s.witnessOperations()
 	s.leaseProtocol()
 	settle(s.huma.OpenAPI())
 	return s

@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/fleet"
 )
 
 func (f *fake) ListAudit(_ context.Context, _ uuid.UUID, _ auditlog.AuditFilter, page functions.ListPage) ([]auditlog.AuditRecord, error) {
@@ -41,3 +43,13 @@ func (f *fake) AuditExport(context.Context, uuid.UUID) iter.Seq2[[]byte, error] 
 func (f *fake) PruneAudit(context.Context, functions.Principal, uuid.UUID, time.Time) (int64, error) {
 	return 0, f.begin()
 }
+
+func (f *fake) LogHeads(context.Context, []uuid.UUID) []fleet.LogHead { return nil }
+
+func (f *fake) LogConsistency(context.Context, uuid.UUID, uuid.UUID, int64, int64) ([]audit.Hash, error) {
+	return nil, f.begin()
+}
+
+func (f *fake) RegisterWitnessKey(context.Context, uuid.UUID, []byte, []byte) error { return f.begin() }
+
+func (f *fake) KeepCosignature(context.Context, uuid.UUID, string) error { return f.begin() }

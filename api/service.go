@@ -48,4 +48,5 @@ type Service interface {
 	Signing
 	Telemetry
 	Uploads
+	Witnesses
 }

@@ -2012,11 +2012,17 @@ type AuditHead struct {
 	// Checkpoint A C2SP tlog-checkpoint: a signed note.
 	Checkpoint string `json:"checkpoint"`
 
+	// Cosignatures What agents have co-signed of the log, each the newest head that it did, the largest first; 99 at most. They may be of heads before this one.
+	Cosignatures []Cosignature `json:"cosignatures"`
+
 	// Key What verifies it, as C2SP signed-note writes it.
 	Key string `json:"key"`
 
 	// Origin The log's name.
-	Origin   string    `json:"origin"`
+	Origin string `json:"origin"`
+
+	// Owners How many independent owners are behind the agents that have co-signed exactly this head. One without an owner counts by itself.
+	Owners   int64     `json:"owners"`
 	SignedAt time.Time `json:"signed_at"`
 
 	// Size How many records are sealed; 0: none yet, and then there is no checkpoint.
@@ -2229,6 +2235,32 @@ type Conditions struct {
 	WallSeconds int64     `json:"wall_seconds,omitempty"`
 }
 
+// Cosignature defines model for Cosignature.
+type Cosignature struct {
+	Agent openapi_types.UUID `json:"agent"`
+
+	// At When it was co-signed, by the agent's clock.
+	At time.Time `json:"at"`
+
+	// Checkpoint The head with the signatures of the log and of the agent.
+	Checkpoint string `json:"checkpoint"`
+
+	// Key What verifies the agent's, as C2SP signed-note writes it. Compare it with what ostraka agent witness show says on a machine that you know.
+	Key string `json:"key"`
+
+	// Owner Whose machine it is for this project, as it counts where results are verified; what is not known is left out.
+	Owner string `json:"owner,omitempty"`
+
+	// Size How many records the log had.
+	Size int64 `json:"size"`
+}
+
+// CosignedCheckpoint defines model for CosignedCheckpoint.
+type CosignedCheckpoint struct {
+	// Checkpoint The head as a heartbeat brought it, with a C2SP cosignature behind the log's signature.
+	Checkpoint string `json:"checkpoint"`
+}
+
 // CreatedEnrolmentToken defines model for CreatedEnrolmentToken.
 type CreatedEnrolmentToken struct {
 	// Secret What agents enrol with. It is shown this once.
@@ -2327,6 +2359,9 @@ type Directives struct {
 
 	// Eula The agreement that must be accepted before there is any work. Left out: it is accepted.
 	Eula *EULAReference `json:"eula,omitempty"`
+
+	// Logs The heads of the logs that concern the agent, for it to co-sign: the server's own, and those of the projects whose leases the heartbeat names. Heartbeats alone bring them.
+	Logs []LogHead `json:"logs,omitempty"`
 
 	// Reason Why, as whoever decided it said.
 	Reason string `json:"reason,omitempty"`
@@ -3647,6 +3682,24 @@ type Limits struct {
 	StderrBytes   int64 `json:"stderr_bytes"`
 	StdoutBytes   int64 `json:"stdout_bytes"`
 	WallSeconds   int64 `json:"wall_seconds"`
+}
+
+// LogConsistency defines model for LogConsistency.
+type LogConsistency struct {
+	// Hashes The proof of RFC 6962, each hash in base64.
+	Hashes []string `json:"hashes"`
+}
+
+// LogHead defines model for LogHead.
+type LogHead struct {
+	// Checkpoint A C2SP tlog-checkpoint: a signed note.
+	Checkpoint string `json:"checkpoint"`
+
+	// Key What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other.
+	Key string `json:"key"`
+
+	// Project Whose log it is. Left out: the server's own.
+	Project *openapi_types.UUID `json:"project,omitempty"`
 }
 
 // Manifest defines model for Manifest.
@@ -5380,6 +5433,24 @@ type Versions struct {
 	Server string `json:"server"`
 }
 
+// WitnessKey defines model for WitnessKey.
+type WitnessKey struct {
+	// Key The Ed25519 public key, 32 bytes. It must do nothing else.
+	Key []byte `json:"key"`
+
+	// Proof Ed25519 signature by the agent's own key over the lines ostraka-witness-key/1, its public key in hexadecimal, and key in hexadecimal, each ended by a line feed.
+	Proof []byte `json:"proof"`
+}
+
+// CosignLogParams defines parameters for CosignLog.
+type CosignLogParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
+	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
+}
+
 // GetDirectivesParams defines parameters for GetDirectives.
 type GetDirectivesParams struct {
 	// Wait How long to wait for something to happen, 60s at most; not at all when left out.
@@ -5453,6 +5524,18 @@ type ReturnLeaseParams struct {
 
 	// OstrakaInstance Names the process that speaks for the agent: a UUID that it draws at its start. When two processes use one agent's key, one of them is answered 409 duplicate_instance.
 	OstrakaInstance *openapi_types.UUID `json:"Ostraka-Instance,omitempty"`
+}
+
+// GetLogConsistencyParams defines parameters for GetLogConsistency.
+type GetLogConsistencyParams struct {
+	// Project Whose log it is. Left out: the server's own.
+	Project *string `form:"project,omitempty" json:"project,omitempty"`
+
+	// From The smaller size.
+	From int64 `form:"from" json:"from"`
+
+	// To The larger size: one that the log has signed.
+	To int64 `form:"to" json:"to"`
 }
 
 // ListAgentProjectsParams defines parameters for ListAgentProjects.
@@ -6448,6 +6531,9 @@ type ListSessionsParams struct {
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// CosignLogJSONRequestBody defines body for CosignLog for application/json ContentType.
+type CosignLogJSONRequestBody = CosignedCheckpoint
+
 // EnrolAgentJSONRequestBody defines body for EnrolAgent for application/json ContentType.
 type EnrolAgentJSONRequestBody = Enrolment
 
@@ -6462,6 +6548,9 @@ type PostResultsJSONRequestBody = ResultsRequest
 
 // ReturnLeaseJSONRequestBody defines body for ReturnLease for application/json ContentType.
 type ReturnLeaseJSONRequestBody = Refusal
+
+// RegisterWitnessKeyJSONRequestBody defines body for RegisterWitnessKey for application/json ContentType.
+type RegisterWitnessKeyJSONRequestBody = WitnessKey
 
 // ApproveAgentJSONRequestBody defines body for ApproveAgent for application/json ContentType.
 type ApproveAgentJSONRequestBody = AgentDecision
@@ -6702,6 +6791,32 @@ type ClientInterface interface {
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CosignLogWithBody Bring the head of a log that the agent has co-signed
+	//
+	// The newest of each agent and log is kept, and shown with the log's checkpoint.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+	CosignLogWithBody(ctx context.Context, params *CosignLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CosignLog Bring the head of a log that the agent has co-signed
+	//
+	// The newest of each agent and log is kept, and shown with the log's checkpoint.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+	CosignLog(ctx context.Context, params *CosignLogParams, body CosignLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDirectives Ask what the server wants
 	//
 	// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
@@ -6880,12 +6995,41 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
 	GetLeaseFile(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetLogConsistency Get the proof that a log begins with what it was
+	//
+	// Heartbeats bring the heads of logs. An agent co-signs one only when this proof leads to it from the one that it remembers.
+	//
+	// Corresponds with GET /v1/agent/log-consistency (the `GetLogConsistency` operationId).
+	GetLogConsistency(ctx context.Context, params *GetLogConsistencyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAgentProjects List the agent's projects with their signing keys
 	//
 	// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
 	//
 	// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
 	ListAgentProjects(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterWitnessKeyWithBody Register the key with which the agent co-signs
+	//
+	// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+	RegisterWitnessKeyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RegisterWitnessKey Register the key with which the agent co-signs
+	//
+	// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+	RegisterWitnessKey(ctx context.Context, body RegisterWitnessKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAgents List all agents
 	//
@@ -8877,6 +9021,52 @@ func (c *Client) Readyz(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
+// CosignLogWithBody Bring the head of a log that the agent has co-signed
+//
+// The newest of each agent and log is kept, and shown with the log's checkpoint.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+func (c *Client) CosignLogWithBody(ctx context.Context, params *CosignLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCosignLogRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CosignLog Bring the head of a log that the agent has co-signed
+//
+// The newest of each agent and log is kept, and shown with the log's checkpoint.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+func (c *Client) CosignLog(ctx context.Context, params *CosignLogParams, body CosignLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCosignLogRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetDirectives Ask what the server wants
 //
 // An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
@@ -9215,6 +9405,23 @@ func (c *Client) GetLeaseFile(ctx context.Context, lease openapi_types.UUID, num
 	return c.Client.Do(req)
 }
 
+// GetLogConsistency Get the proof that a log begins with what it was
+//
+// Heartbeats bring the heads of logs. An agent co-signs one only when this proof leads to it from the one that it remembers.
+//
+// Corresponds with GET /v1/agent/log-consistency (the `GetLogConsistency` operationId).
+func (c *Client) GetLogConsistency(ctx context.Context, params *GetLogConsistencyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogConsistencyRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAgentProjects List the agent's projects with their signing keys
 //
 // An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -9222,6 +9429,48 @@ func (c *Client) GetLeaseFile(ctx context.Context, lease openapi_types.UUID, num
 // Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
 func (c *Client) ListAgentProjects(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAgentProjectsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterWitnessKeyWithBody Register the key with which the agent co-signs
+//
+// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+func (c *Client) RegisterWitnessKeyWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterWitnessKeyRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RegisterWitnessKey Register the key with which the agent co-signs
+//
+// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+func (c *Client) RegisterWitnessKey(ctx context.Context, body RegisterWitnessKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRegisterWitnessKeyRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13403,6 +13652,72 @@ func NewReadyzRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewCosignLogRequest calls the generic CosignLog builder with application/json body
+func NewCosignLogRequest(server string, params *CosignLogParams, body CosignLogJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCosignLogRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCosignLogRequestWithBody constructs an http.Request for the CosignLog method, with any body, and a specified content type
+func NewCosignLogRequestWithBody(server string, params *CosignLogParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/cosignatures")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.OstrakaInstance != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Ostraka-Instance", *params.OstrakaInstance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: "uuid"})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Ostraka-Instance", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetDirectivesRequest constructs an http.Request for the GetDirectives method
 func NewGetDirectivesRequest(server string, params *GetDirectivesParams) (*http.Request, error) {
 	var err error
@@ -14079,6 +14394,76 @@ func NewGetLeaseFileRequest(server string, lease openapi_types.UUID, number int6
 	return req, nil
 }
 
+// NewGetLogConsistencyRequest constructs an http.Request for the GetLogConsistency method
+func NewGetLogConsistencyRequest(server string, params *GetLogConsistencyParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/log-consistency")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAgentProjectsRequest constructs an http.Request for the ListAgentProjects method
 func NewListAgentProjectsRequest(server string, params *ListAgentProjectsParams) (*http.Request, error) {
 	var err error
@@ -14141,6 +14526,46 @@ func NewListAgentProjectsRequest(server string, params *ListAgentProjectsParams)
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewRegisterWitnessKeyRequest calls the generic RegisterWitnessKey builder with application/json body
+func NewRegisterWitnessKeyRequest(server string, body RegisterWitnessKeyJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRegisterWitnessKeyRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewRegisterWitnessKeyRequestWithBody constructs an http.Request for the RegisterWitnessKey method, with any body, and a specified content type
+func NewRegisterWitnessKeyRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/witness-key")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -24319,6 +24744,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /readyz (the `Readyz` operationId).
 	ReadyzWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReadyzResponse, error)
 
+	// CosignLogWithBodyWithResponse Bring the head of a log that the agent has co-signed
+	//
+	// The newest of each agent and log is kept, and shown with the log's checkpoint.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+	CosignLogWithBodyWithResponse(ctx context.Context, params *CosignLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CosignLogResponse, error)
+
+	// CosignLogWithResponse Bring the head of a log that the agent has co-signed
+	//
+	// The newest of each agent and log is kept, and shown with the log's checkpoint.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+	CosignLogWithResponse(ctx context.Context, params *CosignLogParams, body CosignLogJSONRequestBody, reqEditors ...RequestEditorFn) (*CosignLogResponse, error)
+
 	// GetDirectivesWithResponse Ask what the server wants
 	//
 	// An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
@@ -24507,6 +24958,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/agent/leases/{lease}/shards/{number}/files/{digest} (the `GetLeaseFile` operationId).
 	GetLeaseFileWithResponse(ctx context.Context, lease openapi_types.UUID, number int64, digest string, reqEditors ...RequestEditorFn) (*GetLeaseFileResponse, error)
 
+	// GetLogConsistencyWithResponse Get the proof that a log begins with what it was
+	//
+	// Heartbeats bring the heads of logs. An agent co-signs one only when this proof leads to it from the one that it remembers.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agent/log-consistency (the `GetLogConsistency` operationId).
+	GetLogConsistencyWithResponse(ctx context.Context, params *GetLogConsistencyParams, reqEditors ...RequestEditorFn) (*GetLogConsistencyResponse, error)
+
 	// ListAgentProjectsWithResponse List the agent's projects with their signing keys
 	//
 	// An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -24515,6 +24975,28 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/agent/projects (the `ListAgentProjects` operationId).
 	ListAgentProjectsWithResponse(ctx context.Context, params *ListAgentProjectsParams, reqEditors ...RequestEditorFn) (*ListAgentProjectsResponse, error)
+
+	// RegisterWitnessKeyWithBodyWithResponse Register the key with which the agent co-signs
+	//
+	// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+	RegisterWitnessKeyWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterWitnessKeyResponse, error)
+
+	// RegisterWitnessKeyWithResponse Register the key with which the agent co-signs
+	//
+	// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+	RegisterWitnessKeyWithResponse(ctx context.Context, body RegisterWitnessKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterWitnessKeyResponse, error)
 
 	// ListAgentsWithResponse List all agents
 	//
@@ -26793,6 +27275,47 @@ func (r ReadyzResponse) ContentType() string {
 	return ""
 }
 
+type CosignLogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CosignLogResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CosignLogResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CosignLogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CosignLogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CosignLogResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetDirectivesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -27286,6 +27809,54 @@ func (r GetLeaseFileResponse) ContentType() string {
 	return ""
 }
 
+type GetLogConsistencyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogConsistency
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetLogConsistencyResponse) GetJSON200() *LogConsistency {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLogConsistencyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLogConsistencyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLogConsistencyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLogConsistencyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLogConsistencyResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAgentProjectsResponse200Headers the declared response headers of an HTTP 200 response for ListAgentProjects
 type ListAgentProjectsResponse200Headers struct {
 	Link *string
@@ -27335,6 +27906,47 @@ func (r ListAgentProjectsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAgentProjectsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RegisterWitnessKeyResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RegisterWitnessKeyResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RegisterWitnessKeyResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RegisterWitnessKeyResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RegisterWitnessKeyResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RegisterWitnessKeyResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -35588,6 +36200,44 @@ func (c *ClientWithResponses) ReadyzWithResponse(ctx context.Context, reqEditors
 	return ParseReadyzResponse(rsp)
 }
 
+// CosignLogWithBodyWithResponse Bring the head of a log that the agent has co-signed
+//
+// The newest of each agent and log is kept, and shown with the log's checkpoint.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+func (c *ClientWithResponses) CosignLogWithBodyWithResponse(ctx context.Context, params *CosignLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CosignLogResponse, error) {
+	rsp, err := c.CosignLogWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCosignLogResponse(rsp)
+}
+
+// CosignLogWithResponse Bring the head of a log that the agent has co-signed
+//
+// The newest of each agent and log is kept, and shown with the log's checkpoint.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/agent/cosignatures (the `CosignLog` operationId).
+func (c *ClientWithResponses) CosignLogWithResponse(ctx context.Context, params *CosignLogParams, body CosignLogJSONRequestBody, reqEditors ...RequestEditorFn) (*CosignLogResponse, error) {
+	rsp, err := c.CosignLog(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCosignLogResponse(rsp)
+}
+
 // GetDirectivesWithResponse Ask what the server wants
 //
 // An agent always holds such a poll open, beside the one for work, so that it ends within moments what it is told to end. Heartbeats answer the same.
@@ -35872,6 +36522,21 @@ func (c *ClientWithResponses) GetLeaseFileWithResponse(ctx context.Context, leas
 	return ParseGetLeaseFileResponse(rsp)
 }
 
+// GetLogConsistencyWithResponse Get the proof that a log begins with what it was
+//
+// Heartbeats bring the heads of logs. An agent co-signs one only when this proof leads to it from the one that it remembers.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agent/log-consistency (the `GetLogConsistency` operationId).
+func (c *ClientWithResponses) GetLogConsistencyWithResponse(ctx context.Context, params *GetLogConsistencyParams, reqEditors ...RequestEditorFn) (*GetLogConsistencyResponse, error) {
+	rsp, err := c.GetLogConsistency(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLogConsistencyResponse(rsp)
+}
+
 // ListAgentProjectsWithResponse List the agent's projects with their signing keys
 //
 // An agent that has just joined learns from it whom to trust, unless its enrolment token told it.
@@ -35885,6 +36550,40 @@ func (c *ClientWithResponses) ListAgentProjectsWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseListAgentProjectsResponse(rsp)
+}
+
+// RegisterWitnessKeyWithBodyWithResponse Register the key with which the agent co-signs
+//
+// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+func (c *ClientWithResponses) RegisterWitnessKeyWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RegisterWitnessKeyResponse, error) {
+	rsp, err := c.RegisterWitnessKeyWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterWitnessKeyResponse(rsp)
+}
+
+// RegisterWitnessKeyWithResponse Register the key with which the agent co-signs
+//
+// The same key again changes nothing. Another one replaces it, an hour later at the soonest, and ends what was co-signed with it.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/agent/witness-key (the `RegisterWitnessKey` operationId).
+func (c *ClientWithResponses) RegisterWitnessKeyWithResponse(ctx context.Context, body RegisterWitnessKeyJSONRequestBody, reqEditors ...RequestEditorFn) (*RegisterWitnessKeyResponse, error) {
+	rsp, err := c.RegisterWitnessKey(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRegisterWitnessKeyResponse(rsp)
 }
 
 // ListAgentsWithResponse List all agents
@@ -39429,6 +40128,35 @@ func ParseReadyzResponse(rsp *http.Response) (*ReadyzResponse, error) {
 	return response, nil
 }
 
+// ParseCosignLogResponse parses an HTTP response from a CosignLogWithResponse call
+func ParseCosignLogResponse(rsp *http.Response) (*CosignLogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CosignLogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetDirectivesResponse parses an HTTP response from a GetDirectivesWithResponse call
 func ParseGetDirectivesResponse(rsp *http.Response) (*GetDirectivesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -39769,6 +40497,39 @@ func ParseGetLeaseFileResponse(rsp *http.Response) (*GetLeaseFileResponse, error
 	return response, nil
 }
 
+// ParseGetLogConsistencyResponse parses an HTTP response from a GetLogConsistencyWithResponse call
+func ParseGetLogConsistencyResponse(rsp *http.Response) (*GetLogConsistencyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLogConsistencyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogConsistency
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListAgentProjectsResponse parses an HTTP response from a ListAgentProjectsWithResponse call
 func ParseListAgentProjectsResponse(rsp *http.Response) (*ListAgentProjectsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -39810,6 +40571,35 @@ func ParseListAgentProjectsResponse(rsp *http.Response) (*ListAgentProjectsRespo
 			headers.Link = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRegisterWitnessKeyResponse parses an HTTP response from a RegisterWitnessKeyWithResponse call
+func ParseRegisterWitnessKeyResponse(rsp *http.Response) (*RegisterWitnessKeyResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RegisterWitnessKeyResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

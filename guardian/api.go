@@ -85,6 +85,8 @@ func APICarriesOn() map[string]string {
 		"tryRules":               "makes nothing: it says what rules would do about an ended job, with modules that were published",
 		"confirmDirectives":      "an agent says that it has done what a switch or a revocation told it",
 		"acceptEULA":             "an agent's owner accepts terms; it gives no right that enrolling did not give",
+		"registerWitnessKey":     "an agent says with which key it co-signs; it gives no right",
+		"cosignLog":              "an agent co-signs what the log has signed",
 		"heartbeat":              "an agent keeps leases that were dispatched, and says how it is",
 		"putOutput":              "an agent brings a result of a lease that was dispatched",
 		"postResults":            "an agent brings results of a lease that was dispatched",

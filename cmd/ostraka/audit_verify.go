@@ -52,6 +52,9 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 				return writeJSON(t.out, doc.Raw)
 			}
 			t.say("key: %s", head.Key)
+			if err := sayCosigned(t, head); err != nil {
+				return err
+			}
 			_, err = io.WriteString(t.out, head.Checkpoint)
 			return err
 		},
@@ -60,6 +63,22 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 	log.register(cmd.Flags())
 	cmd.Flags().BoolVar(&keyOnly, "key-only", false, "print the log's key alone, to verify with later")
 	return cmd
+}
+
+// sayCosigned says who has co-signed the log, each cosignature verified here.
+func sayCosigned(t *terminal, head client.AuditHead) error {
+	for _, c := range head.Cosignatures {
+		signed, err := audit.OpenCosigned([]byte(c.Checkpoint), head.Key, c.Key)
+		if err != nil || signed.Size != c.Size {
+			return &exitError{code: exitFailed, err: fmt.Errorf("the cosignature of agent %s does not hold: %w", c.Agent, err), hint: "the server gave what the agent has not signed; ostraka audit verify says more"}
+		}
+	}
+	newest := ""
+	if len(head.Cosignatures) > 0 && head.Owners == 0 {
+		newest = fmt.Sprintf("; the newest that was is the one of %s", count(head.Cosignatures[0].Size, "record"))
+	}
+	t.say("co-signed by agents of %s%s; agents that have co-signed this log: %d", count(head.Owners, "independent owner"), newest, len(head.Cosignatures))
+	return nil
 }
 
 // auditHead gets the newest signed head of a log.

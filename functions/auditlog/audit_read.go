@@ -58,6 +58,9 @@ type AuditHead struct {
 	Checkpoint string    `json:"checkpoint" doc:"A C2SP tlog-checkpoint: a signed note."`
 	Key        string    `json:"key" doc:"What verifies it, as C2SP signed-note writes it."`
 	SignedAt   time.Time `json:"signed_at"`
+
+	Cosignatures []Cosignature `json:"cosignatures" doc:"What agents have co-signed of the log, each the newest head that it did, the largest first; 99 at most. They may be of heads before this one."`
+	Owners       int           `json:"owners" doc:"How many independent owners are behind the agents that have co-signed exactly this head. One without an owner counts by itself."`
 }
 
 // AuditCount counts records that have something in common.
@@ -103,8 +106,16 @@ func orNever(t time.Time) *time.Time {
 	return &t
 }
 
-// AuditHead returns the newest checkpoint.
+// AuditHead returns the newest checkpoint, with what agents have co-signed.
 func (s *Service) AuditHead(ctx context.Context, project uuid.UUID) (head AuditHead, err error) {
+	if head, err = s.head(ctx, project); err != nil {
+		return head, err
+	}
+	return head, s.addCosignatures(ctx, project, &head)
+}
+
+// head is AuditHead as the log alone has signed it.
+func (s *Service) head(ctx context.Context, project uuid.UUID) (head AuditHead, err error) {
 	key, err := s.logSigner(ctx)
 	if err != nil {
 		return head, err
@@ -127,7 +138,7 @@ func (s *Service) AuditHead(ctx context.Context, project uuid.UUID) (head AuditH
 
 // GetAudit returns a sealed record by its number, with its proof.
 func (s *Service) GetAudit(ctx context.Context, project uuid.UUID, index int64) (p AuditProof, err error) {
-	head, err := s.AuditHead(ctx, project)
+	head, err := s.head(ctx, project)
 	if err != nil {
 		return p, err
 	}
@@ -220,7 +231,7 @@ type exportRow struct {
 
 // ExportAudit writes the sealed log, see package audit. No transaction is open while the reader reads.
 func (s *Service) ExportAudit(ctx context.Context, project uuid.UUID, w io.Writer) error {
-	head, err := s.AuditHead(ctx, project)
+	head, err := s.head(ctx, project)
 	if err != nil {
 		return err
 	}

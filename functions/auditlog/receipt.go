@@ -178,7 +178,7 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 
 // receiptText is a receipt without the lines of its shards, proven by the newest head of the log.
 func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text []byte, err error) {
-	head, err := s.AuditHead(ctx, project)
+	head, err := s.head(ctx, project)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Package auditlog is the room of what can be proven afterwards: it seals the audit records of projects and of the server into signed
 // trees, reads them with their proofs, and writes the receipt of a finished job.
 //
-// It writes seals, checkpoints, the nodes of the trees and receipts. Records themselves are written by base.Audit, in the transaction of
+// It writes seals, checkpoints, the nodes of the trees, what agents co-sign of them, and receipts. Records themselves are written by base.Audit, in the transaction of
 // what they record.
 package auditlog
 
@@ -14,6 +14,7 @@ import (
 type Service struct {
 	env    *base.Env
 	logKey audit.Key
+	heads  offeredHeads
 }
 
 // New makes the room. logKey signs the heads of the logs, all servers the same; the zero value: one that the database keeps.

@@ -163,6 +163,17 @@ type Directives struct {
 	Revision    string           `json:"revision,omitempty" doc:"What the directives are called: give it as known when asking again, and confirm it when they are carried out. Leases that have ended do not change it."`
 	At          time.Time        `json:"at" doc:"When the server looked, by its clock: do not go back to older directives."`
 	Duplicate   *Duplicate       `json:"duplicate,omitempty" doc:"Another process was found to use this agent's key. Left out: none was, lately."`
+	Logs        []LogHead        `json:"logs,omitempty" doc:"The heads of the logs that concern the agent, for it to co-sign: the server's own, and those of the projects whose leases the heartbeat names. Heartbeats alone bring them."`
+
+	// LeaseProjects are the projects of the leases that count, in no order.
+	LeaseProjects []uuid.UUID `json:"-"`
+}
+
+// LogHead is the head of a log as agents are shown it. It may be some seconds old, and others may be shown a later one.
+type LogHead struct {
+	Project    *uuid.UUID `json:"project,omitempty" doc:"Whose log it is. Left out: the server's own."`
+	Checkpoint string     `json:"checkpoint" doc:"A C2SP tlog-checkpoint: a signed note." maxLength:"32768"`
+	Key        string     `json:"key" doc:"What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other." maxLength:"300"`
 }
 
 // EULAReference names one text of the agreement between whoever runs a server and the owner of an agent.
@@ -177,7 +188,6 @@ type Duplicate struct {
 	Address string    `json:"address,omitempty" doc:"Where the other one spoke from, as the server saw it: of a proxy where there is one."`
 }
 
-// endsLeases says whether agents in the state lose what they were lent.
 // endsLeases says whether agents in the state lose what they were lent.
 func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,11 +40,24 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		if err := s.beatSandboxes(ctx, tx, agent, beat, &d); err != nil || len(beat.Leases) == 0 {
 			return err
 		}
-		alive, err := store.Values[uuid.UUID](ctx, tx, sql.RenewLeases, agent, beat.Leases, s.leaseTTL)
+		renewed, err := store.Many[renewedLease](ctx, tx, sql.RenewLeases, agent, beat.Leases, s.leaseTTL)
+		alive := make([]uuid.UUID, len(renewed))
+		for i, l := range renewed {
+			alive[i] = l.ID
+			if !slices.Contains(d.LeaseProjects, l.ProjectID) {
+				d.LeaseProjects = append(d.LeaseProjects, l.ProjectID)
+			}
+		}
 		d.EndedLeases = without(beat.Leases, alive)
 		return err
 	})
 	return d, err
+}
+
+// renewedLease is a lease whose deadline a heartbeat has moved.
+type renewedLease struct {
+	ID        uuid.UUID
+	ProjectID uuid.UUID
 }
 
 // beatRow is a heartbeat as the database keeps it. What is nil leaves what was there.

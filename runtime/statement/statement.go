@@ -123,6 +123,11 @@ func Acceptance(publicKey []byte, version, textDigest string, at time.Time) []by
 	return []byte("ostraka-eula/1\n" + hex.EncodeToString(publicKey) + "\n" + version + "\n" + textDigest + "\n" + at.UTC().Format(time.RFC3339) + "\n")
 }
 
+// WitnessKey is what an agent signs with its identity key to say that it co-signs the heads of logs with another one.
+func WitnessKey(publicKey, witnessKey []byte) []byte {
+	return []byte("ostraka-witness-key/1\n" + hex.EncodeToString(publicKey) + "\n" + hex.EncodeToString(witnessKey) + "\n")
+}
+
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

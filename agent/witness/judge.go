@@ -1,0 +1,117 @@
+// Package witness remembers the heads of a server's logs for an agent, co-signs those that grow out of what it remembers, and finds out a
+// server that shows another history. What it decides stands in Judge, which is pure; what it keeps stands in a Store.
+package witness
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ostraka/ostraka/audit"
+)
+
+// Why an agent takes no more work from a server. The codes are stable.
+const (
+	Forked     = "log_forked"      // it has shown two histories of a log
+	RolledBack = "log_rolled_back" // it does not get past a head that is older than one that it has shown
+	Replaced   = "log_replaced"    // a log has another name, or another key, than it had
+)
+
+const (
+	// Patience is for how long a server may show heads that are older than one that the agent has seen: servers that share a database show
+	// what they have read some seconds ago.
+	Patience = 10 * time.Minute
+	// PatienceShown is how many such heads in a row it must have shown besides: an agent that slept has waited for nothing.
+	PatienceShown = 10
+)
+
+// Head is the head of a log, with what was signed and with which key.
+type Head struct {
+	audit.Checkpoint
+	Note string
+	Key  string
+}
+
+// Behind is since when, and how often in a row, the server has shown nothing newer than what the agent remembers, nor the same.
+type Behind struct {
+	Since time.Time
+	Times int
+}
+
+// Add counts one more.
+func (b Behind) Add(now time.Time) Behind {
+	if b.Times == 0 {
+		b.Since = now
+	}
+	b.Times++
+	return b
+}
+
+// tooLong says whether the patience is at an end.
+func (b Behind) tooLong(now time.Time) bool {
+	return b.Times >= PatienceShown && now.Sub(b.Since) >= Patience
+}
+
+// Proof is what the server has answered when it was asked to prove that the one head grows out of the other.
+type Proof struct {
+	Given  bool
+	Hashes []audit.Hash
+}
+
+// What an agent does about a head.
+const (
+	Sign  = "sign"  // remember and co-sign it
+	Same  = "same"  // it is the one that is remembered
+	Wait  = "wait"  // it is older, or not proven yet: nothing is signed
+	Alarm = "alarm" // another history
+)
+
+// Verdict is what an agent does about a head, and why.
+type Verdict struct {
+	Do   string
+	Code string // of an alarm
+	Why  string
+}
+
+// Read verifies a head as the server shows it, with the key that is remembered for the log; empty: with the key that comes with it.
+func Read(note, key, remembered string) (Head, error) {
+	if remembered != "" && remembered != key {
+		return Head{Note: note, Key: key}, fmt.Errorf("the log had the key %s and now has %s", remembered, key)
+	}
+	c, err := audit.Open([]byte(note), key)
+	return Head{Checkpoint: c, Note: note, Key: key}, err
+}
+
+// Needs says which two heads the server must prove consistent before Judge can decide, the older first.
+func Needs(remembered, offered Head) (older, newer Head, needed bool) {
+	switch {
+	case offered.Size > remembered.Size:
+		return remembered, offered, true
+	case offered.Size < remembered.Size:
+		return offered, remembered, true
+	default:
+		return remembered, offered, false
+	}
+}
+
+// Judge decides about a head of a log of which another one is remembered; both were verified with the same key. behind counts this head.
+func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
+	older, newer, needed := Needs(remembered, offered)
+	switch {
+	case remembered.Origin != offered.Origin:
+		return Verdict{Alarm, Replaced, fmt.Sprintf("the log %s is now called %s", remembered.Origin, offered.Origin)}
+	case !needed && remembered.Root == offered.Root:
+		return Verdict{Do: Same}
+	case !needed:
+		return Verdict{Alarm, Forked, fmt.Sprintf("two different heads of %d records of the log %s are signed", offered.Size, offered.Origin)}
+	case proof.Given && audit.CheckConsistency(older.Checkpoint, newer.Checkpoint, proof.Hashes) != nil:
+		return Verdict{Alarm, Forked, fmt.Sprintf("the head of %d records of the log %s does not grow out of the one of %d", newer.Size, newer.Origin, older.Size)}
+	case proof.Given && offered.Size > remembered.Size:
+		return Verdict{Do: Sign}
+	case !behind.tooLong(now):
+		return Verdict{Wait, "", fmt.Sprintf("a head of %d records is shown, and one of %d is remembered", offered.Size, remembered.Size)}
+	case offered.Size < remembered.Size:
+		return Verdict{Alarm, RolledBack, fmt.Sprintf("the log %s had %d records, and for %v the server shows no more than %d", remembered.Origin, remembered.Size, now.Sub(behind.Since).Round(time.Second), offered.Size)}
+	default:
+		return Verdict{Alarm, Forked, fmt.Sprintf("for %v the server has not proven that the log %s of %d records grows out of the one of %d", now.Sub(behind.Since).Round(time.Second), offered.Origin, offered.Size, remembered.Size)}
+	}
+}

@@ -1,0 +1,208 @@
+package witness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ostraka/ostraka/agent/filelock"
+	"github.com/ostraka/ostraka/agent/secretfile"
+	"github.com/ostraka/ostraka/agent/wholefile"
+)
+
+const (
+	// MaxLogs is how many logs of a server an agent follows: its own, and those of projects.
+	MaxLogs = 16
+	// ForgetAfter is for how long a project's log must not have been shown before another takes its place.
+	ForgetAfter = 90 * 24 * time.Hour
+	// MaxReason is the longest reason with which an owner accepts another history, in characters.
+	MaxReason = 200
+	// maxNotice bounds what is read of a notice, in bytes: two notes.
+	maxNotice = 1 << 20
+)
+
+// Log is what an agent remembers of a log.
+type Log struct {
+	Note string    `json:"note"` // the newest head that it has co-signed
+	Key  string    `json:"key"`
+	Seen time.Time `json:"seen"`
+}
+
+// Notice is another history that was found, with what proves it. For as long as it lies in the agent's folder the agent takes no work.
+type Notice struct {
+	Code       string    `json:"code"`
+	Why        string    `json:"why"`
+	At         time.Time `json:"at"`
+	Server     string    `json:"server"`
+	Log        string    `json:"log"` // whose: "server", or a project
+	Remembered Log       `json:"remembered"`
+	Shown      Log       `json:"shown"`
+	Accepted   string    `json:"accepted,omitempty"` // the owner's reason
+	AcceptedAt time.Time `json:"accepted_at,omitzero"`
+}
+
+// Store is the folder in the agent's data directory. It is read whenever it is used, so that the owner may accept while the agent runs.
+type Store struct{ dir string }
+
+// Open names the store of a data directory.
+func Open(dataDir string) *Store { return &Store{filepath.Join(dataDir, "witness")} }
+
+// KeyFile is the file of the key with which the agent co-signs.
+func (s *Store) KeyFile() string { return filepath.Join(s.dir, "witness.key") }
+
+func (s *Store) noticeFile() string { return filepath.Join(s.dir, "alarm.json") }
+func (s *Store) headsFile() string  { return filepath.Join(s.dir, "heads.json") }
+
+// Make makes the folder.
+func (s *Store) Make() error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the logs' heads: %w", err)
+	}
+	return nil
+}
+
+// heads are the logs of each server, by its origin, and there by "server" or the project.
+type heads map[string]map[string]Log
+
+// Logs are what is remembered of a server's logs.
+func (s *Store) Logs(server string) (map[string]Log, error) {
+	all, err := s.read()
+	return all[server], err
+}
+
+func (s *Store) read() (all heads, err error) {
+	text, err := secretfile.Read(s.headsFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return heads{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the heads of logs that are remembered: %w; put a right %s back", err, s.headsFile())
+	}
+	if all == nil {
+		all = heads{}
+	}
+	return all, nil
+}
+
+// Remember keeps the newest head of a log, on disk before it returns. It says no where the agent follows as many logs as it may.
+func (s *Store) Remember(server, log string, l Log) (kept bool, err error) {
+	err = s.change(func(all heads) bool {
+		if all[server] == nil {
+			all[server] = map[string]Log{}
+		}
+		kept = room(all[server], log, l.Seen)
+		if kept {
+			all[server][log] = l
+		}
+		return kept
+	})
+	return kept, err
+}
+
+// room makes room for a log; the server's own always has some.
+func room(logs map[string]Log, log string, now time.Time) bool {
+	if _, known := logs[log]; known || log == ServerLog || len(logs) < MaxLogs {
+		return true
+	}
+	for other, l := range logs {
+		if other != ServerLog && now.Sub(l.Seen) > ForgetAfter {
+			delete(logs, other)
+			return true
+		}
+	}
+	return false
+}
+
+// ServerLog is what the server's own log is called here.
+const ServerLog = "server"
+
+func (s *Store) change(do func(heads) bool) error {
+	lock, err := filelock.Wait(filepath.Join(s.dir, "lock"))
+	if err != nil {
+		return fmt.Errorf("keeping the heads of logs: %w", err)
+	}
+	defer lock.Close()
+	all, err := s.read()
+	if err != nil || !do(all) {
+		return err
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the heads of logs: %w", err)
+	}
+	return secretfile.Write(s.headsFile(), append(text, '\n'))
+}
+
+// Raise keeps a notice; one that stands already stays.
+func (s *Store) Raise(n Notice) error {
+	if old, err := s.Notice(); err != nil || old != nil {
+		return err
+	}
+	return s.write(s.noticeFile(), n)
+}
+
+func (s *Store) write(path string, n Notice) error {
+	text, err := json.MarshalIndent(n, "", "  ")
+	if err == nil {
+		err = wholefile.Write(path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping what proves another history: %w", err)
+	}
+	return nil
+}
+
+// Notice is the one that stands; nil where none does. One that cannot be read is one.
+func (s *Store) Notice() (*Notice, error) {
+	info, err := os.Stat(s.noticeFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // no alarm is no error
+	}
+	if err == nil && info.Size() > maxNotice {
+		err = fmt.Errorf("it has more than %d bytes", maxNotice)
+	}
+	var n Notice
+	if err == nil {
+		var text []byte
+		if text, err = os.ReadFile(s.noticeFile()); err == nil {
+			err = json.Unmarshal(text, &n)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", s.noticeFile(), err)
+	}
+	return &n, nil
+}
+
+// Accept has the agent go on from the history that it was shown, as its owner says. The notice stays as evidence beside it.
+func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
+	n, err := s.Notice()
+	switch {
+	case err != nil:
+		return Notice{}, err
+	case n == nil:
+		return Notice{}, errors.New("there is nothing to accept: the server has shown this agent one history of its logs")
+	case reason == "" || len([]rune(reason)) > MaxReason:
+		return Notice{}, fmt.Errorf("say why, in at most %d characters", MaxReason)
+	}
+	n.Accepted, n.AcceptedAt = reason, now
+	if err := s.write(filepath.Join(s.dir, "accepted-"+now.UTC().Format("20060102T150405.000000000")+".json"), *n); err != nil {
+		return *n, err
+	}
+	shown := n.Shown
+	shown.Seen = now
+	if _, err := s.Remember(n.Server, n.Log, shown); err != nil {
+		return *n, err
+	}
+	if err := os.Remove(s.noticeFile()); err != nil {
+		return *n, fmt.Errorf("ending the alarm: %w", err)
+	}
+	return *n, nil
+}

@@ -1,0 +1,253 @@
+package agent
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/agent/secretfile"
+	"github.com/ostraka/ostraka/agent/witness"
+	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/signing"
+	"github.com/ostraka/ostraka/runtime/statement"
+)
+
+// errNoWitnessKey is the server's word for a cosignature with a key that it was not told of.
+var errNoWitnessKey = codeError("no_witness_key")
+
+// witnessing is what an agent needs to co-sign the heads of the server's logs.
+type witnessing struct {
+	store      *witness.Store
+	key        ed25519.PrivateKey
+	heads      chan []client.LogHead // of the last heartbeat that brought some
+	registered bool
+	behind     map[string]witness.Behind
+}
+
+func newWitnessing(dataDir string) (*witnessing, error) {
+	w := &witnessing{store: witness.Open(dataDir), heads: make(chan []client.LogHead, 1), behind: map[string]witness.Behind{}}
+	if err := w.store.Make(); err != nil {
+		return nil, err
+	}
+	var err error
+	w.key, err = loadKey(w.store.KeyFile())
+	return w, err
+}
+
+// show hands heads to whoever witnesses them; a heartbeat does not wait for that.
+func (w *witnessing) show(heads []client.LogHead) {
+	if len(heads) == 0 {
+		return
+	}
+	select {
+	case w.heads <- heads:
+	default: // those before are still looked at, and the next heartbeat brings newer ones
+	}
+}
+
+// witness co-signs the heads of the server's logs, until the context ends.
+func (a *agent) witness(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case heads := <-a.witnesses.heads:
+			for _, h := range heads[:min(len(heads), witness.MaxLogs)] {
+				if err := a.witnessLog(ctx, h); err != nil && !over(ctx) {
+					a.log.Warn("the head of a log is not co-signed", "log", logName(h), "why", err)
+				}
+			}
+		}
+	}
+}
+
+// logName is what a log is called in the agent's folder.
+func logName(h client.LogHead) string {
+	if h.Project == nil {
+		return witness.ServerLog
+	}
+	return h.Project.String()
+}
+
+// witnessLog does with the head of a log what the package witness says. Nothing is signed while an alarm stands.
+func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
+	w, name, server := a.witnesses, logName(h), statement.Origin(a.options.URL)
+	notice, err := w.store.Notice()
+	if err != nil || notice != nil {
+		return err
+	}
+	logs, err := w.store.Logs(server)
+	if err != nil {
+		return err
+	}
+	known, seen := logs[name]
+	offered, err := witness.Read(h.Checkpoint, h.Key, known.Key)
+	if err != nil && seen {
+		return a.alarm(h, known, witness.Verdict{Code: witness.Replaced, Why: err.Error()})
+	}
+	if err == nil && h.Project != nil && offered.Origin != audit.ProjectOrigin(h.Project.String()) {
+		err = fmt.Errorf("it is of %s", offered.Origin)
+	}
+	if err != nil {
+		return err
+	}
+	remembered, err := witness.Read(known.Note, known.Key, "")
+	if !seen || err != nil { // the first one; or its owner has accepted another key with a head that nobody can read
+		return a.cosign(ctx, name, h)
+	}
+	verdict, err := a.judge(ctx, h, remembered, offered)
+	if err != nil {
+		return err
+	}
+	switch verdict.Do {
+	case witness.Alarm:
+		return a.alarm(h, known, verdict)
+	case witness.Sign:
+		return a.cosign(ctx, name, h)
+	case witness.Wait:
+		a.log.Debug("the head of a log is not co-signed", "log", name, "why", verdict.Why)
+	}
+	return nil
+}
+
+// judge asks for the proof that a decision needs.
+func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered witness.Head) (witness.Verdict, error) {
+	name := logName(h)
+	var proof witness.Proof
+	if older, newer, needed := witness.Needs(remembered, offered); needed && remembered.Origin == offered.Origin {
+		hashes, err := a.server.consistency(ctx, h.Project, older.Size, newer.Size)
+		var refused *answer.Error
+		if err != nil && (!errors.As(err, &refused) || answer.Temporary(err)) {
+			return witness.Verdict{}, fmt.Errorf("asking for the proof that it grows out of what is remembered: %w", err)
+		}
+		proof = witness.Proof{Given: err == nil, Hashes: hashes}
+	}
+	now := time.Now()
+	behind := a.witnesses.behind[name].Add(now)
+	verdict := witness.Judge(remembered, offered, proof, behind, now)
+	if verdict.Do == witness.Wait {
+		a.witnesses.behind[name] = behind
+	} else {
+		delete(a.witnesses.behind, name)
+	}
+	return verdict, nil
+}
+
+// alarm keeps what proves another history, and stops the work for the server.
+func (a *agent) alarm(h client.LogHead, known witness.Log, v witness.Verdict) error {
+	now := time.Now().UTC()
+	n := witness.Notice{
+		Code: v.Code, Why: v.Why, At: now, Server: statement.Origin(a.options.URL), Log: logName(h),
+		Remembered: known, Shown: witness.Log{Note: h.Checkpoint, Key: h.Key, Seen: now},
+	}
+	a.log.Error("THE SERVER SHOWS ANOTHER HISTORY OF A LOG: this agent takes no more work from it until its owner says otherwise (ostraka agent witness show)",
+		"code", v.Code, "log", n.Log, "why", v.Why)
+	return a.witnesses.store.Raise(n)
+}
+
+// cosign remembers a head, on disk, before it signs it: what is signed must never be forgotten.
+func (a *agent) cosign(ctx context.Context, name string, h client.LogHead) error {
+	signed, err := audit.Cosign([]byte(h.Checkpoint), h.Key, a.id.String(), a.witnesses.key, time.Now())
+	if err != nil {
+		return err
+	}
+	kept, err := a.witnesses.store.Remember(statement.Origin(a.options.URL), name, witness.Log{Note: h.Checkpoint, Key: h.Key, Seen: time.Now().UTC()})
+	if err != nil || !kept {
+		return err
+	}
+	if !a.witnesses.registered {
+		if err := a.registerWitness(ctx); err != nil {
+			return err
+		}
+	}
+	err = a.server.cosign(ctx, string(signed))
+	if errors.Is(err, errNoWitnessKey) { // the server was restored from a backup
+		a.witnesses.registered = false
+	}
+	return err
+}
+
+func (a *agent) registerWitness(ctx context.Context) error {
+	own, key := signing.Public(a.key), signing.Public(a.witnesses.key)
+	err := a.server.registerWitness(ctx, client.WitnessKey{Key: key, Proof: ed25519.Sign(a.key, statement.WitnessKey(own, key))})
+	if err != nil {
+		return fmt.Errorf("registering the key to co-sign with: %w", err)
+	}
+	a.witnesses.registered = true
+	return nil
+}
+
+// consistency asks for the proof that a log grows out of what it was.
+func (r *remote) consistency(ctx context.Context, project *uuid.UUID, from, to int64) ([]audit.Hash, error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	params := &client.GetLogConsistencyParams{From: from, To: to}
+	if project != nil {
+		params.Project = new(project.String())
+	}
+	doc, err := answer.Read[client.LogConsistency](r.client.GetLogConsistency(ctx, params))
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]audit.Hash, 0, min(len(doc.Value.Hashes), audit.MaxConsistencyHashes+1))
+	for _, text := range doc.Value.Hashes[:min(len(doc.Value.Hashes), audit.MaxConsistencyHashes+1)] {
+		var h audit.Hash
+		if b, err := base64.StdEncoding.DecodeString(text); err != nil || copy(h[:], b) != len(h) {
+			h = audit.Hash{} // it proves nothing, which is what a garbled one does
+		}
+		hashes = append(hashes, h)
+	}
+	return hashes, nil
+}
+
+func (r *remote) registerWitness(ctx context.Context, k client.WitnessKey) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := answer.Read[struct{}](r.client.RegisterWitnessKey(ctx, k))
+	return err
+}
+
+func (r *remote) cosign(ctx context.Context, checkpoint string) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	_, err := answer.Read[struct{}](r.client.CosignLog(ctx, nil, client.CosignedCheckpoint{Checkpoint: checkpoint}))
+	return err
+}
+
+// logAlarm is why the agent takes no work, when a server has shown it another history of a log.
+func logAlarm(store *witness.Store) idle {
+	n, err := store.Notice()
+	switch {
+	case err != nil:
+		return idle{witness.Forked, "whether the server has shown another history of its log cannot be read: " + err.Error()}
+	case n == nil:
+		return idle{}
+	default:
+		return idle{n.Code, "the server " + n.Server + " shows another history of a log: " + n.Why + "; look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept --reason"}
+	}
+}
+
+// WitnessKey is the text with which anyone verifies what the agent of a data directory co-signs; "" before it has one, or has joined.
+func WitnessKey(dataDir string) (string, error) {
+	e, err := readEnrolment(filepath.Join(dataDir, enrolmentName))
+	if err != nil || e.Agent == uuid.Nil {
+		return "", err
+	}
+	key, err := secretfile.ReadKey(witness.Open(dataDir).KeyFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading the key to co-sign with: %w", err)
+	}
+	return audit.Witness(e.Agent.String(), signing.Public(key))
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/witness"
+)
+
+func newAgentWitness(t *terminal) *cobra.Command {
+	return noun("witness", "What the agent on this machine has co-signed of the server's logs", newAgentWitnessShow(t), newAgentWitnessAccept(t))
+}
+
+func newAgentWitnessShow(t *terminal) *cobra.Command {
+	var data dataFlag
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show the key with which the agent co-signs, and whether the server has shown it another history", Args: arguments(0),
+		Long: `Show the key with which the agent on this machine co-signs the heads of the server's logs, and whether the server has
+shown it another history of one: with both heads, each signed by the log, which prove it to anybody.`,
+		RunE: func(*cobra.Command, []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			dir, err := data.dir()
+			if err != nil {
+				return err
+			}
+			key, err := agent.WitnessKey(dir)
+			if err != nil {
+				return err
+			}
+			n, err := witness.Open(dir).Notice()
+			if err != nil {
+				return err
+			}
+			if output.json() {
+				return writeValue(t.out, map[string]any{"key": key, "alarm": n})
+			}
+			fields := [][2]string{{"key", key}, {"alarm", "none"}}
+			if n != nil {
+				fields = [][2]string{
+					{"key", key}, {"alarm", n.Code}, {"why", n.Why}, {"server", n.Server}, {"log", n.Log}, {"since", shortTime(n.At)},
+					{"remembered", n.Remembered.Note}, {"shown", n.Shown.Note},
+				}
+			}
+			return printFields(t, fields)
+		},
+	}
+	data.register(cmd.Flags())
+	output.register(cmd.Flags())
+	return cmd
+}
+
+func newAgentWitnessAccept(t *terminal) *cobra.Command {
+	var data dataFlag
+	var reason string
+	cmd := &cobra.Command{
+		Use: "accept --reason TEXT", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
+		Long: `Have the agent on this machine go on from the history that the server has shown it, and work for the server again.
+Ask the server's operator first what has happened, and others who keep heads of the log. What proves the other history
+stays in the agent's folder, with your reason.`,
+		Example: `  ostraka agent witness accept --reason "restored from the backup of 3 May, says the operator"`,
+		RunE: func(*cobra.Command, []string) error {
+			if reason == "" {
+				return usageError("why? give --reason")
+			}
+			dir, err := data.dir()
+			if err != nil {
+				return err
+			}
+			n, err := witness.Open(dir).Accept(reason, time.Now())
+			if err != nil {
+				return &exitError{code: exitFailed, err: err, hint: "ostraka agent witness show says what there is"}
+			}
+			t.say("accepted: the agent goes on from what the server %s shows of the log of %s", n.Server, n.Log)
+			return nil
+		},
+	}
+	data.register(cmd.Flags())
+	cmd.Flags().StringVar(&reason, "reason", "", "why you trust the server; it is kept with what proves the other history")
+	return cmd
+}

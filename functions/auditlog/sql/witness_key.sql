@@ -1,0 +1,1 @@
+select key from witness_keys where agent_id = $1
