@@ -69,7 +69,10 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 func sayCosigned(t *terminal, head client.AuditHead) error {
 	for _, c := range head.Cosignatures {
 		signed, err := audit.OpenCosigned([]byte(c.Checkpoint), head.Key, c.Key)
-		if err != nil || signed.Size != c.Size {
+		if err == nil && signed.Size != c.Size {
+			err = fmt.Errorf("it is of %s", count(signed.Size, "record"))
+		}
+		if err != nil {
 			return &exitError{code: exitFailed, err: fmt.Errorf("the cosignature of agent %s does not hold: %w", c.Agent, err), hint: "the server gave what the agent has not signed; ostraka audit verify says more"}
 		}
 	}
