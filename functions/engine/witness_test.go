@@ -96,7 +96,9 @@ func TestAWitnessKeyIsVouchedFor(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent(nil)
 	key := publicKey(w.registered(a))
-	proof := func(key ed25519.PublicKey) []byte { return ed25519.Sign(a.key, statement.WitnessKey(publicKey(a.key), key)) }
+	proof := func(key ed25519.PublicKey) []byte {
+		return ed25519.Sign(a.key, statement.WitnessKey(publicKey(a.key), key))
+	}
 	require.NoError(t, w.RegisterWitnessKey(t.Context(), a.id, key, proof(key)), "the same again")
 	other, _, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
