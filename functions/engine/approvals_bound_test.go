@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/policy"
@@ -250,4 +251,26 @@ func (w *world) approve(by functions.Principal, a policy.GuardianApproval) {
 	w.t.Helper()
 	_, err := w.DecideApproval(w.t.Context(), by, w.project, a.ID, true, "fine")
 	require.NoError(w.t, err)
+}
+
+// TestARefusalIsRecordedThoughPostgresWasAway holds that a refusal counts as told when its record is kept, and not before.
+func TestARefusalIsRecordedThoughPostgresWasAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.guard(guardRule("nothing", guardian.Deny, "", guardian.JobDispatch))
+	a := w.agent(honest)
+	w.submit(1)
+	w.settleAll()
+	for n := 1; ; n++ {
+		require.Less(t, n, mostStatements)
+		w.faults.arm(n)
+		lease, err := w.Lease(t.Context(), a.id, dispatch.Poll{Most: 1, Wait: 0}, functions.Idempotency{})
+		if err == nil {
+			require.Nil(t, lease)
+		}
+		if !w.faults.disarm() {
+			break
+		}
+	}
+	require.Len(t, w.decided(guardian.JobDispatch), 1, "once, however often it was tried")
 }

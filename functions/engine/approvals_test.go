@@ -113,6 +113,7 @@ func TestFourEyesAreThoseOfWhoSubmitted(t *testing.T) {
 	job := w.submit(1, func(n *functions.NewJob) { n.Quorum, n.Aggregator = 1, "sum" })
 	w.settleAll()
 	require.Zero(t, w.leasesOf(job.ID, one))
+	require.Nil(t, w.job(job.ID).Approval, "what is asked about a lease is nothing that the job waits for")
 	lease := w.waiting()[0]
 	require.Equal(t, w.by.Actor(), lease.RequestedBy)
 	_, err := w.DecideApproval(ctx, w.by, w.project, lease.ID, true, "mine")

@@ -80,12 +80,20 @@ func (s *Service) refuse(j judged) error {
 		if s.toldLately(j) {
 			return nil
 		}
-		if j.decision.Verdict == guardian.Ask {
-			return s.recordAsked(ctx, j, refused)
+		if err := s.recordRefusal(ctx, j, refused); err != nil {
+			return err
 		}
-		return s.place(ctx, j.project, func(tx *store.Tx) error { return record(ctx, tx, j) })
+		s.tell(j)
+		return nil
 	}
 	return refused
+}
+
+func (s *Service) recordRefusal(ctx context.Context, j judged, refused *base.Refused) error {
+	if j.decision.Verdict == guardian.Ask {
+		return s.recordAsked(ctx, j, refused)
+	}
+	return s.place(ctx, j.project, func(tx *store.Tx) error { return record(ctx, tx, j) })
 }
 
 // recordAsked keeps what is asked, with the record of the refusal. Where that cannot be kept the refusal is recorded all the same, and the
@@ -131,26 +139,33 @@ func (s *Service) place(ctx context.Context, project uuid.UUID, fn func(tx *stor
 	return s.env.In(ctx, project, fn)
 }
 
-// toldLately says whether the refusal of a step or an agent is in the log already; it will be.
+// toldLately says whether the refusal of a step or an agent is in the log already.
 func (s *Service) toldLately(j judged) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, known := s.told[j.refusalKey()]
+	return known && s.now().Sub(at) < refusalEvery
+}
+
+// tell remembers a refusal that is in the log now. Those of people are recorded each time.
+func (s *Service) tell(j judged) {
 	if j.op.Actor.Kind != "step" && j.op.Actor.Kind != "agent" {
-		return false
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.told) >= maxTold {
+		clear(s.told)
+	}
+	s.told[j.refusalKey()] = s.now()
+}
+
+func (j judged) refusalKey() refusalKey {
 	key := refusalKey{project: j.project, kind: j.op.Kind, subject: j.op.Subject, actor: j.op.Actor.ID, versions: j.versions}
 	if j.decision.Rule != nil {
 		key.rule = j.decision.Rule.Name
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	if at, known := s.told[key]; known && now.Sub(at) < refusalEvery {
-		return true
-	}
-	if len(s.told) >= maxTold {
-		clear(s.told)
-	}
-	s.told[key] = now
-	return false
+	return key
 }
 
 // denied tells the caller who refused, why, and what to do.
