@@ -42,8 +42,14 @@ shown it another history of one: with both heads, each signed by the log, which 
 			fields := [][2]string{{"key", key}, {"alarm", "none"}}
 			if n != nil {
 				fields = [][2]string{
-					{"key", key}, {"alarm", n.Code}, {"why", n.Why}, {"server", n.Server}, {"log", n.Log}, {"since", shortTime(n.At)},
-					{"remembered", n.Remembered.Note}, {"shown", n.Shown.Note},
+					{"key", key},
+					{"alarm", n.Code},
+					{"why", n.Why},
+					{"server", n.Server},
+					{"log", n.Log},
+					{"since", shortTime(n.At)},
+					{"remembered", n.Remembered.Note},
+					{"shown", n.Shown.Note},
 				}
 			}
 			return printFields(t, fields)

@@ -80,7 +80,7 @@ func (s *Service) readHead(ctx context.Context, project uuid.UUID) (offered flee
 	if err != nil {
 		return offered, err
 	}
-	if _, bad := auditlog.Open([]byte(head.Checkpoint), head.Key); head.Size == 0 || bad != nil {
+	if head.Size == 0 || !signed(head.Checkpoint, head.Key) {
 		return offered, nil // the key was changed, and nothing is signed with the new one yet
 	}
 	offered = fleet.LogHead{Checkpoint: head.Checkpoint, Key: head.Key}
@@ -88,4 +88,10 @@ func (s *Service) readHead(ctx context.Context, project uuid.UUID) (offered flee
 		offered.Project = &project
 	}
 	return offered, nil
+}
+
+// signed says whether the log's key has signed a checkpoint.
+func signed(checkpoint, key string) bool {
+	_, err := auditlog.Open([]byte(checkpoint), key)
+	return err == nil
 }
