@@ -20,6 +20,7 @@ func TestRemoveDataRemovesAllThatAnAgentMakes(t *testing.T) {
 	_, err := RemoveData(o.DataDir, false)
 	require.ErrorIs(t, err, ErrInUse)
 	require.NoError(t, stop())
+	require.NoError(t, Pause(o.DataDir, PauseOptions{Reason: "the thesis"}))
 
 	kept, err := RemoveData(o.DataDir, true)
 	require.NoError(t, err)
