@@ -59,7 +59,7 @@ in_order() {
 # as long as the limit. Not from the cache: tests run programs, bin/ostraka among them, that it does not see change.
 test_them() {
     (($#)) || return 0
-    go test -json -count=1 -vet=off -p "$(nproc)" -timeout "${TEST_TIMEOUT:-40m}" "${flags[@]}" "${@/#/./}" || status=1
+    go test -json -count=1 -vet=off -p "$(nproc)" -timeout "${TEST_TIMEOUT:-60m}" "${flags[@]}" "${@/#/./}" || status=1
 }
 
 status=0
