@@ -10,7 +10,7 @@ const (
 	// EventuallyLimit is how long Eventually waits before it gives the condition
 	// up. It only bounds a failing test, so it is far above what any condition
 	// takes on a slow machine that does other things at the same time.
-	EventuallyLimit = 8 * time.Minute
+	EventuallyLimit = 15 * time.Minute
 	eventuallyPace  = 10 * time.Millisecond
 )
 
