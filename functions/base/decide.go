@@ -25,8 +25,8 @@ type Guardian interface {
 	// where this server knows the rules, and none of them asks for a person's yes.
 	Judge(ctx context.Context, tx *store.Tx, read RuleVersions, op guardian.Operation) (Judgement, error)
 	// AskFor keeps what a job is to wait for, in the transaction that makes it, and says until when it waits: root
-	// is the first job of its chain, whose submitter wants it.
-	AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job, root uuid.UUID) (approval uuid.UUID, until time.Time, err error)
+	// is the first job of its chain, whose submitter wants it; by is who submits the job where it begins one.
+	AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job, root uuid.UUID, by string) (approval uuid.UUID, until time.Time, err error)
 }
 
 // RuleVersions are those of the operators' rules and of a project's.

@@ -88,7 +88,7 @@ func TestAScheduleFires(t *testing.T) {
 	w.look()
 	list := w.allJobs()
 	require.Len(t, list, schedule.JobsPerFiring, "a time comes once")
-	require.Equal(t, "schedule:hourly", list[0].CreatedBy)
+	require.Equal(t, w.by.Actor(), list[0].CreatedBy, "the job is of who wanted the schedule")
 	shown := w.shown(d.ID)
 	require.Equal(t, []schedule.Outcome{schedule.Submitted}, outcomes(shown))
 	require.Equal(t, list[0].ID, *shown.Firings[0].JobID)
@@ -306,7 +306,7 @@ func TestSchedulesThatAreRefused(t *testing.T) {
 	w.schedule("s")
 	_, _, err := w.CreateSchedule(t.Context(), w.by, w.project, hourly("s"), functions.Idempotency{})
 	requireCode(t, err, "name_taken")
-	w.inProject("insert into schedules (id, name, spec, created_by) select gen_random_uuid(), 's' || n, spec, created_by from schedules, generate_series(1, $1) n", schedule.MaxSchedules-2)
+	w.inProject("insert into schedules (id, name, spec, created_by, wanted_by) select gen_random_uuid(), 's' || n, spec, created_by, wanted_by from schedules, generate_series(1, $1) n", schedule.MaxSchedules-2)
 	w.schedule("last")
 	_, _, err = w.CreateSchedule(t.Context(), w.by, w.project, hourly("more"), functions.Idempotency{})
 	requireCode(t, err, "too_many_schedules")
@@ -318,7 +318,6 @@ func TestFiringMayBeCutOffAnywhere(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	d := w.schedule("hourly", func(s *schedule.Spec) { s.Overlap, s.CatchUp = schedule.OverlapCancel, timetable.CatchUpOne })
-	w.due(d.ID, 3*time.Hour)
 	w.look()
 	first := *w.shown(d.ID).Firings[0].JobID
 	w.due(d.ID, 2*time.Hour+time.Minute)
@@ -349,4 +348,53 @@ func TestOnlyTheLastTimesAreKept(t *testing.T) {
 	shown := w.shown(d.ID)
 	require.Len(t, shown.Firings, schedule.ShownFirings)
 	require.Equal(t, schedule.Submitted, shown.Firings[0].Outcome)
+}
+
+// TestFourEyesAreThoseOfWhoWantsASchedule holds that nobody approves through a schedule what they could not approve as a job of theirs.
+func TestFourEyesAreThoseOfWhoWantsASchedule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	require.NoError(t, w.SetFourEyes(ctx, w.by, w.project, true))
+	d := w.schedule("hourly")
+	w.guard(guardRule("jobs", guardian.Ask, "", guardian.JobSubmit))
+	w.due(d.ID, 30*time.Second)
+	w.look()
+	asked := w.waiting()
+	require.Len(t, asked, 1)
+	require.Equal(t, w.by.Actor(), asked[0].RequestedBy)
+	_, err := w.DecideApproval(ctx, w.by, w.project, asked[0].ID, true, "mine")
+	requireCode(t, err, "four_eyes")
+	w.approve(functions.Principal{KeyID: uuid.New(), Role: functions.RoleReviewer, Project: w.project}, asked[0])
+	_, err = w.CancelJob(ctx, w.by, w.project, w.allJobs()[0].ID) // the next time waits for no other
+	require.NoError(t, err)
+
+	// Whoever changes it wants what comes of it from then on.
+	other := functions.Principal{KeyID: uuid.New(), Role: functions.RoleOwner, Project: w.project}
+	d, err = w.UpdateSchedule(ctx, other, w.project, d.ID, hourly("hourly"), w.shown(d.ID).Revision)
+	require.NoError(t, err)
+	w.due(d.ID, 10*time.Second)
+	w.look()
+	asked = w.waiting()
+	require.Len(t, asked, 1)
+	require.Equal(t, other.Actor(), asked[0].RequestedBy)
+}
+
+// TestATimeWhoseJobGoesOnIsKept holds that a job which lasts longer than all times that are kept is still known to the next one.
+func TestATimeWhoseJobGoesOnIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.schedule("hourly")
+	w.due(d.ID, time.Second)
+	w.look()
+	require.Len(t, w.allJobs(), 1)
+	w.inProject("update schedule_firings set at = now() - interval '200 days'")
+	w.inProject("insert into schedule_firings (schedule_id, at, outcome) select $1, now() - n * interval '1 day', 'skipped' from generate_series(1, $2) n", d.ID, schedule.KeptFirings)
+	w.due(d.ID, time.Second)
+	w.look()
+	require.Len(t, w.allJobs(), 1, "it has not ended")
+	require.Equal(t, schedule.Skipped, w.shown(d.ID).Firings[0].Outcome)
+	w.due(d.ID, time.Second)
+	w.look()
+	require.Len(t, w.allJobs(), 1, "nor is it forgotten")
 }

@@ -142,15 +142,16 @@ func requesterOf(ctx context.Context, tx *store.Tx, j judged, job *uuid.UUID) (s
 }
 
 // AskFor keeps the approvals that a job waits for, in the transaction that makes the job, and says which is the first and until when. root is
-// the first job of its chain, itself where it begins one.
-func (s *Service) AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job, root uuid.UUID) (id uuid.UUID, until time.Time, err error) {
+// the first job of its chain; where the job begins one, by is who wants it.
+func (s *Service) AskFor(ctx context.Context, tx *store.Tx, op guardian.Operation, d guardian.Decision, job, root uuid.UUID, by string) (id uuid.UUID, until time.Time, err error) {
 	j := judged{op: op, decision: d}
 	if j.project, err = projectOf(op); err != nil {
 		return id, until, err
 	}
-	by, err := requesterOf(ctx, tx, j, &root)
-	if err != nil {
-		return id, until, err
+	if job != root {
+		if by, err = requesterOf(ctx, tx, j, &root); err != nil {
+			return id, until, err
+		}
 	}
 	ids, err := s.requestApprovals(ctx, tx, j, &job, by)
 	var full *functions.Error

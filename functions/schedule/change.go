@@ -30,7 +30,7 @@ func (s *Service) UpdateSchedule(ctx context.Context, by functions.Principal, pr
 		if err := r.restart(); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.ReplaceSchedule, id, spec.Name, text, spec.Paused, r.NextAt); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ReplaceSchedule, id, spec.Name, text, spec.Paused, r.NextAt, by.Actor()); err != nil {
 			return tenant.NameTaken(err, "schedule", spec.Name)
 		}
 		return base.Audit(ctx, tx, by.Actor(), "schedule.update", id.String(), map[string]any{"name": spec.Name, "function": spec.Job.Function})
@@ -88,7 +88,7 @@ func (s *Service) ResumeSchedule(ctx context.Context, by functions.Principal, pr
 		if err := r.restart(); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.ResumeSchedule, id, r.NextAt); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.ResumeSchedule, id, r.NextAt, by.Actor()); err != nil {
 			return err
 		}
 		return base.Audit(ctx, tx, by.Actor(), "schedule.resume", id.String(), nil)

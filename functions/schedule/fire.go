@@ -151,7 +151,7 @@ func (s *Service) advance(ctx context.Context, f *firing, done *Firing) error {
 		}
 		makes := first && done != nil && done.Outcome == Submitted
 		if makes {
-			if err := s.submit.Make(ctx, tx, f.step(), f.job, f.actor()); err != nil {
+			if err := s.submit.Make(ctx, tx, f.step(), f.job, submit.Submitter{Actor: f.actor(), WantedBy: f.WantedBy}); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/schedule/sql"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -36,7 +37,7 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 		if _, err := store.Exec(ctx, tx, sql.ForgetFirings, id, KeptFirings-1); err != nil {
 			return err
 		}
-		if err := s.submit.Make(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, prepared, by.Actor()); err != nil {
+		if err := s.submit.Make(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, prepared, submit.Submitter{Actor: by.Actor(), WantedBy: by.Actor()}); err != nil {
 			return err
 		}
 		server, err := tx.AsServer(ctx)

@@ -18,7 +18,7 @@ const (
 	MaxSpecBytes = 64 << 10
 	// MaxFailures is how many times in a row may fail before the schedule is paused: nobody seems to look.
 	MaxFailures = 10
-	// KeptFirings is how many of its last times a schedule remembers. With skipped jobs that have not ended it is also how many are looked at.
+	// KeptFirings is how many of its last times a schedule remembers, besides those whose job has not ended.
 	KeptFirings = 100
 	// ShownFirings is how many of them are shown.
 	ShownFirings = 20
@@ -108,6 +108,7 @@ type row struct {
 	Spec        Spec
 	Revision    int64
 	CreatedBy   string
+	WantedBy    string // who made, replaced or resumed it last
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	Paused      bool

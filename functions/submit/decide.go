@@ -44,7 +44,7 @@ func (s *Service) decide(ctx context.Context, tx *store.Tx, i base.Intent, p *pl
 	if err != nil {
 		return err
 	}
-	id, until, err := s.env.Guardian.AskFor(ctx, tx, op, d, p.id, p.root)
+	id, until, err := s.env.Guardian.AskFor(ctx, tx, op, d, p.id, p.root, p.createdBy)
 	p.awaits, p.until = &id, &until
 	return err
 }

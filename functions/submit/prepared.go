@@ -50,9 +50,15 @@ func (s *Service) AskSchedule(ctx context.Context, tx *store.Tx, i base.Intent, 
 	return s.env.Ask(ctx, tx, i)
 }
 
+// Submitter is who submits a job for somebody.
+type Submitter struct {
+	Actor    string // as the log names it
+	WantedBy string // whose job it is, who approves none of it where four eyes are wanted
+}
+
 // Make makes the job, after the guardian was asked: by the project's role. Open must follow in the same transaction.
-func (s *Service) Make(ctx context.Context, tx *store.Tx, i base.Intent, p *Prepared, createdBy string) error {
-	p.plan.createdBy = createdBy
+func (s *Service) Make(ctx context.Context, tx *store.Tx, i base.Intent, p *Prepared, by Submitter) error {
+	p.plan.createdBy, p.plan.submittedBy = by.WantedBy, by.Actor
 	i.Kind = guardian.JobSubmit
 	if err := s.decide(ctx, tx, i, &p.plan); err != nil {
 		return err

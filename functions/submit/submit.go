@@ -2,6 +2,7 @@ package submit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,20 +46,22 @@ type plannedJob struct {
 	held       *string // why it is not dispatched yet
 	unscored   bool    // some heuristic has not looked at the code yet
 	createdBy  string
-	rerunOf    *uuid.UUID
-	parent     *uuid.UUID
-	root       uuid.UUID
-	rule       *uuid.UUID
-	depth      int
-	key        *string
-	priority   int
-	turn       bool // the project needs a step that splits
-	row        registry.FunctionRow
-	conditions *guardian.Conditions // that the guardian allows it on
-	follows    *functions.Job       // whose conditions hold for it; nil: a person's request makes it
-	awaits     *uuid.UUID           // the approval that it waits for
-	until      *time.Time           // by when it must come
-	isolation  bundle.Isolation     // at least
+	// submittedBy is who submits it for createdBy, as the log names it; empty: they did.
+	submittedBy string
+	rerunOf     *uuid.UUID
+	parent      *uuid.UUID
+	root        uuid.UUID
+	rule        *uuid.UUID
+	depth       int
+	key         *string
+	priority    int
+	turn        bool // the project needs a step that splits
+	row         registry.FunctionRow
+	conditions  *guardian.Conditions // that the guardian allows it on
+	follows     *functions.Job       // whose conditions hold for it; nil: a person's request makes it
+	awaits      *uuid.UUID           // the approval that it waits for
+	until       *time.Time           // by when it must come
+	isolation   bundle.Isolation     // at least
 }
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
@@ -316,7 +319,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return err
 		}
 	}
-	return base.Audit(ctx, tx, p.createdBy, "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
+	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
 }
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.

@@ -5,6 +5,7 @@ create table schedules (
     spec         jsonb not null,
     revision     bigint not null default 1,
     created_by   text not null,
+    wanted_by    text not null, -- who made, replaced or resumed it last: its jobs are theirs, and they do not approve them under four eyes
     created_at   timestamptz not null default now(),
     updated_at   timestamptz not null default now(),
     paused       boolean not null default false,
