@@ -28,8 +28,9 @@ const (
 	// demoKnown is how many primes there are in the range, as PARI and others count them; below 2^64 and as far as anybody has
 	// looked, exactly the primes pass BPSW.
 	demoKnown = 22206
-	// demoLimit is how long all of it may take. It takes a quarter of a minute on two processors.
-	demoLimit = 5 * time.Minute
+	// demoLimit is how long all of it may take: it only ends a demo that hangs. It takes a quarter of a minute on two processors, and some
+	// minutes on a slow machine that does other things at the same time.
+	demoLimit = 20 * time.Minute
 	// demoAsk is how often the demo looks whether agents and server are ready.
 	demoAsk = 100 * time.Millisecond
 )

@@ -318,6 +318,7 @@ func TestFiringMayBeCutOffAnywhere(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	d := w.schedule("hourly", func(s *schedule.Spec) { s.Overlap, s.CatchUp = schedule.OverlapCancel, timetable.CatchUpOne })
+	w.due(d.ID, 3*time.Hour)
 	w.look()
 	first := *w.shown(d.ID).Firings[0].JobID
 	w.due(d.ID, 2*time.Hour+time.Minute)
