@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // The exit codes. Scripts branch on them, so a code never changes its meaning.
@@ -54,9 +56,22 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// usageError says that the command line is wrong. adviseHelp adds which command's help tells more.
 func usageError(format string, args ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...), hint: "see --help"}
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
+
+// adviseHelp names the help of a command that was not used as it says, where there is no better advice.
+func adviseHelp(cmd *cobra.Command, err error) error {
+	var coded *exitError
+	if errors.As(err, &coded) && coded.code == exitUsage && coded.hint == "" {
+		return &exitError{code: exitUsage, err: err, hint: helpOf(cmd)}
+	}
+	return err
+}
+
+// helpOf is the advice to read the help of a command.
+func helpOf(cmd *cobra.Command) string { return "see " + cmd.CommandPath() + " --help" }
 
 // exitCode turns what a command returned into the process's exit code.
 func exitCode(err error) int {

@@ -37,7 +37,7 @@ func inFlags(cmd *cobra.Command, err error) error {
 	if !known {
 		return err
 	}
-	return &exitError{code: coded.code, err: errors.New(text), hint: "see " + cmd.CommandPath() + " --help"}
+	return &exitError{code: coded.code, err: errors.New(text), hint: helpOf(cmd)}
 }
 
 // flagOf is the flag or the argument of a command that fills a field, or nothing.

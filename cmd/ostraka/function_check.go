@@ -86,7 +86,7 @@ func (o *functionCheckOptions) run(ctx context.Context) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
-	b, err := bundle.Pack(o.folder)
+	b, err := packFunction(o.folder)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (o *functionPushOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := bundle.Pack(o.folder)
+	b, err := packFunction(o.folder)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func sayKnown(ctx context.Context, t *terminal, c *connection, f client.Function
 
 // pushFunction packs a folder, signs it where there is a key, and pushes it.
 func pushFunction(ctx context.Context, c *connection, folder string, key ed25519.PrivateKey) (answer.Document[client.FunctionVersion], error) {
-	b, err := bundle.Pack(folder)
+	b, err := packFunction(folder)
 	if err != nil {
 		return answer.Document[client.FunctionVersion]{}, err
 	}

@@ -65,7 +65,7 @@ func (o *functionRunOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b, err := bundle.Pack(o.folder)
+	b, err := packFunction(o.folder)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (x *reexecution) pack(said audit.Statement) (*bundle.Bundle, error) {
 	if said.Validator != nil {
 		return nil, usageError("a validator decides in this job which outputs are one answer, so that outputs may differ and be right: they are not compared by executing them again")
 	}
-	b, err := bundle.Pack(x.folder)
+	b, err := packFunction(x.folder)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func run(ctx context.Context, t *terminal, args []string) int {
 	root := newRoot(t)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = out.check(inFlags(cmd, err))
+	err = out.check(adviseHelp(cmd, inFlags(cmd, err)))
 	if err != nil && !errors.Is(err, errSaid) {
 		t.complain(err)
 	}
@@ -72,7 +72,7 @@ func newRoot(t *terminal) *cobra.Command {
 		if number := negativeNumber.FindString(err.Error()); number != "" {
 			return &exitError{code: exitUsage, err: fmt.Errorf("%s is read as a flag", number), hint: "no number below 0 is meant to stand there; write -- before it if you mean it all the same"}
 		}
-		return &exitError{code: exitUsage, err: err, hint: "see " + cmd.CommandPath() + " --help"}
+		return &exitError{code: exitUsage, err: err, hint: helpOf(cmd)}
 	})
 
 	server := &serverFlags{terminal: t}
@@ -123,7 +123,7 @@ func checkHelp(root *cobra.Command) {
 }
 
 func unknownCommand(cmd *cobra.Command, word string) error {
-	hint := "see " + cmd.CommandPath() + " --help"
+	hint := helpOf(cmd)
 	cmd.SuggestionsMinimumDistance = 2 // letters; cobra sets it only for its own message
 	if near := cmd.SuggestionsFor(word); len(near) > 0 {
 		hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or "+cmd.CommandPath()+" ") + "?"
@@ -143,6 +143,6 @@ func argumentsBetween(least, most int) cobra.PositionalArgs {
 		if least <= len(args) && len(args) <= most {
 			return nil
 		}
-		return &exitError{code: exitUsage, err: errors.New("usage: " + cmd.UseLine()), hint: "see " + cmd.CommandPath() + " --help"}
+		return &exitError{code: exitUsage, err: errors.New("usage: " + cmd.UseLine()), hint: helpOf(cmd)}
 	}
 }

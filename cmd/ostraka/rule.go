@@ -3,12 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -65,23 +61,7 @@ func readRule(t *terminal, file string) ([]byte, error) {
 	if file == "" {
 		return nil, usageError("which rule? give its file with -f; - is stdin")
 	}
-	from := t.in
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("reading the rule: %w", err)}
-		}
-		defer f.Close()
-		from = f
-	}
-	spec, err := io.ReadAll(io.LimitReader(from, maxRuleBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the rule: %w", err)
-	}
-	if len(spec) > maxRuleBytes || !json.Valid(spec) {
-		return nil, usageError("%s is not a rule: it must be one JSON object of at most %d bytes", file, maxRuleBytes)
-	}
-	return spec, nil
+	return readJSONFile(t, file, "rule", maxRuleBytes)
 }
 
 func createRule(ctx context.Context, c *connection, spec []byte) (answer.Document[client.Rule], error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,23 +118,7 @@ func (o *scheduleCreateOptions) readFile() ([]byte, error) {
 	if o.file == "" {
 		return nil, nil
 	}
-	from := o.terminal.in
-	if o.file != "-" {
-		f, err := os.Open(o.file)
-		if err != nil {
-			return nil, &exitError{code: exitUsage, err: fmt.Errorf("reading the schedule: %w", err)}
-		}
-		defer f.Close()
-		from = f
-	}
-	spec, err := io.ReadAll(io.LimitReader(from, maxScheduleBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the schedule: %w", err)
-	}
-	if len(spec) > maxScheduleBytes || !json.Valid(spec) {
-		return nil, usageError("%s is not a schedule: it must be one JSON object of at most %d bytes", o.file, maxScheduleBytes)
-	}
-	return spec, nil
+	return readJSONFile(o.terminal, o.file, "schedule", maxScheduleBytes)
 }
 
 // read makes the request of the flags; items are added when they are stored.
