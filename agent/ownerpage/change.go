@@ -41,6 +41,8 @@ func (p *Page) preference(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &sent) {
 		return
 	}
+	p.editing.Lock() // of two changes at a time neither is lost
+	defer p.editing.Unlock()
 	content, err := prefs.Read(p.preferences())
 	if err == nil && sent.Value != nil {
 		content, err = prefs.Set(content, sent.Name, *sent.Value)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -247,6 +248,25 @@ func TestPreferencesAreSetAndUnset(t *testing.T) {
 	after, err := os.ReadFile(filepath.Join(dir, "prefs.toml"))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))
+}
+
+// TestOfChangesAtOnceNoneIsLost sends what two tabs, or one in a hurry, may send.
+func TestOfChangesAtOnceNoneIsLost(t *testing.T) {
+	_, page, b, _ := setup(t)
+	b.signIn(page)
+	values := map[string]string{"memory": "4Gi", "hours": "22:00-06:00", "days": "sat", "sandboxes": "2", "on_battery": "true", "min_isolation": "linux"}
+	for range 10 {
+		var all sync.WaitGroup
+		for name, value := range values {
+			all.Go(func() { b.ask("POST", "/preference", map[string]any{"name": name, "value": value}) })
+		}
+		all.Wait()
+		for name, value := range values {
+			got, _ := b.state().preference(name)
+			require.Equal(t, value, got, name)
+			b.must(204, "POST", "/preference", map[string]any{"name": name, "value": nil})
+		}
+	}
 }
 
 // TestEachExampleCanBeTyped holds the examples that stand in empty fields against what the fields take.
