@@ -21,8 +21,11 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// errNoWitnessKey is the server's word for a cosignature with a key that it was not told of.
-var errNoWitnessKey = codeError("no_witness_key")
+// What the server says of a cosignature that it does not keep.
+var (
+	errNoWitnessKey     = codeError("no_witness_key")    // it was not told of the key
+	errCosignatureOlder = codeError("cosignature_older") // it has a later one
+)
 
 // witnessing is what an agent needs to co-sign the heads of the server's logs.
 type witnessing struct {
@@ -31,10 +34,11 @@ type witnessing struct {
 	heads      chan []client.LogHead // of the last heartbeat that brought some
 	registered bool
 	behind     map[string]witness.Behind
+	sent       map[string]string // the newest head of a log whose cosignature the server has
 }
 
 func newWitnessing(dataDir string) (*witnessing, error) {
-	w := &witnessing{store: witness.Open(dataDir), heads: make(chan []client.LogHead, 1), behind: map[string]witness.Behind{}}
+	w := &witnessing{store: witness.Open(dataDir), heads: make(chan []client.LogHead, 1), behind: map[string]witness.Behind{}, sent: map[string]string{}}
 	if err := w.store.Make(); err != nil {
 		return nil, err
 	}
@@ -113,6 +117,10 @@ func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
 		return a.alarm(h, known, verdict)
 	case witness.Sign:
 		return a.cosign(ctx, name, h)
+	case witness.Same: // the server may not have got it, and a log that rests is still one that is shown
+		if w.sent[name] != h.Checkpoint || time.Since(known.Seen) > witness.RenewAfter {
+			return a.cosign(ctx, name, h)
+		}
 	case witness.Wait:
 		a.log.Debug("the head of a log is not co-signed", "log", name, "why", verdict.Why)
 	}
@@ -125,14 +133,14 @@ func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered
 	var proof witness.Proof
 	if older, newer, needed := witness.Needs(remembered, offered); needed && remembered.Origin == offered.Origin {
 		hashes, err := a.server.consistency(ctx, h.Project, older.Size, newer.Size)
-		var refused *answer.Error
-		if err != nil && (!errors.As(err, &refused) || answer.Temporary(err)) {
-			return witness.Verdict{}, fmt.Errorf("asking for the proof that it grows out of what is remembered: %w", err)
+		if over(ctx) {
+			return witness.Verdict{}, err
 		}
-		proof = witness.Proof{Given: err == nil, Hashes: hashes}
+		var refused *answer.Error
+		proof = witness.Proof{Given: err == nil, Hashes: hashes, Unanswered: err != nil && (!errors.As(err, &refused) || answer.Temporary(err))}
 	}
 	now := time.Now()
-	behind := a.witnesses.behind[name].Add(now)
+	behind := a.witnesses.behind[name].Add(now, proof)
 	verdict := witness.Judge(remembered, offered, proof, behind, now)
 	if verdict.Do == witness.Wait {
 		a.witnesses.behind[name] = behind
@@ -170,7 +178,11 @@ func (a *agent) cosign(ctx context.Context, name string, h client.LogHead) error
 		}
 	}
 	err = a.server.cosign(ctx, string(signed))
-	if errors.Is(err, errNoWitnessKey) { // the server was restored from a backup
+	switch {
+	case err == nil || errors.Is(err, errCosignatureOlder):
+		a.witnesses.sent[name] = h.Checkpoint
+		return nil
+	case errors.Is(err, errNoWitnessKey): // the server was restored from a backup
 		a.witnesses.registered = false
 	}
 	return err

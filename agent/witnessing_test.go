@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/agent/witness"
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/statement"
 )
 
 // fakeLog is the own log of a fake server.
@@ -47,13 +48,18 @@ func (l *fakeLog) heads() []client.LogHead {
 	return []client.LogHead{{Checkpoint: string(note), Key: key}}
 }
 
-// witnessed answers what an agent asks for to co-sign, and counts what it brings.
-func (l *fakeLog) witnessed(f *fakeServer, cosigned *int) {
+// witnessed answers what an agent asks for to co-sign, and counts what it brings. It first refuses as many cosignatures as away holds codes.
+func (l *fakeLog) witnessed(f *fakeServer, cosigned *int, away ...string) {
 	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		switch r.URL.Path {
 		case "/v1/agent/witness-key":
 			w.WriteHeader(http.StatusNoContent)
 		case "/v1/agent/cosignatures":
+			if len(away) > 0 {
+				problem(w, http.StatusConflict, away[0])
+				away = away[1:]
+				return true
+			}
 			f.set(func() { *cosigned++ })
 			w.WriteHeader(http.StatusNoContent)
 		case "/v1/agent/log-consistency":
@@ -129,4 +135,47 @@ func TestALyingServerIsFoundOut(t *testing.T) {
 			require.NoError(t, stop())
 		})
 	}
+}
+
+// TestACosignatureIsBroughtUntilTheServerHasIt holds that one which did not get through comes again with the same head, and that a log which
+// rests is co-signed again each day.
+func TestACosignatureIsBroughtUntilTheServerHasIt(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 0)
+	log, cosigned := &fakeLog{t: t, key: audit.NewKey()}, 0
+	log.grow("record", 5)
+	log.witnessed(f, &cosigned, "unavailable", "no_witness_key", "cosignature_older")
+	o := testOptions(t, s)
+	stop := start(t, o)
+	f.until("the agent works", func() bool { return len(f.beats) > 0 })
+	require.NoError(t, stop())
+	a, err := newAgent(o)
+	require.NoError(t, err)
+	defer a.close()
+	a.server.useKey(fakeKey)
+	show := func() error { return a.witnessLog(t.Context(), log.heads()[0]) }
+	require.Error(t, show(), "the server is away")
+	require.ErrorIs(t, show(), errNoWitnessKey)
+	require.NoError(t, show(), "it has a later one")
+	require.NoError(t, show())
+	require.Zero(t, cosigned, "that is as good as having it")
+
+	a.witnesses.sent = map[string]string{} // as after a start
+	require.NoError(t, show())
+	require.NoError(t, show())
+	require.Equal(t, 1, cosigned)
+
+	rested := func(d time.Duration) {
+		head := log.heads()[0]
+		_, err := a.witnesses.store.Remember(statement.Origin(o.URL), witness.ServerLog, witness.Log{Note: head.Checkpoint, Key: head.Key, Seen: time.Now().Add(-d)})
+		require.NoError(t, err)
+		require.NoError(t, show())
+	}
+	rested(witness.RenewAfter - time.Minute)
+	require.Equal(t, 1, cosigned)
+	rested(witness.RenewAfter + time.Second)
+	require.Equal(t, 2, cosigned)
+	logs, err := a.witnesses.store.Logs(statement.Origin(o.URL))
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), logs[witness.ServerLog].Seen, time.Hour, "it was shown today")
 }

@@ -22,6 +22,9 @@ const (
 	Patience = 10 * time.Minute
 	// PatienceShown is how many such heads in a row it must have shown besides: an agent that slept has waited for nothing.
 	PatienceShown = 10
+	// PatienceUnanswered is for how long a server may leave requests for a proof unanswered: one in trouble says nothing about its log, and
+	// one that hides another history would say nothing for ever.
+	PatienceUnanswered = 24 * time.Hour
 )
 
 // Head is the head of a log, with what was signed and with which key.
@@ -31,30 +34,51 @@ type Head struct {
 	Key  string
 }
 
-// Behind is since when, and how often in a row, the server has shown nothing newer than what the agent remembers, nor the same.
-type Behind struct {
+// Spell is since when, and how often, something has happened.
+type Spell struct {
 	Since time.Time
 	Times int
 }
 
-// Add counts one more.
-func (b Behind) Add(now time.Time) Behind {
-	if b.Times == 0 {
-		b.Since = now
+// add counts one more.
+func (s Spell) add(now time.Time) Spell {
+	if s.Times == 0 {
+		s.Since = now
 	}
-	b.Times++
+	s.Times++
+	return s
+}
+
+// longer says whether it has lasted as long as a patience.
+func (s Spell) longer(patience time.Duration, now time.Time) bool {
+	return s.Times >= PatienceShown && now.Sub(s.Since) >= patience
+}
+
+// Behind is for how long the server has shown nothing newer than what the agent remembers, nor the same.
+type Behind struct {
+	All      Spell
+	Answered Spell // those of them for which it has given or refused a proof
+}
+
+// Add counts one more.
+func (b Behind) Add(now time.Time, p Proof) Behind {
+	b.All = b.All.add(now)
+	if !p.Unanswered {
+		b.Answered = b.Answered.add(now)
+	}
 	return b
 }
 
 // tooLong says whether the patience is at an end.
 func (b Behind) tooLong(now time.Time) bool {
-	return b.Times >= PatienceShown && now.Sub(b.Since) >= Patience
+	return b.Answered.longer(Patience, now) || b.All.longer(PatienceUnanswered, now)
 }
 
 // Proof is what the server has answered when it was asked to prove that the one head grows out of the other.
 type Proof struct {
-	Given  bool
-	Hashes []audit.Hash
+	Given      bool
+	Hashes     []audit.Hash
+	Unanswered bool // it has neither given nor refused one
 }
 
 // What an agent does about a head.
@@ -110,8 +134,8 @@ func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) 
 	case !behind.tooLong(now):
 		return Verdict{Wait, "", fmt.Sprintf("a head of %d records is shown, and one of %d is remembered", offered.Size, remembered.Size)}
 	case offered.Size < remembered.Size:
-		return Verdict{Alarm, RolledBack, fmt.Sprintf("the log %s had %d records, and for %v the server shows no more than %d", remembered.Origin, remembered.Size, now.Sub(behind.Since).Round(time.Second), offered.Size)}
+		return Verdict{Alarm, RolledBack, fmt.Sprintf("the log %s had %d records, and for %v the server shows no more than %d", remembered.Origin, remembered.Size, now.Sub(behind.All.Since).Round(time.Second), offered.Size)}
 	default:
-		return Verdict{Alarm, Forked, fmt.Sprintf("for %v the server has not proven that the log %s of %d records grows out of the one of %d", now.Sub(behind.Since).Round(time.Second), offered.Origin, offered.Size, remembered.Size)}
+		return Verdict{Alarm, Forked, fmt.Sprintf("for %v the server has not proven that the log %s of %d records grows out of the one of %d", now.Sub(behind.All.Since).Round(time.Second), offered.Origin, offered.Size, remembered.Size)}
 	}
 }

@@ -19,6 +19,9 @@ const (
 	MaxLogs = 16
 	// ForgetAfter is for how long a project's log must not have been shown before another takes its place.
 	ForgetAfter = 90 * 24 * time.Hour
+	// RenewAfter is after how long a head that has not changed is co-signed again: it says that the log was still shown, which is not
+	// forgotten then.
+	RenewAfter = 24 * time.Hour
 	// MaxReason is the longest reason with which an owner accepts another history, in characters.
 	MaxReason = 200
 	// maxNotice bounds what is read of a notice, in bytes: two notes.
@@ -29,7 +32,7 @@ const (
 type Log struct {
 	Note string    `json:"note"` // the newest head that it has co-signed
 	Key  string    `json:"key"`
-	Seen time.Time `json:"seen"`
+	Seen time.Time `json:"seen"` // when it was co-signed last
 }
 
 // Notice is another history that was found, with what proves it. For as long as it lies in the agent's folder the agent takes no work.

@@ -65,8 +65,15 @@ func TestJudge(t *testing.T) {
 	begin := time.Unix(1_800_000_000, 0)
 	renamed := log.heads[12]
 	renamed.Origin += "x"
-	patient := witness.Behind{Since: begin, Times: witness.PatienceShown}
-	short := witness.Behind{Since: begin, Times: witness.PatienceShown - 1}
+	spell := func(times int, p witness.Proof) (b witness.Behind) {
+		for range times {
+			b = b.Add(begin, p)
+		}
+		return b
+	}
+	refused, unanswered := witness.Proof{}, witness.Proof{Unanswered: true}
+	patient, short := spell(witness.PatienceShown, refused), spell(witness.PatienceShown-1, refused)
+	away := spell(witness.PatienceShown, unanswered)
 	for name, c := range map[string]struct {
 		offered  witness.Head
 		proof    witness.Proof
@@ -84,6 +91,10 @@ func TestJudge(t *testing.T) {
 		"older and proven for long":          {offered: log.heads[8], proof: log.proof(t, 8, 10), behind: patient, after: witness.Patience, do: witness.Alarm, code: witness.RolledBack},
 		"older, a moment before":             {offered: log.heads[8], behind: patient, after: witness.Patience - 1, do: witness.Wait},
 		"older, one time fewer":              {offered: log.heads[8], behind: short, after: witness.Patience, do: witness.Wait},
+		"unanswered as long as refused":      {offered: log.heads[12], proof: unanswered, behind: away, after: witness.Patience, do: witness.Wait},
+		"unanswered, a moment before":        {offered: log.heads[12], proof: unanswered, behind: away, after: witness.PatienceUnanswered - 1, do: witness.Wait},
+		"never answered":                     {offered: log.heads[12], proof: unanswered, behind: away, after: witness.PatienceUnanswered, do: witness.Alarm, code: witness.Forked},
+		"refused after an outage":            {offered: log.heads[12], behind: away.Add(begin.Add(witness.Patience), refused), after: witness.Patience, do: witness.Wait},
 		"another of the same size":           {offered: fork.heads[10], do: witness.Alarm, code: witness.Forked},
 		"a newer one of another history":     {offered: fork.heads[12], proof: fork.proof(t, 10, 12), do: witness.Alarm, code: witness.Forked},
 		"an older one of another history":    {offered: fork.heads[8], proof: log.proof(t, 8, 10), do: witness.Alarm, code: witness.Forked},
@@ -121,9 +132,10 @@ func TestNoTwoHistoriesAreSigned(t *testing.T) {
 			if lies {
 				proofs = append(proofs, witness.Proof{}, honest.proof(t, older.Size, newer.Size), witness.Proof{Given: true, Hashes: make([]audit.Hash, 3)})
 			}
+			proof := proofs[rand.IntN(len(proofs))]
 			now = now.Add(time.Second)
-			behind = behind.Add(now)
-			v := witness.Judge(remembered, offered, proofs[rand.IntN(len(proofs))], behind, now)
+			behind = behind.Add(now, proof)
+			v := witness.Judge(remembered, offered, proof, behind, now)
 			if v.Do == witness.Alarm {
 				require.True(t, lies, "an honest server that lags raises no alarm: %s", v.Why)
 				break
