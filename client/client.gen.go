@@ -2012,7 +2012,7 @@ type AuditHead struct {
 	// Checkpoint A C2SP tlog-checkpoint: a signed note.
 	Checkpoint string `json:"checkpoint"`
 
-	// Cosignatures What agents have co-signed of the log, each the newest head that it did, the largest first; 99 at most. They may be of heads before this one.
+	// Cosignatures What agents have co-signed of the log, each the newest head that it did; 99 at most, one of each owner before a second of any, and the largest first. They may be of heads before this one.
 	Cosignatures []Cosignature `json:"cosignatures"`
 
 	// Key What verifies it, as C2SP signed-note writes it.

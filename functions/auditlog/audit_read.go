@@ -59,7 +59,7 @@ type AuditHead struct {
 	Key        string    `json:"key" doc:"What verifies it, as C2SP signed-note writes it."`
 	SignedAt   time.Time `json:"signed_at"`
 
-	Cosignatures []Cosignature `json:"cosignatures" doc:"What agents have co-signed of the log, each the newest head that it did, the largest first; 99 at most. They may be of heads before this one."`
+	Cosignatures []Cosignature `json:"cosignatures" doc:"What agents have co-signed of the log, each the newest head that it did; 99 at most, one of each owner before a second of any, and the largest first. They may be of heads before this one."`
 	Owners       int           `json:"owners" doc:"How many independent owners are behind the agents that have co-signed exactly this head. One without an owner counts by itself."`
 }
 

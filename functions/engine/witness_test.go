@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"crypto/ed25519"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -145,4 +147,28 @@ func TestHeartbeatsShowTheHeadsOfLogs(t *testing.T) {
 	}
 	require.Len(t, w.LogHeads(t.Context(), many[1:]), auditlog.MaxLogHeads)
 	require.Len(t, w.LogHeads(t.Context(), many), auditlog.MaxLogHeads, "one past the limit")
+}
+
+// TestOneWithManyAgentsCrowdsNoOtherOut has an owner co-sign with as many agents as cosignatures are shown.
+func TestOneWithManyAgentsCrowdsNoOtherOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quiet, loud := w.agent(nil), w.agent(nil)
+	w.seal()
+	head, now := w.head(w.project), time.Now()
+	require.NoError(t, w.cosign(quiet, w.registered(quiet), head, now.Add(-time.Minute)))
+	require.NoError(t, w.cosign(loud, w.registered(loud), head, now))
+	require.Equal(t, 2, w.head(w.project).Owners)
+	// The others are rows as the owner's agents would leave them: to make them by requests would take minutes.
+	id := loud.id.String()
+	w.sql(fmt.Sprintf(`insert into ostraka.agents select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'public_key', '\x' || encode(sha256(n::text::bytea), 'hex'), 'name', 'many-' || n))).*
+		from ostraka.agents a, generate_series(1, %d) n where a.id = '%s'`, audit.MaxCosignatures, id))
+	w.sql(`insert into ostraka.witness_keys (agent_id, key, proof) select m.id, sha256(m.id::text::bytea), k.proof
+		from ostraka.agents m, ostraka.witness_keys k where m.name like 'many-%' and k.agent_id = '` + id + `'`)
+	w.sql(`insert into ostraka.cosignatures select m.id, c.project_id, c.size, c.at, c.note, c.line
+		from ostraka.agents m, ostraka.cosignatures c where m.name like 'many-%' and c.agent_id = '` + id + `'`)
+	shown := w.head(w.project)
+	require.Len(t, shown.Cosignatures, audit.MaxCosignatures)
+	require.True(t, slices.ContainsFunc(shown.Cosignatures, func(c auditlog.Cosignature) bool { return c.Agent == quiet.id }))
+	require.Equal(t, 2, shown.Owners)
 }
