@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -27,6 +26,17 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 	}
 	made := prepared.ID()
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		// What an earlier request with this key has made stands, whatever rules say today.
+		if made, replayed, err = base.Remember(ctx, server, project, "run-schedule", idem, prepared.ID()); err != nil || replayed {
+			return err
+		}
+		if err := tx.AsProject(ctx); err != nil {
+			return err
+		}
 		r, err := lock(ctx, tx, id)
 		if err != nil {
 			return err
@@ -40,19 +50,12 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 		if err := s.submit.Make(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, prepared, submit.Submitter{Actor: by.Actor(), WantedBy: by.Actor()}); err != nil {
 			return err
 		}
-		server, err := tx.AsServer(ctx)
-		if err != nil {
+		if server, err = tx.AsServer(ctx); err != nil {
 			return err
-		}
-		if made, replayed, err = base.Remember(ctx, server, project, "run-schedule", idem, prepared.ID()); err != nil {
-			return err
-		}
-		if replayed {
-			return functions.ErrReplayed
 		}
 		return s.submit.Open(ctx, server, project, prepared)
 	})
-	if err != nil && !errors.Is(err, functions.ErrReplayed) {
+	if err != nil {
 		return job, false, fmt.Errorf("running schedule %s: %w", id, err)
 	}
 	job, err = s.jobs.GetJob(ctx, project, made)
