@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -100,15 +101,6 @@ func heaviest(all []guardian.Finding) []guardian.Finding {
 		return all
 	}
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b guardian.Finding) int {
-		switch {
-		case a.Weight > b.Weight:
-			return -1
-		case a.Weight < b.Weight:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(all, func(a, b guardian.Finding) int { return cmp.Compare(b.Weight, a.Weight) })
 	return all[:RecordedFindings]
 }

@@ -29,7 +29,8 @@ type refusalKey struct {
 	kind     guardian.Kind
 	subject  string
 	actor    string
-	rule     string
+	verdict  guardian.Verdict
+	rules    string // that deny or ask, by layer and name
 	versions base.RuleVersions
 }
 
@@ -161,9 +162,13 @@ func (s *Service) tell(j judged) {
 }
 
 func (j judged) refusalKey() refusalKey {
-	key := refusalKey{project: j.project, kind: j.op.Kind, subject: j.op.Subject, actor: j.op.Actor.ID, versions: j.versions}
+	key := refusalKey{project: j.project, kind: j.op.Kind, subject: j.op.Subject, actor: j.op.Actor.ID, verdict: j.decision.Verdict, versions: j.versions}
+	rules := j.decision.Asking()
 	if j.decision.Rule != nil {
-		key.rule = j.decision.Rule.Name
+		rules = append(rules, *j.decision.Rule)
+	}
+	for _, r := range rules {
+		key.rules += string(r.Layer) + "/" + r.Name + " "
 	}
 	return key
 }
