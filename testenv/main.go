@@ -12,6 +12,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -54,6 +55,19 @@ func (e *environment) directory() (string, error) {
 	}
 	e.dir = dir
 	return dir, nil
+}
+
+// ModuleCache is a directory of compiled modules for all tests of this binary: a module is compiled once, not by each installation. It must
+// not be used by tests of compiling itself.
+func ModuleCache(t testing.TB) string {
+	t.Helper()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	dir, err := shared.directory()
+	if err != nil {
+		t.Fatalf("making room for compiled modules: %v", err)
+	}
+	return filepath.Join(dir, "modules")
 }
 
 // reaperScript waits until its input ends, which is when we do, and removes the

@@ -60,7 +60,7 @@ func newWorld(t testing.TB, change ...func(*engine.Options)) *world {
 	w.blobs, err = blob.OpenDir(w.objects)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.blobs.Close()) })
-	modules, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(t.TempDir(), "modules"), Log: log, Runners: 2})
+	modules, err := wasm.NewPool(wasm.Options{CacheDir: testenv.ModuleCache(t), Log: log, Runners: 2})
 	require.NoError(t, err)
 	t.Cleanup(modules.Close)
 	w.queue, err = queue.New(w.store.Pool, log)

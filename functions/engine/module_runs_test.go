@@ -3,7 +3,6 @@ package engine_test
 import (
 	"encoding/json"
 	"io"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -12,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/testenv"
 	"github.com/ostraka/ostraka/wasm"
 	"github.com/ostraka/ostraka/wasm/builtin"
 )
@@ -88,7 +88,7 @@ func TestAFailedBatchCanBeRunAgain(t *testing.T) {
 	require.Equal(t, size, *run.InputBytes)
 	text, err := io.ReadAll(batch)
 	require.NoError(t, err)
-	pool, err := wasm.NewPool(wasm.Options{CacheDir: filepath.Join(t.TempDir(), "modules")})
+	pool, err := wasm.NewPool(wasm.Options{CacheDir: testenv.ModuleCache(t)})
 	require.NoError(t, err)
 	defer pool.Close()
 	trial := wasm.Trial{Use: wasm.Use{Pool: pool}, Kind: wasm.KindAggregator, Records: wasm.SplitRecords(text)}
