@@ -136,7 +136,7 @@ func (pg *postgresServer) open() error {
 }
 
 func (pg *postgresServer) startEmbedded() error {
-	dir, err := shared.directory()
+	dir, err := shared.quickDirectory()
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
@@ -144,7 +144,7 @@ func (pg *postgresServer) startEmbedded() error {
 		Dir:        filepath.Join(dir, "postgres"),
 		Log:        slog.New(slog.DiscardHandler), // a server that dies shows in the tests
 		Disposable: true,
-		Settings:   map[string]string{"max_connections": maxConnections, "autovacuum_naptime": "10s"},
+		Settings:   map[string]string{"max_connections": maxConnections, "autovacuum_naptime": "10s", "max_wal_size": "256MB"},
 	})
 	if err != nil {
 		return err
