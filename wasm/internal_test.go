@@ -13,7 +13,7 @@ import (
 
 // How long a test waits for something that must happen, and how often it looks.
 const (
-	waitFor = 30 * time.Second
+	waitFor = 10 * time.Minute
 	tick    = time.Millisecond
 )
 

@@ -14,6 +14,9 @@ import (
 // quickExit lets programs with the race detector end at once; they would sleep for a second, and the tests here run hundreds of them.
 const quickExit = "atexit_sleep_ms=0"
 
+// raceRunner names the program in which tests with the race detector run modules.
+const raceRunner = "RACE_WASM_RUNNER"
+
 // TestMain makes this test binary be the program when it is run under its name: scripts run it, and so does `ostraka dev` for its
 // agents.
 func TestMain(m *testing.M) {

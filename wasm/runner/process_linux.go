@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// executable is the binary that runs now, even if the file was replaced since:
+// self is the binary that runs now, even if the file was replaced since:
 // server and runner must speak the same protocol.
-const executable = "/proc/self/exe"
+const self = "/proc/self/exe"
 
 const (
 	// maxCrash is how many bytes of a runner's own stderr are kept, to tell
@@ -50,7 +50,7 @@ type Process struct {
 // the runner may: see Spawner.
 func start() (*Process, error) {
 	p := &Process{crash: &head{max: maxCrash}, buf: make([]byte, MaxChunk)}
-	p.cmd = exec.Command(executable, argument)
+	p.cmd = exec.Command(executable(), argument)
 	p.cmd.Args[0] = "ostraka-wasm-runner"
 	p.cmd.Env = []string{}
 	p.cmd.Dir = "/"

@@ -17,6 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	MaybeRun()
+	_ = os.Unsetenv("RACE_WASM_RUNNER") // here the race detector sees runners too
 	if os.Getenv(filteredProbe) != "" {
 		runFilteredProbe()
 		return

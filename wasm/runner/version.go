@@ -23,7 +23,7 @@ var Engine = sync.OnceValues(func() (string, error) {
 			}
 		}
 	}
-	binary, err := os.ReadFile(executable)
+	binary, err := os.ReadFile(executable())
 	if err != nil {
 		return "", fmt.Errorf("naming the wasm engine by this binary's digest: %w", err)
 	}
