@@ -34,7 +34,7 @@ const (
 	// liarHonest is for how many results a patient liar is honest.
 	liarHonest = 2
 	honest     = 2
-	colluders  = 2
+	colluders  = 2 // of the kind that colludes; of the others one is enough
 	// What an attempt was executed in is kept where it says anything besides its result.
 	liarFunction = `import sys
 
@@ -45,7 +45,7 @@ def handler(x):
 `
 )
 
-// TestLiars lets real agents cheat in every way that there is, among as many honest ones, on a server that executes shards again in
+// TestLiars lets real agents cheat in every way that there is, beside honest ones, on a server that executes shards again in
 // containers of a real Docker daemon. Every answer must be the true one, every liar must be found out, what it gave must be taken back,
 // and no honest agent may be charged with anything.
 func TestLiars(t *testing.T) {
@@ -122,7 +122,7 @@ func (c *cast) prepare() {
 	for i := range honest {
 		c.startAgent("honest-" + strconv.Itoa(i))
 	}
-	for i := range colluders {
+	for i := range c.howMany() {
 		name := "liar-" + strconv.Itoa(i)
 		c.liars = append(c.liars, name)
 		c.startAgent(name, "--liar", "--liar-kind", string(c.kind), "--liar-probability", "1", "--liar-after", strconv.Itoa(c.after()))
@@ -135,8 +135,16 @@ func (c *cast) prepare() {
 				ready++
 			}
 		}
-		return ready == honest+colluders
+		return ready == honest+len(c.liars)
 	}, "all agents have joined: on a slow machine the jobs would else be over before the last has")
+}
+
+// howMany liars there are.
+func (c *cast) howMany() int {
+	if c.kind == liar.Colluding {
+		return colluders
+	}
+	return 1
 }
 
 // after is for how many results the liars are honest.

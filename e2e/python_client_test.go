@@ -21,8 +21,8 @@ failed, ran = doctest.testfile(sys.argv[1], module_relative=False, optionflags=d
 print(ran, "examples")
 sys.exit(failed > 0 or ran == 0)`
 
-// TestPythonClient runs the tests of ostraka.py, and every example of its documentation against a real server with real agents, on the
-// machine's Python and on the newest one, which the program carries.
+// TestPythonClient runs the tests of ostraka.py on the machine's Python and on the newest one, which the program carries, and every example of
+// its documentation against a real server with real agents on the former.
 func TestPythonClient(t *testing.T) {
 	t.Parallel()
 	binary := program(t)
@@ -35,15 +35,17 @@ func TestPythonClient(t *testing.T) {
 	require.NoError(t, err)
 	page, err := filepath.Abs("../docs/python.md")
 	require.NoError(t, err)
-	for name, interpreter := range map[string]string{"system": system, "carried": carried.Interpreter} {
+	env := append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "OSTRAKA_URL="+d.URL, "OSTRAKA_KEY="+d.OwnerKey, "OSTRAKA_PROJECT="+d.Project)
+	for name, args := range map[string][]string{
+		"system":  {system, "-m", "unittest", "-v", "test_offline"},
+		"carried": {carried.Interpreter, "-m", "unittest", "-v", "test_offline"},
+		"docs":    {system, "-c", runDocs, page},
+	} {
 		t.Run(name, func(t *testing.T) {
-			env := append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "OSTRAKA_URL="+d.URL, "OSTRAKA_KEY="+d.OwnerKey, "OSTRAKA_PROJECT="+d.Project)
-			for _, args := range [][]string{{"-m", "unittest", "-v", "test_offline"}, {"-c", runDocs, page}} {
-				cmd := exec.CommandContext(t.Context(), interpreter, args...)
-				cmd.Env, cmd.Dir = env, t.TempDir()
-				out, err := cmd.CombinedOutput()
-				assert.NoError(t, err, "%s", out)
-			}
+			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+			cmd.Env, cmd.Dir = env, t.TempDir()
+			out, err := cmd.CombinedOutput()
+			assert.NoError(t, err, "%s", out)
 		})
 	}
 }
