@@ -46,14 +46,7 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 	replayed := false
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		// A job that was held goes on since an earlier request with this key, and would refuse this one: the key is looked up first.
-		server, err := tx.AsServer(ctx)
-		if err != nil {
-			return err
-		}
-		if _, replayed, err = base.Remember(ctx, server, job, "reaggregate", idem, base.NewID()); err != nil || replayed {
-			return err
-		}
-		if err := tx.AsProject(ctx); err != nil {
+		if _, replayed, err = base.RememberInProject(ctx, tx, job, "reaggregate", idem, base.NewID()); err != nil || replayed {
 			return err
 		}
 		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job)
@@ -100,7 +93,8 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 		if err := base.Audit(ctx, tx, by.Actor(), "job.reaggregate", job.String(), detail); err != nil {
 			return err
 		}
-		if server, err = tx.AsServer(ctx); err != nil {
+		server, err := tx.AsServer(ctx)
+		if err != nil {
 			return err
 		}
 		return s.env.Queue.Enqueue(ctx, server, functions.RefoldArgs{Project: project, Job: job, Run: run})

@@ -36,3 +36,20 @@ func Remember(ctx context.Context, control store.DB, scope uuid.UUID, operation 
 	}
 	return got.ResourceID, !got.Made, nil
 }
+
+// RememberInProject is Remember in a transaction on a project, which has the role afterwards that it had. It comes before all that could refuse
+// the request again for what it has made: names, limits, states, and the guardian's rules, which may have changed since.
+func RememberInProject(ctx context.Context, tx *store.Tx, scope uuid.UUID, operation string, idem functions.Idempotency, resource uuid.UUID) (existing uuid.UUID, replayed bool, err error) {
+	if idem.Key == "" {
+		return resource, false, nil
+	}
+	was := tx.Server()
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return uuid.Nil, false, err
+	}
+	if existing, replayed, err = Remember(ctx, server, scope, operation, idem, resource); err != nil {
+		return uuid.Nil, false, err
+	}
+	return existing, replayed, tx.SetServer(ctx, was)
+}

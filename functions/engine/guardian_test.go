@@ -383,6 +383,28 @@ func TestConditionsMakeAJobStricter(t *testing.T) {
 	require.NotZero(t, w.leasesOf(job.ID, one))
 }
 
+// TestWhatWasSubmittedIsSubmitted holds that a request which is sent again gives the job that it made, whatever rules say meanwhile.
+func TestWhatWasSubmittedIsSubmitted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := functions.Idempotency{Key: "k"}
+	job, replayed, err := w.trySubmit(1, key)
+	require.NoError(t, err)
+	require.False(t, replayed)
+	for _, then := range []guardian.Verdict{guardian.Ask, guardian.Deny} {
+		w.guard(guardRule(string(then), then, "", guardian.JobSubmit))
+		again, replayed, err := w.trySubmit(1, key)
+		require.NoError(t, err)
+		require.True(t, replayed)
+		require.Equal(t, job.ID, again.ID)
+	}
+	_, _, err = w.trySubmit(1, functions.Idempotency{Key: "another"})
+	requireCode(t, err, "denied_by_guardian")
+	require.Len(t, w.decided(guardian.JobSubmit), 2, "nothing is decided about what was made")
+	require.Empty(t, w.waiting())
+	require.Equal(t, int64(1), w.count("select count(*) from jobs"))
+}
+
 // TestDispatchIsDecidedOnce holds that a lease has one decision, which is in the log, and that what is refused is not lent.
 func TestDispatchIsDecidedOnce(t *testing.T) {
 	t.Parallel()

@@ -60,7 +60,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, op guardian.Operatio
 	if err := s.enter(ctx, tx, j); err != nil {
 		return guardian.Decision{}, fmt.Errorf("recording a decision of the guardian: %w", err)
 	}
-	return j.decision, setRole(ctx, tx, was)
+	return j.decision, tx.SetServer(ctx, was)
 }
 
 // Judge implements base.Guardian.
@@ -110,18 +110,6 @@ func (s *Service) read(ctx context.Context, tx *store.Tx, project uuid.UUID) (by
 		by.project, err = s.layerOf(ctx, tx, project)
 	}
 	return by, err
-}
-
-// setRole gives the transaction the role that it had.
-func setRole(ctx context.Context, tx *store.Tx, server bool) error {
-	if server == tx.Server() {
-		return nil
-	}
-	if server {
-		_, err := tx.AsServer(ctx)
-		return err
-	}
-	return tx.AsProject(ctx)
 }
 
 // judged is a decision that is not recorded yet.

@@ -108,7 +108,7 @@ func (s *Service) AddOverride(ctx context.Context, by functions.Principal, proje
 	}
 	id, now := base.NewID(), s.now()
 	err = s.place(ctx, project, func(tx *store.Tx) error {
-		if id, replayed, err = s.remember(ctx, tx, project, idem, id); err != nil || replayed {
+		if id, replayed, err = base.RememberInProject(ctx, tx, project, "guardian-override", idem, id); err != nil || replayed {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.LockPolicy); err != nil {
@@ -132,20 +132,6 @@ func (s *Service) AddOverride(ctx context.Context, by functions.Principal, proje
 	}
 	o, err = s.GetOverride(ctx, project, id)
 	return o, replayed, err
-}
-
-// remember finds what an earlier request with the key made; tx has the role afterwards that it had.
-func (s *Service) remember(ctx context.Context, tx *store.Tx, project uuid.UUID, idem functions.Idempotency, id uuid.UUID) (uuid.UUID, bool, error) {
-	was := tx.Server()
-	server, err := tx.AsServer(ctx)
-	if err != nil {
-		return id, false, err
-	}
-	known, replayed, err := base.Remember(ctx, server, project, "guardian-override", idem, id)
-	if err != nil {
-		return id, false, err
-	}
-	return known, replayed, setRole(ctx, tx, was)
 }
 
 func addOverride(ctx context.Context, tx *store.Tx, id uuid.UUID, by functions.Principal, n NewOverride, now time.Time) error {

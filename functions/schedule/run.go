@@ -26,15 +26,7 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 	}
 	made := prepared.ID()
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		server, err := tx.AsServer(ctx)
-		if err != nil {
-			return err
-		}
-		// What an earlier request with this key has made stands, whatever rules say today.
-		if made, replayed, err = base.Remember(ctx, server, project, "run-schedule", idem, prepared.ID()); err != nil || replayed {
-			return err
-		}
-		if err := tx.AsProject(ctx); err != nil {
+		if made, replayed, err = base.RememberInProject(ctx, tx, project, "run-schedule", idem, prepared.ID()); err != nil || replayed {
 			return err
 		}
 		r, err := lock(ctx, tx, id)
@@ -50,7 +42,8 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 		if err := s.submit.Make(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, prepared, submit.Submitter{Actor: by.Actor(), WantedBy: by.Actor()}); err != nil {
 			return err
 		}
-		if server, err = tx.AsServer(ctx); err != nil {
+		server, err := tx.AsServer(ctx)
+		if err != nil {
 			return err
 		}
 		return s.submit.Open(ctx, server, project, prepared)

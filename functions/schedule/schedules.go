@@ -25,14 +25,7 @@ func (s *Service) CreateSchedule(ctx context.Context, by functions.Principal, pr
 	id := base.NewID()
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		// The limit and the name may be taken by the schedule that an earlier request with this key made, so the key is looked up first.
-		server, err := tx.AsServer(ctx)
-		if err != nil {
-			return err
-		}
-		if id, replayed, err = base.Remember(ctx, server, project, "create-schedule", idem, id); err != nil || replayed {
-			return err
-		}
-		if err := tx.AsProject(ctx); err != nil {
+		if id, replayed, err = base.RememberInProject(ctx, tx, project, "create-schedule", idem, id); err != nil || replayed {
 			return err
 		}
 		if err := s.submit.AskSchedule(ctx, tx, base.Intent{By: by, Project: project, Subject: spec.Name}, job, spec.Starts); err != nil {

@@ -138,6 +138,19 @@ func (t *Tx) AsProject(ctx context.Context) error {
 	return nil
 }
 
+// SetServer has what follows be asked by the server, or by the project.
+func (t *Tx) SetServer(ctx context.Context, server bool) error {
+	switch {
+	case server == t.server:
+		return nil
+	case server:
+		_, err := t.AsServer(ctx)
+		return err
+	default:
+		return t.AsProject(ctx)
+	}
+}
+
 func (s *Store) run(ctx context.Context, begin string, fn func(tx pgx.Tx) error) error {
 	var err error
 	for range tries {

@@ -52,14 +52,7 @@ func (s *Service) CreateRule(ctx context.Context, by functions.Principal, projec
 	id := base.NewID()
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		// The limit and the name may be taken by the rule that an earlier request with this key made, so the key is looked up first.
-		server, err := tx.AsServer(ctx)
-		if err != nil {
-			return err
-		}
-		if id, replayed, err = base.Remember(ctx, server, project, "create-rule", idem, id); err != nil || replayed {
-			return err
-		}
-		if err := tx.AsProject(ctx); err != nil {
+		if id, replayed, err = base.RememberInProject(ctx, tx, project, "create-rule", idem, id); err != nil || replayed {
 			return err
 		}
 		if err := s.env.Ask(ctx, tx, ruleIntent(by, project, guardian.ChangedRule{Name: spec.Name}, "create", text)); err != nil {

@@ -77,6 +77,9 @@ func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project
 	plan.root = plan.id
 	id := plan.id
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if id, replayed, err = base.RememberInProject(ctx, tx, project, "submit-job", idem, plan.id); err != nil || replayed {
+			return err
+		}
 		if err := s.decide(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.JobSubmit}, &plan); err != nil {
 			return err
 		}
@@ -87,15 +90,9 @@ func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project
 		if err != nil {
 			return err
 		}
-		if id, replayed, err = base.Remember(ctx, server, project, "submit-job", idem, plan.id); err != nil {
-			return err
-		}
-		if replayed {
-			return functions.ErrReplayed
-		}
 		return s.openJob(ctx, server, project, plan)
 	})
-	if err != nil && !errors.Is(err, functions.ErrReplayed) {
+	if err != nil {
 		return functions.Job{}, false, fmt.Errorf("submitting a job: %w", err)
 	}
 	if job, err = s.jobs.GetJob(ctx, project, id); err != nil {
