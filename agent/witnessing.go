@@ -138,6 +138,9 @@ func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered
 		}
 		var refused *answer.Error
 		proof = witness.Proof{Given: err == nil, Hashes: hashes, Unanswered: err != nil && (!errors.As(err, &refused) || answer.Temporary(err))}
+		if err != nil {
+			a.log.Warn("the server has not proven that its log grows out of what is remembered", "log", name, "why", err)
+		}
 	}
 	now := time.Now()
 	behind := a.witnesses.behind[name].Add(now, proof)

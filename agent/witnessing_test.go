@@ -78,6 +78,18 @@ func (l *fakeLog) witnessed(f *fakeServer, cosigned *int, away ...string) {
 	}
 }
 
+// stopped is an agent that has joined and does nothing by itself.
+func stopped(t *testing.T, f *fakeServer, o Options) *agent {
+	t.Helper()
+	stop := start(t, o)
+	f.until("the agent works", func() bool { return len(f.beats) > 0 })
+	require.NoError(t, stop())
+	a, err := newAgent(o)
+	require.NoError(t, err)
+	a.server.useKey(fakeKey)
+	return a
+}
+
 // TestALyingServerIsFoundOut has a server grow its log honestly, and then show another history, or sign with another key.
 func TestALyingServerIsFoundOut(t *testing.T) {
 	for code, lie := range map[string]func(l *fakeLog){
@@ -98,13 +110,7 @@ func TestALyingServerIsFoundOut(t *testing.T) {
 			log.grow("record", 5)
 			log.witnessed(f, &cosigned)
 			o := testOptions(t, s)
-			stop := start(t, o)
-			f.until("the agent works", func() bool { return len(f.beats) > 0 })
-			require.NoError(t, stop())
-
-			a, err := newAgent(o)
-			require.NoError(t, err)
-			a.server.useKey(fakeKey)
+			a := stopped(t, f, o)
 			show := func() { require.NoError(t, a.witnessLog(t.Context(), log.heads()[0])) }
 			show()
 			log.grow("record", 4)
@@ -119,8 +125,9 @@ func TestALyingServerIsFoundOut(t *testing.T) {
 			require.Equal(t, code, logAlarm(a.witnesses.store).Code)
 			a.close()
 
-			stop = start(t, o)
+			stop := start(t, o)
 			var status Status
+			var err error
 			f.until("the status says so", func() bool {
 				status, err = ReadStatus(o.DataDir)
 				return err == nil && status.Running && status.Code == code
@@ -146,13 +153,8 @@ func TestACosignatureIsBroughtUntilTheServerHasIt(t *testing.T) {
 	log.grow("record", 5)
 	log.witnessed(f, &cosigned, "unavailable", "no_witness_key", "cosignature_older")
 	o := testOptions(t, s)
-	stop := start(t, o)
-	f.until("the agent works", func() bool { return len(f.beats) > 0 })
-	require.NoError(t, stop())
-	a, err := newAgent(o)
-	require.NoError(t, err)
+	a := stopped(t, f, o)
 	defer a.close()
-	a.server.useKey(fakeKey)
 	show := func() error { return a.witnessLog(t.Context(), log.heads()[0]) }
 	require.Error(t, show(), "the server is away")
 	require.ErrorIs(t, show(), errNoWitnessKey)
