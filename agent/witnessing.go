@@ -21,8 +21,12 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// What the server says of a cosignature that it does not keep.
+// retryCosignature is after how long a cosignature that the server has not taken is brought again.
+const retryCosignature = 5 * time.Minute
+
+// What the server says of a cosignature that it does not keep, or of a proof that it cannot give.
 var (
+	errLogShorter       = codeError("log_shorter")       // than the newer of the two heads
 	errNoWitnessKey     = codeError("no_witness_key")    // it was not told of the key
 	errCosignatureOlder = codeError("cosignature_older") // it has a later one
 )
@@ -34,11 +38,27 @@ type witnessing struct {
 	heads      chan []client.LogHead // of the last heartbeat that brought some
 	registered bool
 	behind     map[string]witness.Behind
-	sent       map[string]string // the newest head of a log whose cosignature the server has
+	brought    map[string]delivery // of each log
+}
+
+// delivery is the newest head of a log whose cosignature was brought to the server.
+type delivery struct {
+	head string
+	at   time.Time
+	kept bool // by the server
+}
+
+// due says whether a head that is remembered is to be co-signed again: the server may not have it, and a log that rests is still one that is
+// shown.
+func (d delivery) due(head string, seen, now time.Time) bool {
+	if d.head != head || d.kept {
+		return d.head != head || now.Sub(seen) > witness.RenewAfter
+	}
+	return now.Sub(d.at) >= retryCosignature
 }
 
 func newWitnessing(dataDir string) (*witnessing, error) {
-	w := &witnessing{store: witness.Open(dataDir), heads: make(chan []client.LogHead, 1), behind: map[string]witness.Behind{}, sent: map[string]string{}}
+	w := &witnessing{store: witness.Open(dataDir), heads: make(chan []client.LogHead, 1), behind: map[string]witness.Behind{}, brought: map[string]delivery{}}
 	if err := w.store.Make(); err != nil {
 		return nil, err
 	}
@@ -117,8 +137,8 @@ func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
 		return a.alarm(h, known, verdict)
 	case witness.Sign:
 		return a.cosign(ctx, name, h)
-	case witness.Same: // the server may not have got it, and a log that rests is still one that is shown
-		if w.sent[name] != h.Checkpoint || time.Since(known.Seen) > witness.RenewAfter {
+	case witness.Same:
+		if w.brought[name].due(h.Checkpoint, known.Seen, time.Now()) {
 			return a.cosign(ctx, name, h)
 		}
 	case witness.Wait:
@@ -136,9 +156,10 @@ func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered
 		if over(ctx) {
 			return witness.Verdict{}, err
 		}
-		var refused *answer.Error
-		proof = witness.Proof{Given: err == nil, Hashes: hashes, Unanswered: err != nil && (!errors.As(err, &refused) || answer.Temporary(err))}
+		proof = witness.Proof{Given: err == nil, Hashes: hashes}
 		if err != nil {
+			// Anything else may be said by what stands between here and there, or of this agent and not of the log.
+			proof.Unanswered, proof.Why = !errors.Is(err, errLogShorter), err.Error()
 			a.log.Warn("the server has not proven that its log grows out of what is remembered", "log", name, "why", err)
 		}
 	}
@@ -181,12 +202,14 @@ func (a *agent) cosign(ctx context.Context, name string, h client.LogHead) error
 		}
 	}
 	err = a.server.cosign(ctx, string(signed))
-	switch {
-	case err == nil || errors.Is(err, errCosignatureOlder):
-		a.witnesses.sent[name] = h.Checkpoint
-		return nil
-	case errors.Is(err, errNoWitnessKey): // the server was restored from a backup
+	if errors.Is(err, errNoWitnessKey) { // the server was restored from a backup: the next heartbeat tells it of the key
 		a.witnesses.registered = false
+		return err
+	}
+	kept = err == nil || errors.Is(err, errCosignatureOlder)
+	a.witnesses.brought[name] = delivery{h.Checkpoint, time.Now(), kept}
+	if kept {
+		return nil
 	}
 	return err
 }

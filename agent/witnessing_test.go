@@ -156,13 +156,21 @@ func TestACosignatureIsBroughtUntilTheServerHasIt(t *testing.T) {
 	a := stopped(t, f, o)
 	defer a.close()
 	show := func() error { return a.witnessLog(t.Context(), log.heads()[0]) }
+	later := func(d time.Duration) { // than it was
+		tried := a.witnesses.brought[witness.ServerLog]
+		tried.at = tried.at.Add(-d)
+		a.witnesses.brought[witness.ServerLog] = tried
+	}
 	require.Error(t, show(), "the server is away")
+	require.NoError(t, show(), "nothing is tried again at once")
+	later(retryCosignature)
 	require.ErrorIs(t, show(), errNoWitnessKey)
 	require.NoError(t, show(), "it has a later one")
+	later(retryCosignature)
 	require.NoError(t, show())
 	require.Zero(t, cosigned, "that is as good as having it")
 
-	a.witnesses.sent = map[string]string{} // as after a start
+	a.witnesses.brought = map[string]delivery{} // as after a start
 	require.NoError(t, show())
 	require.NoError(t, show())
 	require.Equal(t, 1, cosigned)

@@ -20,7 +20,8 @@ const (
 	// Patience is for how long a server may show heads that are older than one that the agent has seen: servers that share a database show
 	// what they have read some seconds ago.
 	Patience = 10 * time.Minute
-	// PatienceShown is how many such heads in a row it must have shown besides: an agent that slept has waited for nothing.
+	// PatienceShown is how many such heads in a row it must have shown besides, with no gap of more than Patience between two of them: an agent
+	// that slept, or a server that was down, has shown nothing.
 	PatienceShown = 10
 	// PatienceUnanswered is for how long a server may leave requests for a proof unanswered: one in trouble says nothing about its log, and
 	// one that hides another history would say nothing for ever.
@@ -34,17 +35,18 @@ type Head struct {
 	Key  string
 }
 
-// Spell is since when, and how often, something has happened.
+// Spell is since when, until when, and how often, something has happened again and again.
 type Spell struct {
-	Since time.Time
-	Times int
+	Since, Last time.Time
+	Times       int
 }
 
-// add counts one more.
+// add counts one more. After a gap it is the first one of another spell.
 func (s Spell) add(now time.Time) Spell {
-	if s.Times == 0 {
-		s.Since = now
+	if s.Times == 0 || now.Sub(s.Last) > Patience {
+		s = Spell{Since: now}
 	}
+	s.Last = now
 	s.Times++
 	return s
 }
@@ -78,7 +80,8 @@ func (b Behind) tooLong(now time.Time) bool {
 type Proof struct {
 	Given      bool
 	Hashes     []audit.Hash
-	Unanswered bool // it has neither given nor refused one
+	Unanswered bool   // it has neither given one nor said that its log is shorter
+	Why        string // none was given
 }
 
 // What an agent does about a head.
@@ -136,6 +139,6 @@ func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) 
 	case offered.Size < remembered.Size:
 		return Verdict{Alarm, RolledBack, fmt.Sprintf("the log %s had %d records, and for %v the server shows no more than %d", remembered.Origin, remembered.Size, now.Sub(behind.All.Since).Round(time.Second), offered.Size)}
 	default:
-		return Verdict{Alarm, Forked, fmt.Sprintf("for %v the server has not proven that the log %s of %d records grows out of the one of %d", now.Sub(behind.All.Since).Round(time.Second), offered.Origin, offered.Size, remembered.Size)}
+		return Verdict{Alarm, Forked, fmt.Sprintf("for %v the server has not proven that the log %s of %d records grows out of the one of %d; when it was asked last: %s", now.Sub(behind.All.Since).Round(time.Second), offered.Origin, offered.Size, remembered.Size, proof.Why)}
 	}
 }

@@ -65,15 +65,20 @@ func TestJudge(t *testing.T) {
 	begin := time.Unix(1_800_000_000, 0)
 	renamed := log.heads[12]
 	renamed.Origin += "x"
-	spell := func(times int, p witness.Proof) (b witness.Behind) {
-		for range times {
+	refused, unanswered := witness.Proof{Why: "shorter"}, witness.Proof{Unanswered: true, Why: "503"}
+	// spell is what a server has shown again and again from begin until the time given.
+	spell := func(times int, p witness.Proof, until time.Duration) (b witness.Behind) {
+		for range times - 1 {
 			b = b.Add(begin, p)
 		}
-		return b
+		for after := witness.Patience; after < until; after += witness.Patience {
+			b = b.Add(begin.Add(after), p)
+		}
+		return b.Add(begin.Add(until), p)
 	}
-	refused, unanswered := witness.Proof{}, witness.Proof{Unanswered: true}
-	patient, short := spell(witness.PatienceShown, refused), spell(witness.PatienceShown-1, refused)
-	away := spell(witness.PatienceShown, unanswered)
+	patient, short := spell(witness.PatienceShown, refused, 0), spell(witness.PatienceShown-1, refused, 0)
+	away := spell(witness.PatienceShown, unanswered, witness.PatienceUnanswered)
+	gap := begin.Add(witness.PatienceUnanswered + witness.Patience + 1)
 	for name, c := range map[string]struct {
 		offered  witness.Head
 		proof    witness.Proof
@@ -94,7 +99,9 @@ func TestJudge(t *testing.T) {
 		"unanswered as long as refused":      {offered: log.heads[12], proof: unanswered, behind: away, after: witness.Patience, do: witness.Wait},
 		"unanswered, a moment before":        {offered: log.heads[12], proof: unanswered, behind: away, after: witness.PatienceUnanswered - 1, do: witness.Wait},
 		"never answered":                     {offered: log.heads[12], proof: unanswered, behind: away, after: witness.PatienceUnanswered, do: witness.Alarm, code: witness.Forked},
-		"refused after an outage":            {offered: log.heads[12], behind: away.Add(begin.Add(witness.Patience), refused), after: witness.Patience, do: witness.Wait},
+		"refused after an outage":            {offered: log.heads[12], behind: spell(witness.PatienceShown, unanswered, witness.Patience).Add(begin.Add(witness.Patience), refused), after: witness.Patience, do: witness.Wait},
+		"unanswered again after a gap":       {offered: log.heads[12], proof: unanswered, behind: away.Add(gap, unanswered), after: gap.Sub(begin), do: witness.Wait},
+		"refused again after a gap":          {offered: log.heads[12], behind: patient.Add(gap, refused), after: gap.Sub(begin), do: witness.Wait},
 		"another of the same size":           {offered: fork.heads[10], do: witness.Alarm, code: witness.Forked},
 		"a newer one of another history":     {offered: fork.heads[12], proof: fork.proof(t, 10, 12), do: witness.Alarm, code: witness.Forked},
 		"an older one of another history":    {offered: fork.heads[8], proof: log.proof(t, 8, 10), do: witness.Alarm, code: witness.Forked},

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/runtime/statement"
 )
@@ -171,4 +173,26 @@ func TestOneWithManyAgentsCrowdsNoOtherOut(t *testing.T) {
 	require.Len(t, shown.Cosignatures, audit.MaxCosignatures)
 	require.True(t, slices.ContainsFunc(shown.Cosignatures, func(c auditlog.Cosignature) bool { return c.Agent == quiet.id }))
 	require.Equal(t, 2, shown.Owners)
+}
+
+// TestWhoHasALeaseSeesTheLogThatItIsShown closes a project to an agent that works for it: the heads that its heartbeats bring must be proven to
+// it, or it takes the server for one that hides another history.
+func TestWhoHasALeaseSeesTheLogThatItIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.agent(honest)
+	w.submit(1)
+	w.settleAll()
+	lease, err := w.Lease(t.Context(), a.id, dispatch.Poll{Most: 1}, functions.Idempotency{})
+	require.NoError(t, err)
+	require.NotNil(t, lease)
+	w.seal()
+	size := w.head(w.project).Size
+	w.inControl("delete from agent_projects where agent_id = $1", a.id)
+	w.inControl("update projects set agents_open = false where id = $1", w.project)
+	_, err = w.LogConsistency(t.Context(), a.id, w.project, 1, size)
+	require.NoError(t, err)
+	w.inControl("update leases set ended_at = now() where agent_id = $1", a.id)
+	_, err = w.LogConsistency(t.Context(), a.id, w.project, 1, size)
+	requireCode(t, err, "not_found")
 }
