@@ -2,8 +2,10 @@ package policy
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,7 +32,7 @@ type refusalKey struct {
 	subject  string
 	actor    string
 	verdict  guardian.Verdict
-	rules    string // that deny or ask, by layer and name
+	rules    [sha256.Size]byte // of those that deny or ask, by layer and name
 	versions base.RuleVersions
 }
 
@@ -163,13 +165,17 @@ func (s *Service) tell(j judged) {
 
 func (j judged) refusalKey() refusalKey {
 	key := refusalKey{project: j.project, kind: j.op.Kind, subject: j.op.Subject, actor: j.op.Actor.ID, verdict: j.decision.Verdict, versions: j.versions}
-	rules := j.decision.Asking()
-	if j.decision.Rule != nil {
-		rules = append(rules, *j.decision.Rule)
+	var rules []guardian.Applied
+	if j.decision.Verdict == guardian.Ask {
+		rules = j.decision.Asking()
+	} else if j.decision.Rule != nil {
+		rules = []guardian.Applied{*j.decision.Rule}
 	}
+	var names strings.Builder
 	for _, r := range rules {
-		key.rules += string(r.Layer) + "/" + r.Name + " "
+		names.WriteString(string(r.Layer) + "/" + r.Name + " ")
 	}
+	key.rules = sha256.Sum256([]byte(names.String()))
 	return key
 }
 
