@@ -61,8 +61,8 @@ func Pause(dataDir string, o PauseOptions) error {
 	case o.For < 0 || o.For > MaxPause:
 		return fmt.Errorf("a pause lasts %d days at most: leave its end out and resume when you like", int(MaxPause.Hours()/24))
 	}
-	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
+	if err := CheckDataDir(dataDir); err != nil {
+		return err
 	}
 	note := pauseNote{Since: time.Now(), Finish: o.Finish, Reason: o.Reason}
 	if o.For > 0 {

@@ -85,15 +85,23 @@ func (r Running) same(other Running) bool {
 
 func statusFile(dataDir string) string { return filepath.Join(dataDir, "status.json") }
 
-// ReadStatus reads what the agent of a data directory says of itself, and whether it runs.
-func ReadStatus(dataDir string) (Status, error) {
-	var s Status
+// CheckDataDir is an error where a directory is no agent's data directory: what is asked about it, or told it, would be about nobody.
+func CheckDataDir(dataDir string) error {
 	info, err := os.Stat(dataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		return s, fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
+		return fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
 	case err != nil:
-		return s, fmt.Errorf("reading the agent's status: %w", err)
+		return fmt.Errorf("looking for an agent in %s: %w", dataDir, err)
+	}
+	return nil
+}
+
+// ReadStatus reads what the agent of a data directory says of itself, and whether it runs.
+func ReadStatus(dataDir string) (Status, error) {
+	var s Status
+	if err := CheckDataDir(dataDir); err != nil {
+		return s, err
 	}
 	text, err := readAtMost(statusFile(dataDir), maxStatusBytes)
 	switch {

@@ -28,6 +28,9 @@ shown it another history of one: with both heads, each signed by the log, which 
 			if err != nil {
 				return err
 			}
+			if err := agent.CheckDataDir(dir); err != nil { // nobody's "none" is no all-clear
+				return err
+			}
 			key, err := agent.WitnessKey(dir)
 			if err != nil {
 				return err
@@ -75,6 +78,9 @@ stays in the agent's folder, with your reason.`,
 			}
 			dir, err := data.dir()
 			if err != nil {
+				return err
+			}
+			if err := agent.CheckDataDir(dir); err != nil {
 				return err
 			}
 			n, err := witness.Open(dir).Accept(reason, time.Now())
