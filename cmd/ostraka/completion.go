@@ -82,8 +82,8 @@ func ruleIDs(ctx context.Context, c *connection) ([]string, error) {
 		})
 }
 
-func scheduleIDs(ctx context.Context, c *connection) ([]string, error) {
-	return suggestions(func(s client.Schedule) string { return s.ID.String() + "\t" + s.Spec.Name },
+func scheduleNames(ctx context.Context, c *connection) ([]string, error) {
+	return suggestions(func(s client.Schedule) string { return s.Spec.Name + "\t" + timesText(s.Spec) },
 		func(cursor *string, size *int64) (*http.Response, error) {
 			return c.ListSchedules(ctx, c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
 		})

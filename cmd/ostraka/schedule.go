@@ -55,13 +55,17 @@ func timesText(s client.ScheduleRequest) string {
 func aboutSchedule(server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use: verb + " SCHEDULE", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(scheduleIDs),
-		Example: "  ostraka schedule " + verb + " 01a1fe3b-6802-78bf-aa3a-e26a4f42cf10",
+		Use: verb + " SCHEDULE", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(scheduleNames),
+		Example: "  ostraka schedule " + verb + " nightly",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			c, id, err := server.connectAbout(cmd.Context(), "schedule", args[0])
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			id, err := findSchedule(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
