@@ -149,8 +149,12 @@ func TestServerOfOnesOwn(t *testing.T) {
 
 func TestNothingIsLeft(t *testing.T) {
 	for _, c := range []struct{ how, temp string }{
-		{"return", t.TempDir()}, {"exit", t.TempDir()}, {"panic", t.TempDir()}, {"kill", t.TempDir()},
-		{"return", ""}, {"kill", ""}, // Postgres' files are in memory then, where there is enough
+		{"return", t.TempDir()},
+		{"exit", t.TempDir()},
+		{"panic", t.TempDir()},
+		{"kill", t.TempDir()},
+		{"return", ""},
+		{"kill", ""}, // Postgres' files are in memory then, where there is enough
 	} {
 		t.Run(c.how+" "+filepath.Base(c.temp), func(t *testing.T) {
 			cmd := exec.Command("/proc/self/exe", "-test.run=^TestEnding$")

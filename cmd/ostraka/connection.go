@@ -153,7 +153,7 @@ func (f *serverFlags) choose(c *connection) (err error) {
 		return &exitError{code: exitUsage, err: errors.New("which project?"), hint: "set OSTRAKA_PROJECT to its ID, or give --project; ostraka login keeps it with the key"}
 	}
 	if c.project, err = uuid.Parse(text); err != nil {
-		return usageError("the project %q is not an ID like 0190a5d4-…", text)
+		return &exitError{code: exitUsage, err: fmt.Errorf("the project %q is not an ID like 0190a5d4-…", text), hint: "mend OSTRAKA_PROJECT or --project; ostraka whoami says which one is used"}
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (f *serverFlags) key() (string, error) {
 	}
 	text, err := os.ReadFile(f.keyFile)
 	if err != nil {
-		return "", fmt.Errorf("reading the key: %w", err)
+		return "", &exitError{code: exitFailed, err: fmt.Errorf("reading the key: %w", err), hint: "name a file that holds the key with --key-file, or set OSTRAKA_KEY"}
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -109,7 +109,7 @@ func (o *functionCallOptions) await(ctx context.Context, c *connection, request 
 			continue
 		case errors.Is(err, context.Canceled):
 			o.terminal.say("stopped waiting; the job goes on, and is among those of: ostraka job list --function %s", o.name)
-			return doc, err
+			return doc, &exitError{code: exitInterrupted, err: fmt.Errorf("stopped waiting: %w", errSaid)}
 		case errors.Is(err, answer.Code("call_failed")):
 			return doc, failedCall(err)
 		case err != nil:

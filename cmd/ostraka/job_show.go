@@ -28,7 +28,7 @@ func jobFields(j client.Job) [][2]string {
 		{"attempts", attemptsText(j)},
 		{"input", partitionText(j.Partition)},
 		{"verification", policyText(j.Policy)},
-		{"any wrong", answerText(j.Verification)},
+		{"any wrong", answerText(j)},
 		{"note", caveatText(j.Verification)},
 		{"executions", executionsText(j.Verification)},
 		{"audits", auditsText(j.Verification)},

@@ -26,12 +26,12 @@ func answerRiskText(risk float64) string {
 	}
 }
 
-// answerText says so of a job whose results are audited.
-func answerText(v *client.JobVerification) string {
-	if v == nil {
+// answerText says so of a job whose results are audited, once it has some.
+func answerText(j client.Job) string {
+	if j.Verification == nil || j.Shards.Accepted == 0 {
 		return ""
 	}
-	return answerRiskText(v.AnswerRisk)
+	return answerRiskText(j.Verification.AnswerRisk)
 }
 
 // caveatText says what the bound of a job rests on besides.
