@@ -112,6 +112,22 @@ def handler(x):
 	}
 }
 
+// Threads of the process that wrote the bundle would take room that the supervisor needs: Go ends a program that cannot start one.
+func TestWriterHasEndedBeforeTheFunctionIsThere(t *testing.T) {
+	x := newExecutor(t)
+	source := `import os
+sessions = set()
+for number in range(1, 400):
+    try: sessions.add(os.getsid(number))
+    except ProcessLookupError: pass
+sessions -= {os.getsid(0), 1}
+def handler(x): return sorted(sessions)
+`
+	for _, r := range run(t, x, pack(t, source, ""), "0") {
+		require.JSONEq(t, `[]`, r.Output, "%+v", r.Exception)
+	}
+}
+
 func TestInputFiles(t *testing.T) {
 	x := newExecutor(t)
 	source := `import os

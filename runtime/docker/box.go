@@ -190,6 +190,10 @@ func (b *box) layBundle(code *bundle.Bundle) error {
 	if _, err := b.writer.read(kindOpen); err != nil {
 		return err
 	}
+	// The supervisor is about to take up the room that the function must not have: threads of the writer would be in it, and it could start none.
+	if err := b.writer.waitForEnd(); err != nil {
+		return fmt.Errorf("waiting for its writer to end: %w", err)
+	}
 	b.writer.hangUp()
 	return nil
 }

@@ -56,6 +56,18 @@ func (l line) read(expected byte) ([]byte, error) {
 	return data, err
 }
 
+// waitForEnd returns when the process has ended, having said nothing more.
+func (l line) waitForEnd() error {
+	switch b, err := l.out.ReadByte(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return fmt.Errorf("it says more: %q", b)
+	}
+}
+
 func (l line) hangUp() {
 	if l.conn.Conn != nil {
 		l.conn.Close()

@@ -50,7 +50,9 @@ func MaybeSupervise() {
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
 	var err error
 	if os.Args[2] == writerArgument {
-		err = writeBundle(in, out)
+		if err = writeBundle(in, out); err == nil {
+			unix.Exit(0) // at once: os.Exit waits for a second where races are looked for, and the function waits for the end of this process
+		}
 	} else {
 		err = supervise(bundle.Isolation(os.Args[2]), in, out)
 	}
