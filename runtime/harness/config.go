@@ -77,6 +77,8 @@ type Config struct {
 	Processes int64
 	// Accounting, if set, knows what all processes of the session use together.
 	Accounting Accounting
+
+	withoutChildren bool // for tests of kernels that do not list a process's children
 }
 
 func (c *Config) check() error {

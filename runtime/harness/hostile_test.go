@@ -166,7 +166,13 @@ os.close(w); result = [int(os.read(r, 100))]`,
 }
 
 func TestNothingOutlivesItsShard(t *testing.T) {
-	r := start(t, hostile, nil)
+	t.Run("the kernel lists children", func(t *testing.T) { nothingOutlivesItsShard(t, nil) })
+	t.Run("it does not", func(t *testing.T) { nothingOutlivesItsShard(t, func(c *Config) { c.withoutChildren = true }) })
+}
+
+func nothingOutlivesItsShard(t *testing.T, change func(*Config)) {
+	t.Helper()
+	r := start(t, hostile, change)
 	for name, source := range escapes {
 		t.Run(name, func(t *testing.T) {
 			got := r.run(quote(source))

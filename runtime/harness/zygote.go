@@ -79,12 +79,20 @@ func startZygote(cfg *Config) (*zygote, error) {
 	return z, nil
 }
 
-// configure tells the interpreter what to run. Nobody reads what it prints before: a pipe holds more than it has to say.
+// configure tells the interpreter what to run, and gives it the kernel's list of its children: it may have no /proc, and must see after
+// each shard whether anything is left. Nobody reads what it prints before: a pipe holds more than it has to say.
 func (z *zygote) configure(cfg *Config) error {
 	z.stdout.limit, z.stderr.limit = cfg.Manifest.Limits.StdoutBytes, cfg.Manifest.Limits.StderrBytes
 	z.stdout.start()
 	z.stderr.start()
-	return z.send(configMessage(cfg))
+	var beside []byte
+	if !cfg.withoutChildren {
+		if children, err := os.Open(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", z.cmd.Process.Pid)); err == nil { // not every kernel has it
+			defer children.Close()
+			beside = unix.UnixRights(int(children.Fd()))
+		}
+	}
+	return z.sendBeside(configMessage(cfg), beside)
 }
 
 // await waits for a message of the interpreter itself, before any code of a function runs.
@@ -211,12 +219,15 @@ func configMessage(cfg *Config) any {
 }
 
 // send writes one packet.
-func (z *zygote) send(m any) error {
+func (z *zygote) send(m any) error { return z.sendBeside(m, nil) }
+
+// sendBeside writes one packet with what goes beside it.
+func (z *zygote) sendBeside(m any, beside []byte) error {
 	packet, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encoding a control message: %w", err)
 	}
-	if _, err := z.conn.Write(packet); err != nil {
+	if _, _, err := z.conn.WriteMsgUnix(packet, beside, nil); err != nil {
 		return fmt.Errorf("writing to the interpreter: %w", err)
 	}
 	return nil

@@ -33,7 +33,11 @@ class Zygote:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
         prctl(PR_SET_DUMPABLE, 0)
         send(self.control, {"op": "loaded", **facts()})
-        config = DECODE(receive(self.control)[0].decode())
+        packet, fds, _ = receive(self.control)
+        config = DECODE(packet.decode())
+        self.template, self.children = 0, fds[0] if fds else None
+        if not self.alone():
+            self.children = None  # they are not this process's
         self.contained, self.last = config["contained"], False
         if config["processes"]:
             lower(resource.RLIMIT_NPROC, config["processes"])
@@ -54,7 +58,7 @@ class Zygote:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            for fd in (self.woken, wakes):
+            for fd in (self.woken, wakes, *fds):
                 os.close(fd)
             ours.close()
             self.control.close()
@@ -211,12 +215,24 @@ class Zygote:
         except OSError:
             return 0
 
+    def alone(self):
+        """Tells whether this process is known to have no child but the template.
+
+        The kernel begins its list with the first child at that moment, so one
+        of them that lives is in it, whatever begins and ends meanwhile.
+        """
+        if self.children is None:
+            return False
+        return len(os.pread(self.children, 64, 0).split()) == (1 if self.template else 0)
+
     def sweep(self, gone=None):
         """Kills what outlived the shard, until the kernel says nothing is left.
 
         Whatever a shard starts is, or becomes when its parent dies, a child of
-        this process, and has a number given out since the last sweep.
+        this process, and has a number given out since the last search.
         """
+        if self.alone():
+            return
         begun = time.monotonic()
         wrapped = (begun - self.since) * PIDS_A_SECOND >= self.numbers.most
         while True:
@@ -267,6 +283,7 @@ class Zygote:
         seq, before = self.seq, self.cpu
         self.cpu = 0
         status = self.collect(self.template)
+        self.end_waiting()
         self.forget_template()
         self.sweep()
         self.cpu += before
@@ -276,9 +293,17 @@ class Zygote:
     def end(self):
         os.kill(self.template, signal.SIGKILL)
         self.collect(self.template)
+        self.end_waiting()
         self.forget_template()
         self.sweep()
         os._exit(0)
+
+    def end_waiting(self):
+        """Ends the process of the shard that waits or is in flight, so that mostly nothing is left to search for."""
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.collect(self.pid)
+            self.pid = None
 
     def forget_template(self):
         """Its children are ours now, and may be older than the last sweep."""
