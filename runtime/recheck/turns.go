@@ -81,11 +81,12 @@ func (t *Turns) Give(project uuid.UUID, long bool) {
 	t.lane(long).give(project)
 }
 
-// Wanted says whether another project waits for a slot of the lane.
+// Wanted says whether another project waits for a slot of the lane and could have this one's: one that has all it may waits for itself.
 func (t *Turns) Wanted(project uuid.UUID, long bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.ContainsFunc(t.lane(long).round, func(other uuid.UUID) bool { return other != project })
+	l := t.lane(long)
+	return slices.ContainsFunc(l.round, func(other uuid.UUID) bool { return other != project && l.held[other] < l.most })
 }
 
 // Waiting is how many batches of the project wait for a slot of the lane.

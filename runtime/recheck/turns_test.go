@@ -96,9 +96,9 @@ func TestTurnsAreShared(t *testing.T) {
 			}
 			require.LessOrEqual(rt, out, slots+1)
 			for _, p := range projects {
-				others := 0
+				others := 0 // that could have a slot which this one gives back
 				for q, n := range waiting {
-					if q != p {
+					if q != p && held[q] < slots {
 						others += n
 					}
 				}
@@ -130,6 +130,14 @@ func TestATurnThatIsNotTaken(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, turns.Take(gone, b, false), context.Canceled)
 	require.False(t, turns.Wanted(a, false))
+	again, cancelAgain := context.WithCancel(t.Context())
+	waits := make(chan error, 1)
+	go func() { waits <- turns.Take(again, c, false) }()
+	for turns.Waiting(c, false) == 0 {
+	}
+	require.False(t, turns.Wanted(a, false), "c has all it may, and waits for itself")
+	cancelAgain()
+	require.ErrorIs(t, <-waits, context.Canceled)
 	turns.Give(a, false)
 	require.NoError(t, turns.Take(t.Context(), b, false))
 }
