@@ -162,7 +162,7 @@ func (c *cast) startAgent(name string, flags ...string) {
 	require.NoError(c.t, err)
 	args := append([]string{
 		"agent", "start", "--url", "http://" + c.w.address, "--data", filepath.Join(c.t.TempDir(), name), "--name", name,
-		"--allow-unsigned", "--accept-eula", "2026-11", "--lease-work", "200ms",
+		"--allow-unsigned", "--accept-eula", "2026-11", "--lease-work", "1s",
 	}, flags...)
 	start(c.t, c.w.binary, []string{"OSTRAKA_TOKEN=" + c.p.newToken(c.t, name), "OSTRAKA_PYTHON_DIR=" + interpreter, "PATH=" + os.Getenv("PATH")}, args...)
 }
