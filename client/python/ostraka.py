@@ -267,9 +267,10 @@ KWARGS = decode(RUN["kwargs"])
 
 def inputs(shard):
     """Yields the number and the arguments of each input."""
-    if RUN["kind"] == "range":
+    if "from" in shard:  # of the range that .map was given, or of one that ostraka job run was
+        start, step = int(RUN.get("start", 0)), int(RUN.get("step", 1))
         for i in range(int(shard["from"]), int(shard["to"])):
-            yield i, (int(RUN["start"]) + i * int(RUN["step"]),)
+            yield i, (start + i * step,)
         return
     for i, item in enumerate(shard["items"], shard["first"]):
         value = decode(item)

@@ -211,6 +211,20 @@ class Inputs(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    def test_the_runner_takes_the_shards_of_any_job(self):
+        """Also of one that ostraka job run cuts otherwise than .map did."""
+        for run, shard, want in (
+            ({"kind": "range", "star": False, "start": "5", "step": "-2"}, {"from": "0", "to": "2"}, [(0, (5,)), (1, (3,))]),
+            ({"kind": "items", "star": False}, {"from": "3", "to": "5"}, [(3, (3,)), (4, (4,))]),
+            ({"kind": "range", "star": False, "start": "5", "step": "-2"}, {"items": [7], "first": 1}, [(1, (7,))]),
+            ({"kind": "items", "star": True}, {"items": [[1, 2]], "first": 0}, [(0, (1, 2))]),
+        ):
+            source = ostraka._RUNNER.format(name="function")
+            part = source[source.index("def inputs") : source.index("def described")]
+            names = {"RUN": run, "decode": ostraka.decode}
+            exec(part, names)
+            self.assertEqual(list(names["inputs"](shard)), want)
+
     def test_equal_files_are_equal_bundles(self):
         files = {"b": b"2", "a": b"1"}
         self.assertEqual(ostraka._bundle(files), ostraka._bundle(dict(sorted(files.items()))))
