@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -39,13 +40,34 @@ func hintOfProblem(p *answer.Error) string {
 	return p.Hint
 }
 
-// problemText adds to a fault of the server the name by which its operator finds it in the log.
+// problemText says all that was wrong, and adds to a fault of the server the name by which its operator finds it in the log.
 func problemText(p *answer.Error) error {
+	if more := len(p.Errors) - 1; more > 0 {
+		text := moreFaults.ReplaceAllString(p.Detail, "")
+		for _, e := range p.Errors[1:] {
+			text += "; " + e.Location + ": " + e.Message
+		}
+		return &several{problem: p, text: text}
+	}
 	if p.HTTPStatus >= http.StatusInternalServerError && p.RequestID != "" {
 		return fmt.Errorf("%w (request %s)", p, p.RequestID)
 	}
 	return p
 }
+
+// several is a problem of which all faults are named.
+type several struct {
+	problem *answer.Error
+	text    string
+}
+
+func (s *several) Error() string { return s.text }
+
+// Unwrap is the problem.
+func (s *several) Unwrap() error { return s.problem }
+
+// moreFaults is how a problem's detail says that it names the first of several; at most ten are listed beside it.
+var moreFaults = regexp.MustCompile(` \(and \d+ more\)$`)
 
 // codeOfStatus is the one table from HTTP statuses to exit codes.
 func codeOfStatus(status int) int {

@@ -22,6 +22,8 @@ func (d *dev) banner(program string) string {
 	fmt.Fprintf(&b, "\n  Ostraka runs here with %s%s. Ctrl-C stops everything", count(int64(d.config.Agents), "agent"), liars)
 	if d.dir.temporary {
 		b.WriteString(" and forgets it (--data DIR keeps it)")
+	} else {
+		b.WriteString("; jobs go on when it is started again")
 	}
 	fmt.Fprintf(&b, ".\n\n  In another terminal:\n    . %s\n", d.shown(d.dir.environment()))
 	fmt.Fprintf(&b, "    %s function push examples/bpsw\n"+

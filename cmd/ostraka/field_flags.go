@@ -21,8 +21,11 @@ var flagsOfFields = map[string]string{
 var fieldPart = regexp.MustCompile(`[a-z_]+`)
 
 // inFlags names what the server refuses by the flags and arguments of the command, where these are what was sent, and not by the fields
-// of a request that nobody has written.
+// of a request that nobody has written. What was written to a file has the request's own names.
 func inFlags(cmd *cobra.Command, err error) error {
+	if file := cmd.Flags().Lookup("file"); file != nil && file.Changed {
+		return err
+	}
 	var problem *answer.Error
 	var coded *exitError
 	if !errors.As(err, &problem) || !errors.As(err, &coded) {

@@ -14,5 +14,7 @@ func TestTheSharesOfOwnersSayOfWhatTheyAre(t *testing.T) {
 	require.Equal(t, "ada 62.5 %, liar 25 % and 1 more of the 40 results brought", ownersText(client.Job{Owners: owners}))
 	caught := client.Job{Owners: owners, Verification: &client.JobVerification{Reopened: 10}}
 	require.Equal(t, "ada 62.5 %, liar 25 % and 1 more of the 40 results brought, also those that were taken back", ownersText(caught))
+	require.Empty(t, aboveShareText(caught), "nothing is accepted")
+	caught.Shards.Accepted = 1
 	require.Equal(t, "ada brought 62.5 % of these results, and the policy assumes that no more than 10 % are hostile", aboveShareText(caught))
 }
