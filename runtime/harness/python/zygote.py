@@ -16,6 +16,9 @@ SCAN_ALL = 100_000
 # No machine starts processes faster: sooner than this their ids cannot all have
 # been given out once.
 PIDS_A_SECOND = 100_000
+# So often the number given out last is asked for where nothing was left, so that
+# a later search need not look at all that there are.
+ASK_SECONDS = 1.0
 NOW = _socket.MSG_DONTWAIT | CLOEXEC
 SO_PASSCRED = getattr(_socket, "SO_PASSCRED", 16)
 
@@ -65,13 +68,15 @@ class Zygote:
             Template(theirs, config, zygote).main()
         theirs.close()
         self.socket = ours
+        if not self.alone():
+            self.children = None  # it is the list of a process without children
         self.numbers = Numbers(config["pid_max"])
         self.floor, self.since = self.template, time.monotonic()
         send(self.control, {"op": "ready", "template": self.template})
         self.socket.send(b"import")  # not earlier: an import may kill this process
         try:
             self.serve()
-        except BrokenPipeError:  # Go has closed the connection while this process had something to say
+        except (BrokenPipeError, ConnectionResetError):  # Go has closed the connection while this process had something to say
             if self.template:
                 self.end()
             os._exit(0)  # it was the last word, after a sweep
@@ -193,12 +198,13 @@ class Zygote:
         return status
 
     def finish(self):
+        pid, self.pid = self.pid, None
         try:
-            os.killpg(self.pid, signal.SIGKILL)  # while its number is still ours
+            os.killpg(pid, signal.SIGKILL)  # while its number is still ours
         except ProcessLookupError:
             pass
-        status = self.collect(self.pid)
-        self.sweep(self.pid)
+        status = self.collect(pid)
+        self.sweep()
         self.cpu += max(0, self.clock() - self.template_cpu)
         send(self.control, {"op": "done", "seq": self.seq, "last": self.last, **ending(status), **self.usage()})
         if self.last:
@@ -225,40 +231,51 @@ class Zygote:
             return False
         return len(os.pread(self.children, 64, 0).split()) == (1 if self.template else 0)
 
-    def sweep(self, gone=None):
+    def sweep(self):
         """Kills what outlived the shard, until the kernel says nothing is left.
 
         Whatever a shard starts is, or becomes when its parent dies, a child of
         this process, and has a number given out since the last search.
         """
+        begun = asked = time.monotonic()
+        # Before the list is read: what is not in it then has a later number.
+        last = self.last_number() if self.children is not None and begun - self.since > ASK_SECONDS else None
         if self.alone():
+            if last is not None:
+                self.floor, self.since = last, asked
             return
-        begun = time.monotonic()
         wrapped = (begun - self.since) * PIDS_A_SECOND >= self.numbers.most
         while True:
+            asked = time.monotonic()
             last, candidates = self.look(wrapped)
             if candidates is None:
                 self.leave()
                 return
-            if not self.end_those(candidates, gone):
-                break
+            if not self.end_those(candidates):
+                if wrapped or self.children is None or self.alone():
+                    break
+                wrapped = True  # one is left that was not among them; gVisor lists the template's threads as well
             if time.monotonic() > begun + SWEEP_SECONDS:
                 self.leave()
                 return
         if last is not None:
-            self.floor, self.since = last, time.monotonic()
+            self.floor, self.since = last, asked
+
+    def last_number(self):
+        """The number given out last, None if there is no room to ask."""
+        try:
+            return self.numbers.last()
+        except RuntimeError:  # no room for another thread until some of them are gone
+            return None
 
     def look(self, wrapped):
         """The number given out last, None if there is no room to ask, and those to look at, None if they are too many."""
-        try:
-            last = self.numbers.last()
-        except RuntimeError:  # no room for another thread until some of them are gone
-            return None, self.numbers.all()
-        return last, self.numbers.all() if wrapped else self.numbers.between(self.floor, last)
+        last = self.last_number()
+        return last, self.numbers.all() if wrapped or last is None else self.numbers.between(self.floor, last)
 
-    def end_those(self, candidates, gone=None):
+    def end_those(self, candidates):
         """Kills those of the candidates that are ours; tells whether there were any."""
-        found = [pid for pid in candidates if pid != self.template and pid != gone and self.alive(pid) is not None]
+        found = [pid for pid in candidates if pid != self.template and self.alive(pid) is not None]
         for pid in found:
             os.kill(pid, signal.SIGKILL)
             self.collect(pid)
@@ -300,7 +317,7 @@ class Zygote:
 
     def end_waiting(self):
         """Ends the process of the shard that waits or is in flight, so that mostly nothing is left to search for."""
-        if self.pid is not None:
+        if self.pid is not None and self.alive(self.pid) is not None:
             os.kill(self.pid, signal.SIGKILL)
             self.collect(self.pid)
             self.pid = None
