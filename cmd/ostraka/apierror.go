@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -42,17 +44,25 @@ func hintOfProblem(p *answer.Error) string {
 
 // problemText says all that was wrong, and adds to a fault of the server the name by which its operator finds it in the log.
 func problemText(p *answer.Error) error {
-	if more := len(p.Errors) - 1; more > 0 {
-		text := moreFaults.ReplaceAllString(p.Detail, "")
-		for _, e := range p.Errors[1:] {
-			text += "; " + e.Location + ": " + e.Message
-		}
-		return &several{problem: p, text: text}
-	}
 	if p.HTTPStatus >= http.StatusInternalServerError && p.RequestID != "" {
 		return fmt.Errorf("%w (request %s)", p, p.RequestID)
 	}
-	return p
+	found := moreFaults.FindStringSubmatch(p.Detail)
+	if found == nil || len(p.Errors) < 2 {
+		return p
+	}
+	text := strings.TrimSuffix(p.Detail, found[0])
+	for _, e := range p.Errors[1:] {
+		text += "; "
+		if e.Location != "" {
+			text += e.Location + ": "
+		}
+		text += e.Message
+	}
+	if more, err := strconv.Atoi(found[1]); err == nil && more >= len(p.Errors) {
+		text += fmt.Sprintf(" (and %d more)", more-len(p.Errors)+1)
+	}
+	return &several{problem: p, text: text}
 }
 
 // several is a problem of which all faults are named.
@@ -66,8 +76,8 @@ func (s *several) Error() string { return s.text }
 // Unwrap is the problem.
 func (s *several) Unwrap() error { return s.problem }
 
-// moreFaults is how a problem's detail says that it names the first of several; at most ten are listed beside it.
-var moreFaults = regexp.MustCompile(` \(and \d+ more\)$`)
+// moreFaults is how a problem's detail says that it names the first of several; some of them are listed beside it.
+var moreFaults = regexp.MustCompile(` \(and (\d+) more\)$`)
 
 // codeOfStatus is the one table from HTTP statuses to exit codes.
 func codeOfStatus(status int) int {

@@ -23,7 +23,7 @@ var fieldPart = regexp.MustCompile(`[a-z_]+`)
 // inFlags names what the server refuses by the flags and arguments of the command, where these are what was sent, and not by the fields
 // of a request that nobody has written. What was written to a file has the request's own names.
 func inFlags(cmd *cobra.Command, err error) error {
-	if file := cmd.Flags().Lookup("file"); file != nil && file.Changed {
+	if file := cmd.Flags().ShorthandLookup("f"); file != nil && file.Changed { // -f, everywhere a file of what is sent
 		return err
 	}
 	var problem *answer.Error
