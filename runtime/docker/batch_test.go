@@ -115,12 +115,17 @@ def handler(x):
 // Threads of the process that wrote the bundle would take room that the supervisor needs: Go ends a program that cannot start one.
 func TestWriterHasEndedBeforeTheFunctionIsThere(t *testing.T) {
 	x := newExecutor(t)
-	source := `import os
-sessions = set()
-for number in range(1, 400):
-    try: sessions.add(os.getsid(number))
-    except ProcessLookupError: pass
-sessions -= {os.getsid(0), 1}
+	source := `import os, time
+
+def others():
+    found = set()
+    for number in range(1, 400):
+        try: found.add(os.getsid(number))
+        except ProcessLookupError: pass
+    return found - {os.getsid(0), 1}
+
+end = time.monotonic() + 0.5  # the daemon may take a moment to collect what has ended; with the race detector a program takes a second to end
+while (sessions := others()) and time.monotonic() < end: time.sleep(0.01)
 def handler(x): return sorted(sessions)
 `
 	for _, r := range run(t, x, pack(t, source, ""), "0") {
