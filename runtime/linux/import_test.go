@@ -53,7 +53,8 @@ func TestForkBombOnImport(t *testing.T) {
 			got := runImport(t, newRunner(t, level), "import os\nwhile True: os.fork()\ndef handler(x): return 1\n")
 			want := []harness.Status{harness.StatusProcessLimit}
 			if level != bundle.Linux {
-				want = append(want, harness.StatusKilled, harness.StatusError) // nothing counts the refusals
+				// Nothing counts the refusals, and the copies may be too large together before they are too many.
+				want = append(want, harness.StatusKilled, harness.StatusError, harness.StatusMemory)
 			}
 			require.Contains(t, want, got.Status, "%+v", got.Exception)
 		})
