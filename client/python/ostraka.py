@@ -814,7 +814,7 @@ class Function:
             constants = encode(dict(kwargs))
         except TypeError as e:
             raise ValueEncodingError(str(e), "pass JSON values, bytes, tuples, sets, dates or numpy arrays") from None
-        return {"kind": inputs.kind, "star": star, "kwargs": constants, "return_exceptions": return_exceptions, **inputs.parameters()}
+        return {"star": star, "kwargs": constants, "return_exceptions": return_exceptions, **inputs.parameters()}
 
     def _start(self, inputs: Union["_Range", "_Items"], *, star: bool, kwargs: Mapping[str, Any], chunk: Optional[int], fresh: bool,
                return_exceptions: bool = False, single: bool = False) -> "Job":
@@ -872,8 +872,6 @@ def _summary(fn: Callable[..., Any]) -> str:
 class _Range:
     """The integers of a range: bounds travel, not members. Counted by hand, since len() ends at 2^63."""
 
-    kind = "range"
-
     def __init__(self, r: range) -> None:
         self.range = r
         self.count: Optional[int] = max(0, (r.stop - r.start + r.step + (-1 if r.step > 0 else 1)) // r.step)
@@ -895,8 +893,6 @@ class _Range:
 
 class _Items:
     """Any iterable, read once and never held whole."""
-
-    kind = "items"
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.count: Optional[int] = len(items) if hasattr(items, "__len__") else None  # type: ignore[arg-type]

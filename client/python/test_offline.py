@@ -214,10 +214,10 @@ class Files(unittest.TestCase):
     def test_the_runner_takes_the_shards_of_any_job(self):
         """Also of one that ostraka job run cuts otherwise than .map did."""
         for run, shard, want in (
-            ({"kind": "range", "star": False, "start": "5", "step": "-2"}, {"from": "0", "to": "2"}, [(0, (5,)), (1, (3,))]),
-            ({"kind": "items", "star": False}, {"from": "3", "to": "5"}, [(3, (3,)), (4, (4,))]),
-            ({"kind": "range", "star": False, "start": "5", "step": "-2"}, {"items": [7], "first": 1}, [(1, (7,))]),
-            ({"kind": "items", "star": True}, {"items": [[1, 2]], "first": 0}, [(0, (1, 2))]),
+            ({"star": False, "start": "5", "step": "-2"}, {"from": "0", "to": "2"}, [(0, (5,)), (1, (3,))]),
+            ({"star": False}, {"from": "3", "to": "5"}, [(3, (3,)), (4, (4,))]),
+            ({"star": False, "start": "5", "step": "-2"}, {"items": [7], "first": 1}, [(1, (7,))]),
+            ({"star": True}, {"items": [[1, 2]], "first": 0}, [(0, (1, 2))]),
         ):
             source = ostraka._RUNNER.format(name="function")
             part = source[source.index("def inputs") : source.index("def described")]
