@@ -210,8 +210,8 @@ func TestLostContainer(t *testing.T) {
 	require.LessOrEqual(t, len(got.results), 1)
 }
 
-// A container serves one batch, whoever asks.
-func TestContainersAreUsedOnce(t *testing.T) {
+// A container serves one project, whoever asks.
+func TestContainersServeOneProject(t *testing.T) {
 	x := newExecutor(t, func(c *Config) { c.Warm = 2 })
 	p, err := x.ready(t.Context())
 	require.NoError(t, err)
@@ -224,22 +224,15 @@ def handler(x):
 `, "")
 	for range 6 {
 		testenv.Eventually(t, func() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.idle) == 2 && p.coming == 0 }, "two containers wait")
-		require.LessOrEqual(t, len(running(t, x)), 3)
+		require.LessOrEqual(t, len(running(t, x)), 4, "two wait, and two rest")
 		p.mu.Lock()
 		next := p.idle[len(p.idle)-1].id
 		p.mu.Unlock()
 		require.False(t, seen[next])
 		seen[next] = true
 		require.Equal(t, "false", run(t, x, mark, "0")[0].Output)
-		testenv.Eventually(t, func() bool {
-			for _, c := range containersOf(t, x.cfg.Installation) {
-				if c.ID == next {
-					return false
-				}
-			}
-			return true
-		}, "the container that has served goes")
 	}
+	testenv.Eventually(t, func() bool { return len(containersOf(t, x.cfg.Installation)) <= 4 }, "those that have rested longest go")
 	// What waits follows what is asked for.
 	run(t, x, pack(t, "def handler(x): return x\n", "[limits]\nmemory_bytes = \"64Mi\"\n"), "0")
 	testenv.Eventually(t, func() bool {

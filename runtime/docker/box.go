@@ -41,7 +41,7 @@ const (
 	firstRemapped, remapped = 60_000, 4_000
 )
 
-// box is a container that waits for its one batch.
+// box is a container that waits for a batch, or rests between two of one function.
 type box struct {
 	e      *engine
 	id     string
@@ -49,6 +49,7 @@ type box struct {
 	line        // to its supervisor
 	writer line // to the process that writes its bundle, and ends with that
 	ready  ready
+	opened bool                   // it has a function
 	killed atomic.Pointer[string] // why we ended it, if we did
 }
 
@@ -79,7 +80,7 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 	}
 	b = &box{e: e, id: made.ID, shape: s}
 	if err := b.open(ctx, u); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.close())
+		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.Close())
 	}
 	return b, nil
 }
@@ -149,21 +150,25 @@ func (b *box) openWriter(ctx context.Context, u user) error {
 func (b *box) run(ctx context.Context, batch recheck.Batch) (results []harness.Result, err error) {
 	stop := context.AfterFunc(ctx, func() { b.kill("the batch was called off") })
 	defer stop()
-	if err := b.layBundle(batch.Bundle); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	first := !b.opened
+	if first {
+		if err := b.layBundle(batch.Bundle); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, b.explain(fmt.Errorf("laying out the bundle: %w", err))
 		}
-		return nil, b.explain(fmt.Errorf("laying out the bundle: %w", err))
 	}
+	b.opened = true
 	sent := make(chan error, 1)
 	go func() {
-		err := b.send(ctx, batch)
+		err := b.send(ctx, batch, first)
 		if err != nil {
 			b.hangUp() // so that nobody waits for the rest
 		}
 		sent <- err
 	}()
-	results, err = b.receive(batch)
+	results, err = b.receive(batch, first)
 	if err != nil {
 		b.hangUp() // so that the sender ends
 	}
@@ -199,9 +204,9 @@ func (b *box) layBundle(code *bundle.Bundle) error {
 }
 
 // send writes the whole batch; the container takes one shard after the other.
-func (b *box) send(ctx context.Context, batch recheck.Batch) error {
+func (b *box) send(ctx context.Context, batch recheck.Batch, first bool) error {
 	w := bufio.NewWriterSize(b.conn.Conn, 64<<10)
-	if err := sendBundle(w, batch.Bundle, batch.Settings()); err != nil {
+	if err := sendJob(w, batch, first); err != nil {
 		return err
 	}
 	for _, s := range batch.Shards {
@@ -214,21 +219,39 @@ func (b *box) send(ctx context.Context, batch recheck.Batch) error {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return b.conn.CloseWrite()
+	return w.Flush()
 }
 
-func (b *box) receive(batch recheck.Batch) ([]harness.Result, error) {
+// sendJob says what to run; the first time with all of its code.
+func sendJob(w io.Writer, batch recheck.Batch, first bool) error {
+	if first {
+		return sendBundle(w, batch.Bundle, batch.Settings())
+	}
+	return writeJSON(w, kindNext, job{Digest: batch.Bundle.Digest, Settings: batch.Settings()})
+}
+
+// rest has nothing of the function run until the next batch, and says whether that can be relied on.
+func (b *box) rest() bool {
+	if b.conn.Conn.SetDeadline(time.Now().Add(aroundShard)) != nil || writeMessage(b.conn.Conn, kindRest) != nil {
+		return false
+	}
+	if _, err := b.read(kindRest); err != nil {
+		return false
+	}
+	return b.conn.Conn.SetDeadline(time.Time{}) == nil
+}
+
+func (b *box) receive(batch recheck.Batch, first bool) ([]harness.Result, error) {
 	limits := batch.Bundle.Manifest.Limits
 	patience := time.Duration(limits.WallSeconds)*time.Second + aroundShard
 	wait := func() error { return b.conn.Conn.SetReadDeadline(time.Now().Add(patience)) }
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	if _, err := b.read(kindOpen); err != nil {
-		return nil, fmt.Errorf("opening the function: %w", err)
+	if first {
+		if _, err := b.read(kindOpen); err != nil {
+			return nil, fmt.Errorf("opening the function: %w", err)
+		}
 	}
 	results := make([]harness.Result, 0, len(batch.Shards))
 	for _, s := range batch.Shards {
@@ -329,8 +352,8 @@ func (b *box) ending(s *container.State) string {
 	return text
 }
 
-// close removes the container, whatever it is doing.
-func (b *box) close() error {
+// Close removes the container, whatever it is doing.
+func (b *box) Close() error {
 	b.hangUp()
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()

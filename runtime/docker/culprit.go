@@ -43,18 +43,18 @@ func blame(s *container.State, level bundle.Isolation, err error) error {
 
 // aroundCulprits runs a batch. A shard that takes its container with it is run once more in one of its own: where it takes that too, it is
 // the shard's own end, and the others go on without it. With gVisor a function gets that far, which keeps less of its memory in check.
-func aroundCulprits(batch recheck.Batch, made recheck.Description, run func(recheck.Batch) ([]harness.Result, error)) (all []harness.Result, err error) {
+func aroundCulprits(batch recheck.Batch, made recheck.Description, run func(batch recheck.Batch, alone bool) ([]harness.Result, error)) (all []harness.Result, err error) {
 	left := batch.Shards
 	for range maxCulprits {
 		batch.Shards = left
-		results, err := run(batch)
+		results, err := run(batch, false)
 		all, left = append(all, results...), left[len(results):]
 		var own *overrun
 		if !errors.As(err, &own) || len(left) == 0 {
 			return all, err
 		}
 		batch.Shards = left[:1]
-		results, err = run(batch)
+		results, err = run(batch, true)
 		if errors.As(err, &own) {
 			results, err = []harness.Result{own.result(left[0], made)}, nil
 		}
@@ -67,7 +67,7 @@ func aroundCulprits(batch recheck.Batch, made recheck.Description, run func(rech
 		}
 	}
 	batch.Shards = left
-	results, err := run(batch)
+	results, err := run(batch, false)
 	return slices.Concat(all, results), err
 }
 

@@ -43,8 +43,9 @@ func TestAroundCulprits(t *testing.T) {
 	made := recheck.Description{Level: "gvisor", Interpreter: "cpython"}
 	long := errors.New(strings.Repeat("é", harness.MaxExceptionMessageBytes))
 	execute := func(ends func(shard int64, run int) error) (all []harness.Result, runs int, err error) {
-		all, err = aroundCulprits(batch, made, func(b recheck.Batch) (results []harness.Result, err error) {
+		all, err = aroundCulprits(batch, made, func(b recheck.Batch, alone bool) (results []harness.Result, err error) {
 			runs++
+			require.Equal(t, alone, len(b.Shards) == 1 && runs%2 == 0, "a suspect is tried in a container that has run nothing else")
 			for _, s := range b.Shards {
 				if err := ends(s.Number, runs); err != nil {
 					return results, err

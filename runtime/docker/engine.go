@@ -163,7 +163,7 @@ func (e *engine) prove(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		if err := box.close(); err != nil {
+		if err := box.Close(); err != nil {
 			e.log.Warn("removing the canary's container", "error", err)
 		}
 	}()

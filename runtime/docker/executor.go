@@ -36,7 +36,7 @@ type Config struct {
 	Python        python.Tree // the embedded interpreter
 	Program       string      // the program of the supervisor; empty: this one
 	Warm          int         // how many containers wait, started
-	Concurrent    int         // how many batches are under way at a time
+	Concurrent    int         // how many batches are under way at a time; what rests between two of one function counts too
 	RequireGVisor bool        // nothing less will do
 	withoutGVisor bool        // for tests of what it is not
 	Hidden        []string    // files and folders that no function may see, for the canary
@@ -150,7 +150,7 @@ func (x *Executor) connect() {
 	case err != nil:
 		x.failed, x.until = classify(err), time.Now().Add(retryAfter)
 	default:
-		x.failed, x.pool = nil, newPool(e, x.cfg.Warm)
+		x.failed, x.pool = nil, newPool(e, x.cfg)
 		x.cfg.Log.Info("rechecks run in containers", "sandbox", e.description.String())
 	}
 }
@@ -198,14 +198,15 @@ func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.
 	if err := p.e.holds(batch.Bundle); err != nil {
 		return nil, err
 	}
-	return aroundCulprits(batch, p.e.description, func(some recheck.Batch) ([]harness.Result, error) { return executeIn(ctx, p, some) })
+	return aroundCulprits(batch, p.e.description, func(some recheck.Batch, alone bool) ([]harness.Result, error) { return executeIn(ctx, p, some, alone) })
 }
 
-// executeIn runs a batch in one container. One that waits may have died meanwhile, with its daemon: where it says nothing a new one has
-// the last word. Going on to the next that waits would have a shard that ends each container use them up for as long as more are started.
-func executeIn(ctx context.Context, p *pool, batch recheck.Batch) ([]harness.Result, error) {
+// executeIn runs a batch in one container, which has run nothing else where it is to be alone. One that waits or rests may have died
+// meanwhile, with its daemon: where it says nothing a new one has the last word. Going on to the next that waits would have a shard that
+// ends each container use them up for as long as more are started.
+func executeIn(ctx context.Context, p *pool, batch recheck.Batch, alone bool) ([]harness.Result, error) {
 	s := shapeOf(batch.Bundle, inputsOf(batch))
-	b, waited, err := p.take(ctx, s)
+	b, waited, err := p.take(ctx, s, batch, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +214,7 @@ func executeIn(ctx context.Context, p *pool, batch recheck.Batch) ([]harness.Res
 	if err == nil || !waited || len(results) > 0 || ctx.Err() != nil {
 		return results, err
 	}
-	if b, err = p.e.start(ctx, s); err != nil {
+	if b, err = p.begin(ctx, s); err != nil {
 		return nil, err
 	}
 	return p.serve(ctx, b, batch)

@@ -11,10 +11,11 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
-// pool keeps containers started ahead. Each serves one batch and is removed.
+// pool keeps containers started ahead, and those that rest between the batches of one function.
 type pool struct {
 	e    *engine
 	size int
+	kept *recheck.Kept[*box]
 
 	mu     sync.Mutex
 	idle   []*box // oldest first
@@ -23,14 +24,26 @@ type pool struct {
 	work   sync.WaitGroup // starts and removals in the background
 }
 
-func newPool(e *engine, size int) *pool {
-	p := &pool{e: e, size: size}
+func newPool(e *engine, cfg Config) *pool {
+	p := &pool{e: e, size: cfg.Warm, kept: recheck.NewKept[*box](cfg.Concurrent, cfg.Log)}
 	p.fill(defaultShape())
 	return p
 }
 
-// take gives a container of the shape: one that waits, or a new one.
-func (p *pool) take(ctx context.Context, s shape) (b *box, waited bool, err error) {
+// served is which batches a container may serve that has served this one.
+func served(s shape, batch recheck.Batch) recheck.Served {
+	of := batch.Served()
+	of.Inputs = s.inputs
+	return of
+}
+
+// take gives a container of the shape: the one that rests for batches such as this, unless it is to be alone, one that waits, or a new one.
+func (p *pool) take(ctx context.Context, s shape, batch recheck.Batch, alone bool) (b *box, waited bool, err error) {
+	if alone {
+		p.kept.BeginNew()
+	} else if b, found := p.kept.Begin(served(s, batch)); found {
+		return b, true, nil
+	}
 	p.mu.Lock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if p.idle[i].shape == s {
@@ -43,25 +56,41 @@ func (p *pool) take(ctx context.Context, s shape) (b *box, waited bool, err erro
 	if b != nil {
 		return b, true, nil
 	}
-	b, err = p.e.start(ctx, s)
+	b, err = p.startFor(ctx, s)
 	return b, false, err
 }
 
-// serve runs a batch in a container, which is used up by it.
-func (p *pool) serve(ctx context.Context, b *box, batch recheck.Batch) ([]harness.Result, error) {
-	defer p.done(b)
-	return b.run(ctx, batch)
+// begin starts a container for a batch.
+func (p *pool) begin(ctx context.Context, s shape) (*box, error) {
+	p.kept.BeginNew()
+	return p.startFor(ctx, s)
 }
 
-// done removes a container that has served, and starts one like it.
-func (p *pool) done(b *box) {
+// startFor starts a container for a batch that is counted.
+func (p *pool) startFor(ctx context.Context, s shape) (*box, error) {
+	b, err := p.e.start(ctx, s)
+	if err != nil {
+		p.kept.End()
+	}
+	return b, err
+}
+
+// serve runs a batch in a container, which rests afterwards or is removed, and starts one for others.
+func (p *pool) serve(ctx context.Context, b *box, batch recheck.Batch) ([]harness.Result, error) {
+	defer p.fill(b.shape)
+	results, err := b.run(ctx, batch)
+	if err == nil && b.rest() {
+		p.kept.Keep(b, served(b.shape, batch))
+		return results, nil
+	}
+	p.kept.End()
 	p.discard(b)
-	p.fill(b.shape)
+	return results, err
 }
 
 func (p *pool) discard(b *box) {
 	p.work.Go(func() {
-		if err := b.close(); err != nil {
+		if err := b.Close(); err != nil {
 			p.e.log.Warn("removing a container", "error", err)
 		}
 	})
@@ -105,16 +134,16 @@ func (p *pool) add(s shape) {
 	}
 }
 
-// close removes all containers that wait, and waits for what is under way.
+// close removes all containers that wait or rest, and waits for what is under way.
 func (p *pool) close() error {
 	p.mu.Lock()
 	p.closed = true
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
-	var err error
+	err := p.kept.Close()
 	for _, b := range idle {
-		err = errors.Join(err, b.close())
+		err = errors.Join(err, b.Close())
 	}
 	p.work.Wait()
 	return err

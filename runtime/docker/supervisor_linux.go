@@ -64,7 +64,7 @@ func MaybeSupervise() {
 	os.Exit(0) //nolint:forbidigo // as above
 }
 
-// supervise waits for one batch, with the interpreter loaded, and serves it.
+// supervise waits for a batch, with the interpreter loaded, and serves it and others of its function.
 func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hiding from functions: %w", err)
@@ -84,16 +84,16 @@ func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	}
 	err = say(out, kindReady, ready{Landlock: runner.Landlock()})
 	if err == nil {
-		err = serveBatch(ctx, sandbox, in, out)
+		err = serveBatches(ctx, sandbox, in, out)
 	}
 	if errors.Is(err, io.EOF) {
-		err = nil // the batch did not come, or has come to its end
+		err = nil // no batch came, or none comes any more
 	}
 	return errors.Join(err, sandbox.Close())
 }
 
-// serveBatch imports the function and runs its shards.
-func serveBatch(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
+// serveBatches imports the function and runs its shards.
+func serveBatches(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
 	b, settings, err := readJob(in)
 	if err != nil {
 		return err
@@ -103,10 +103,35 @@ func serveBatch(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *
 	}
 	err = say(out, kindOpen, struct{}{})
 	for err == nil {
-		err = serve(ctx, sandbox, in, out)
+		err = serve(ctx, sandbox, b.Digest, in, out)
 	}
 	return err
 }
+
+// rest stops the function until the next batch comes. One that cannot be stopped ends the container.
+func rest(sandbox *linux.Sandbox, digest string, in io.Reader, out *bufio.Writer) error {
+	if !sandbox.Rest() {
+		return errNoRest
+	}
+	if err := say(out, kindRest, struct{}{}); err != nil {
+		return err
+	}
+	_, data, err := readMessage(in, kindNext)
+	if err != nil {
+		return err
+	}
+	var next job
+	if err := json.Unmarshal(data, &next); err != nil {
+		return fmt.Errorf("reading the next job: %w", err)
+	}
+	if next.Digest != digest {
+		return errors.New("the next job is of another bundle")
+	}
+	return sandbox.Wake(next.Settings.Job)
+}
+
+// errNoRest is no fault: a function whose import has failed has nothing that could rest, for one.
+var errNoRest = errors.New("the function cannot be stopped between batches")
 
 // writeBundle writes the bundle of a container, as a user that the function does not have.
 func writeBundle(in io.Reader, out *bufio.Writer) error {
@@ -126,11 +151,14 @@ func writeBundle(in io.Reader, out *bufio.Writer) error {
 	return say(out, kindOpen, struct{}{})
 }
 
-// serve runs one shard; io.EOF means that there is none any more.
-func serve(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
-	kind, data, err := readMessage(in, kindShard, kindFiles)
+// serve runs one shard, or rests; io.EOF means that there is nothing to do any more.
+func serve(ctx context.Context, sandbox *linux.Sandbox, digest string, in io.Reader, out *bufio.Writer) error {
+	kind, data, err := readMessage(in, kindShard, kindFiles, kindRest)
 	if err != nil {
 		return err
+	}
+	if kind == kindRest {
+		return rest(sandbox, digest, in, out)
 	}
 	if kind == kindFiles {
 		if err := takeFiles(ctx, sandbox, data, in); err != nil {

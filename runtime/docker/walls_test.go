@@ -77,7 +77,7 @@ func TestContainerConfiguration(t *testing.T) {
 	x := newExecutor(t, func(c *Config) { c.Warm = 1 })
 	p, err := x.ready(t.Context())
 	require.NoError(t, err)
-	b, _, err := p.take(t.Context(), defaultShape())
+	b, _, err := p.take(t.Context(), defaultShape(), batchOf(pack(t, "def handler(x): return x\n", "")), false)
 	require.NoError(t, err)
 	defer p.discard(b)
 	got, err := x.client.ContainerInspect(t.Context(), b.id)
@@ -173,7 +173,7 @@ func TestTheInterpreterWaits(t *testing.T) {
 	}
 	var answers []string
 	for _, seed := range []uint32{0, 1, 0} {
-		b, _, err := p.take(t.Context(), defaultShape())
+		b, _, err := p.take(t.Context(), defaultShape(), batchOf(tells), false)
 		require.NoError(t, err)
 		require.Len(t, interpreters(b), 1, "of a container that waits")
 		batch := batchOf(tells, "0")

@@ -24,6 +24,8 @@ const (
 	kindFiles  = 'F' // the files of the next shard, as JSON; their bytes follow
 	kindPiece  = 'P' // some bytes of a file
 	kindShard  = 'S' // number (64 bits, big-endian) and input
+	kindRest   = 'Z' // both ways: nothing of the function is to run, or does, until the next job comes
+	kindNext   = 'N' // to the container: job, as JSON, of the same bundle; its shards follow
 	kindReady  = 'R' // from the container: ready, as JSON; it waits for a job, its interpreter loaded
 	kindOpen   = 'O' // the function is imported, or its import has failed; of the writer: the bundle is written
 	kindResult = 'H' // a result as JSON, without its output
@@ -74,7 +76,7 @@ func mostOf(kind byte) int {
 		return maxResult
 	case kindOutput:
 		return int(bundle.MaxLimits().OutputBytes)
-	case kindJob, kindReady, kindOpen, kindFailed:
+	case kindJob, kindNext, kindReady, kindOpen, kindRest, kindFailed:
 		return maxSmall
 	}
 	return -1

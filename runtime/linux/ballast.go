@@ -8,14 +8,22 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ballast are threads of this process that do nothing but count: in a container
 // the limit of processes is one for the function and for what watches over it,
 // and whatever the latter does not use now the function must not get.
 type ballast struct {
-	release []chan struct{} // one for each thread
+	threads []thread
 	gone    sync.WaitGroup
+}
+
+// thread is one of the ballast.
+type thread struct {
+	release chan struct{}
+	id      int
 }
 
 const (
@@ -44,11 +52,10 @@ func (b *ballast) fill(want int64) error {
 			return nil
 		case n < want:
 			b.add()
-		case len(b.release) == 0:
+		case len(b.threads) == 0:
 			return fmt.Errorf("the container has room for %d threads of this process, and there are %d", want, n)
 		default:
-			b.remove()
-			time.Sleep(50 * time.Microsecond) // until the kernel has taken it off its books
+			awaitEnd(b.remove())
 		}
 	}
 	return fmt.Errorf("this process never came to have %d threads", want)
@@ -64,25 +71,38 @@ func ownThreads() (int64, error) {
 }
 
 func (b *ballast) add() {
-	release, ready := make(chan struct{}), make(chan struct{})
-	b.release = append(b.release, release)
+	release, ready := make(chan struct{}), make(chan int)
 	b.gone.Go(func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with this function
-		close(ready)
+		ready <- unix.Gettid()
 		<-release
 	})
-	<-ready
+	b.threads = append(b.threads, thread{release: release, id: <-ready})
 }
 
-func (b *ballast) remove() {
-	last := len(b.release) - 1
-	close(b.release[last])
-	b.release = b.release[:last]
+// remove lets a thread go, whose number it returns.
+func (b *ballast) remove() int {
+	last := len(b.threads) - 1
+	t := b.threads[last]
+	close(t.release)
+	b.threads = b.threads[:last]
+	return t.id
+}
+
+// awaitEnd waits until the kernel has taken a thread off its books: one that is about to end would be counted as there, and the function
+// would get its room.
+func awaitEnd(thread int) {
+	for range ballastTries {
+		if unix.Tgkill(os.Getpid(), thread, 0) != nil {
+			return
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
 }
 
 // drop lets all of them go.
 func (b *ballast) drop() {
-	for len(b.release) > 0 {
+	for len(b.threads) > 0 {
 		b.remove()
 	}
 	b.gone.Wait()

@@ -3,6 +3,7 @@
 package linux
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,5 +25,19 @@ func TestBallastLeavesIdleThreads(t *testing.T) {
 		// Where none were idle, Go would have to start one for each that is held. Single ones come and go by themselves: the runtime's own, and
 		// those of tests before this one that were counted and have ended since.
 		require.Less(t, n, want+idleThreads/4, "Go started threads although there were idle ones")
+	}
+}
+
+// TestBallastIsGoneWhereItWasTakenOff: what is about to end is not counted as there, or a function would get its room.
+func TestBallastIsGoneWhereItWasTakenOff(t *testing.T) {
+	var b ballast
+	t.Cleanup(b.drop)
+	letGo := holdThreads(idleThreads) // so that Go starts none meanwhile
+	defer letGo()
+	for range 200 {
+		b.add()
+		id := b.remove()
+		awaitEnd(id)
+		require.NoDirExists(t, "/proc/self/task/"+strconv.Itoa(id))
 	}
 }

@@ -190,7 +190,7 @@ func (s *Sandbox) settleContained() error {
 
 // refreshContained empties the container's mounts.
 func (s *Sandbox) refreshContained() error {
-	if len(s.ballast.release) > 0 { // a function is there already
+	if len(s.ballast.threads) > 0 { // a function is there already
 		if err := s.settleContained(); err != nil {
 			return err
 		}

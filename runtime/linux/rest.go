@@ -16,22 +16,58 @@ import (
 const restPasses = 100
 
 // Rest stops everything in the sandbox until Wake, and says whether it could: nothing of a function is to run while nobody watches it.
-// Only a cgroup knows all of a sandbox's processes.
+// Only a cgroup knows all of a sandbox's processes, and the first process of a container, which means all others by -1.
 func (s *Sandbox) Rest() bool {
-	if s.group == nil || s.session == nil || s.session.PID() == 0 || s.inputs.Empty() != nil {
+	if s.session == nil || s.session.PID() == 0 || s.inputs.Empty() != nil {
 		return false
 	}
-	s.resting = true
-	return s.group.stop() == nil
+	switch {
+	case s.first():
+		s.resting = true
+		return s.signalOthers(syscall.SIGSTOP) == nil
+	case s.group != nil:
+		s.resting = true
+		return s.group.stop() == nil
+	}
+	return false
+}
+
+// first tells whether this is the first process of a container: anywhere else -1 would mean all processes of the machine.
+func (s *Sandbox) first() bool { return s.runner.contained() && os.Getpid() == 1 }
+
+// signalOthers sends a signal to all processes of the container but this one, none of which can be about to start another: the kernel does so
+// with the list of processes locked, and a fork begins again that a signal has come to.
+func (s *Sandbox) signalOthers(signal syscall.Signal) error {
+	if err := syscall.Kill(-1, signal); err != nil {
+		return fmt.Errorf("signalling all processes of a container: %w", err)
+	}
+	return nil
+}
+
+// end kills all that rests.
+func (s *Sandbox) end() {
+	if s.first() {
+		_ = s.signalOthers(syscall.SIGKILL) // what is not there any more needs none
+		return
+	}
+	killGroup(s.group.dir())
 }
 
 // Wake lets the sandbox go on, with the shards of another job of its project.
 func (s *Sandbox) Wake(job string) error {
 	s.resting = false
-	if _, err := s.group.signal(syscall.SIGCONT, nil); err != nil {
+	if err := s.wake(); err != nil {
 		return fmt.Errorf("waking a sandbox: %w", err)
 	}
 	return s.session.SetJob(job)
+}
+
+func (s *Sandbox) wake() error {
+	if s.first() {
+		return s.signalOthers(syscall.SIGCONT)
+	}
+	_, err := s.group.signal(syscall.SIGCONT, nil)
+	return err
 }
 
 // stop stops all processes of the group.

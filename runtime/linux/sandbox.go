@@ -354,7 +354,7 @@ func (s *Sandbox) Kill(reason string) { s.session.Kill(reason) }
 func (s *Sandbox) Close() error {
 	var failed error
 	if s.resting { // what is stopped does not see that it is to end
-		killGroup(s.group.dir())
+		s.end()
 	}
 	if s.loaded != nil {
 		failed = s.loaded.Close()

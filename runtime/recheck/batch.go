@@ -20,7 +20,7 @@ import (
 const MaxShards = 1024
 
 // Batch is shards of one job, executed one after the other in one sandbox, which
-// serves nothing else before or afterwards.
+// serves nothing but batches of the same function and project before and afterwards.
 type Batch struct {
 	Project uuid.UUID
 	Job     uuid.UUID

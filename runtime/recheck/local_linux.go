@@ -28,6 +28,7 @@ type LocalConfig struct {
 type Local struct {
 	runner *linux.Runner
 	slots  chan struct{}
+	kept   *Kept[*linux.Sandbox]
 	made   Description
 }
 
@@ -46,7 +47,7 @@ func NewLocal(ctx context.Context, cfg LocalConfig) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
 	}
-	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), made: Description{
+	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), kept: NewKept[*linux.Sandbox](cfg.Concurrent, cfg.Log), made: Description{
 		Level: runner.Level(), Interpreter: facts.Interpreter + " (" + cfg.Python.Label() + ")", Libc: facts.Libc, Platform: platform(),
 	}}, nil
 }
@@ -105,12 +106,38 @@ func (l *Local) Recheck(ctx context.Context, batch Batch) (results []harness.Res
 	return results, l.classify(err)
 }
 
-func (l *Local) execute(ctx context.Context, batch Batch) (results []harness.Result, err error) {
-	s, err := l.runner.Open(ctx, batch.Bundle, batch.Settings())
+func (l *Local) execute(ctx context.Context, batch Batch) ([]harness.Result, error) {
+	s, err := l.sandbox(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	results, err := runIn(ctx, s, batch)
+	if err == nil && s.Rest() {
+		l.kept.Keep(s, batch.Served())
+		return results, nil
+	}
+	l.kept.End()
+	return results, errors.Join(err, s.Close())
+}
+
+// sandbox wakes the one that rests for batches such as this, or opens a new one. End or Keep must follow where there is no error.
+func (l *Local) sandbox(ctx context.Context, batch Batch) (*linux.Sandbox, error) {
+	if s, found := l.kept.Begin(batch.Served()); found {
+		err := s.Wake(batch.Job.String())
+		if err == nil {
+			return s, nil
+		}
+		l.kept.End()
+		return nil, errors.Join(err, s.Close())
+	}
+	s, err := l.runner.Open(ctx, batch.Bundle, batch.Settings())
+	if err != nil {
+		l.kept.End()
+	}
+	return s, err
+}
+
+func runIn(ctx context.Context, s *linux.Sandbox, batch Batch) (results []harness.Result, err error) {
 	for _, shard := range batch.Shards {
 		if len(shard.Files) > 0 {
 			if err := s.Inputs().Replace(ctx, shard.Files, batch.Open); err != nil {
@@ -142,6 +169,9 @@ func (l *Local) classify(err error) error {
 func (l *Local) Close() error {
 	for range cap(l.slots) {
 		l.slots <- struct{}{}
+	}
+	if err := l.kept.Close(); err != nil {
+		return fmt.Errorf("ending sandboxes that rest: %w", err)
 	}
 	return nil
 }
