@@ -4,7 +4,7 @@
 // # Who does what
 //
 //	this process          decides, keeps the batch, records who ended what
-//	└─ Docker Engine      starts one container for each batch
+//	└─ Docker Engine      starts a container for the batches of one function
 //	   └─ supervisor      our own program, process 1 of the container: the agents' harness
 //	      └─ zygote …     the interpreter, under the walls of runtime/linux as well
 //
@@ -17,10 +17,10 @@
 // variable; its root is read-only; all that the function can write are two small
 // tmpfs. What it works on comes over its stdin and results leave over its
 // stdout, which only the supervisor holds. It is started ahead and waits with the
-// interpreter and the harness loaded, before any project's code; it serves one
-// batch of one project, and is removed. Where a batch is to have another hash
-// seed than the usual one, the supervisor ends the interpreter that waits and
-// starts another.
+// interpreter and the harness loaded, before any project's code; it serves the
+// batches of one function of one project, rests between them with everything
+// stopped, and is removed. Where a batch is to have another hash seed than the
+// usual one, the supervisor ends the interpreter that waits and starts another.
 //
 // The bundle comes over the stdin of a second process, which belongs to another
 // user, writes it and ends before any of it runs: the function can read its code
