@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html"
 	"net"
 	"net/http"
 	"os"
@@ -96,8 +95,7 @@ func openOwnerPage(ctx context.Context, t *terminal, link string) (forget func()
 	}
 	forget = func() { _ = os.RemoveAll(dir) } // the link in it was used, or ends with this command
 	file := filepath.Join(dir, "page.html")
-	content := `<!doctype html><meta charset="utf-8"><title>Ostraka</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">` + "\n"
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+	if err := os.WriteFile(file, redirectTo(link), 0o600); err != nil {
 		forget()
 		return nil, fmt.Errorf("opening the page: %w", err)
 	}

@@ -42,24 +42,34 @@ func TestTheLinkIsNoArgument(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(script), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_CACHE_HOME", dir)
 	const link = "http://127.0.0.1:1/#SECRET"
-	forget, err := openOwnerPage(t.Context(), &terminal{talk: t.Output(), env: func(string) string { return ":0" }}, link)
-	require.NoError(t, err)
-	var text []byte
-	testenv.Eventually(t, func() bool {
-		text, err = os.ReadFile(said)
-		return err == nil
-	}, "the browser is opened")
-	argument, content, _ := strings.Cut(string(text), "\n")
-	require.NotContains(t, argument, "SECRET")
-	require.Contains(t, content, "url="+link+`"`)
-	for path, mode := range map[string]os.FileMode{filepath.Dir(argument): 0o700, argument: 0o600} {
-		info, err := os.Stat(path)
-		require.NoError(t, err)
-		require.Equal(t, mode, info.Mode().Perm(), path)
+	stage := &terminal{talk: t.Output(), env: func(string) string { return ":0" }}
+	opened := func() (argument string) {
+		var text []byte
+		testenv.Eventually(t, func() (there bool) {
+			var err error
+			text, err = os.ReadFile(said)
+			return err == nil
+		}, "the browser is opened")
+		require.NoError(t, os.Remove(said))
+		argument, content, _ := strings.Cut(string(text), "\n")
+		require.NotContains(t, argument, "SECRET")
+		require.Contains(t, content, "url="+link+`"`)
+		for path, mode := range map[string]os.FileMode{filepath.Dir(argument): 0o700, argument: 0o600} {
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, mode, info.Mode().Perm(), path)
+		}
+		return argument
 	}
+	forget, err := openOwnerPage(t.Context(), stage, link)
+	require.NoError(t, err)
+	file := opened()
 	forget()
-	require.NoDirExists(t, filepath.Dir(argument))
+	require.NoDirExists(t, filepath.Dir(file))
+	openPortal(t.Context(), stage, link)
+	opened()
 }
 
 // serveTestPage serves the page of an empty folder until the test ends.

@@ -23,6 +23,10 @@ func explain(doing string, err error) error {
 		return err
 	case errors.As(err, &problem):
 		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: hintOfProblem(problem)}
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return &exitError{
+			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err), hint: "the server speaks plain HTTP: write http:// in OSTRAKA_URL (or --url), or ask its operator for HTTPS",
+		}
 	case errors.As(err, &away):
 		return &exitError{
 			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),

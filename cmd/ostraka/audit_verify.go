@@ -167,6 +167,11 @@ func (o *auditVerifyOptions) run(ctx context.Context) error {
 	if o.export != "" && o.key == "" {
 		return usageError("with which key? give --key; ostraka audit checkpoint shows it. A key that stands in the export proves nothing")
 	}
+	if o.key != "" {
+		if err := audit.CheckVerifier(o.key); err != nil {
+			return &exitError{code: exitUsage, err: fmt.Errorf("--key: %w", err), hint: "give the line that ostraka audit checkpoint --key-only prints"}
+		}
+	}
 	body, err := o.open(ctx)
 	if err != nil {
 		return err

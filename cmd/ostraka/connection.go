@@ -107,6 +107,14 @@ func (f *serverFlags) namedContext() string {
 
 func (f *serverFlags) addressGiven() string { return firstOf(f.url, f.terminal.env("OSTRAKA_URL")) }
 
+// addressFrom is where the address that is used was written.
+func (f *serverFlags) addressFrom() string {
+	if f.url != "" {
+		return "--url"
+	}
+	return "OSTRAKA_URL"
+}
+
 // addressFromEnvironment says whether the environment names a server.
 func (f *serverFlags) addressFromEnvironment() bool { return f.terminal.env("OSTRAKA_URL") != "" }
 
@@ -200,7 +208,9 @@ func whichServer(hint string) error {
 func (f *serverFlags) cleanAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", usageError("%q is not the URL of a server: write https://HOST or http://HOST:PORT", address)
+		return "", &exitError{
+			code: exitUsage, err: fmt.Errorf("%q is not the URL of a server", address), hint: "write https://HOST or http://HOST:PORT, in " + f.addressFrom(),
+		}
 	}
 	if u.User != nil {
 		return "", usageError("the server's URL holds a password: leave it out and set OSTRAKA_KEY")

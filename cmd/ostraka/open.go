@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"html"
 	"net/http"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/ostraka/ostraka/agent/wholefile"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -48,13 +52,44 @@ The link works once, and for ten minutes. OBJECT is the ID of a job, a flag or a
 			address := c.url + linkTo(link.Value.Path, page)
 			t.put("%s\n", address)
 			if !noBrowser && t.asks {
-				openBrowser(cmd.Context(), t, address)
+				openPortal(cmd.Context(), t, address)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the link")
 	return cmd
+}
+
+// openPortal has the browser go to a link by a file that nobody else may read: everybody on the machine sees the arguments of its programs.
+// The file stays, since the browser may come to it after this command has ended; the link in it works once and for minutes, and the next
+// one takes its place.
+func openPortal(ctx context.Context, t *terminal, link string) {
+	file, err := keepRedirect(link)
+	if err != nil {
+		t.say("no browser was opened (%s): open the link yourself", plain(err.Error()))
+		return
+	}
+	openBrowser(ctx, t, file)
+}
+
+// keepRedirect writes the page that leads on to a link.
+func keepRedirect(link string) (file string, err error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "ostraka")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, "open.html")
+	return file, wholefile.Write(file, redirectTo(link), 0o600)
+}
+
+// redirectTo is a page that leads on to a link.
+func redirectTo(link string) []byte {
+	return []byte(`<!doctype html><meta charset="utf-8"><title>Ostraka</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">` + "\n")
 }
 
 // linkTo is the path of a sign-in link that goes on to a page.

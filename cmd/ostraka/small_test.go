@@ -52,6 +52,10 @@ func TestForeignTextCannotDrawOnTheTerminal(t *testing.T) {
 	table.row("x\ny", "z")
 	require.NoError(t, table.flush())
 	require.Equal(t, "A    B\nx·y  z\n", out.String())
+
+	var said strings.Builder
+	(&terminal{talk: &said}).complain(&exitError{err: errors.New("no\x1b[2J\n\tsuch\u202ejob"), hint: "ask\rhim"})
+	require.Equal(t, "ostraka: no·[2J\n        such·job\n  hint: ask·him\n", said.String())
 }
 
 // TestJSONCannotDrawOnTheTerminal: JSON allows C1 controls, DEL and what turns text around as they are, and a terminal obeys them.

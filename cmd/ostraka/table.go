@@ -31,6 +31,15 @@ func (t *table) row(cells ...string) {
 
 func (t *table) flush() error { return t.w.Flush() }
 
+// plainLines is plain for text of several lines.
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(strings.ReplaceAll(lines[i], "\t", "        "))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // plain makes foreign text safe for a terminal: what others chose (names, messages, output) must not move the cursor or break a
 // row.
 func plain(s string) string {

@@ -51,10 +51,10 @@ func (t *terminal) say(format string, args ...any) {
 // put writes data.
 func (t *terminal) put(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 
-// complain tells of the error that ends a command.
+// complain tells of the error that ends a command; a server may have written it, for whom the terminal is none to draw on.
 func (t *terminal) complain(err error) {
-	t.say("ostraka: %v", err)
+	t.say("ostraka: %s", plainLines(err.Error()))
 	if hint := hintOf(err); hint != "" {
-		t.say("  hint: %s", hint)
+		t.say("  hint: %s", plainLines(hint))
 	}
 }

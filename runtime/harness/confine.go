@@ -16,9 +16,6 @@ type Confinement struct {
 	// ScopeSignals keeps the shard and what it starts from sending signals to
 	// other processes. It needs a Landlock that knows scopes (Linux 6.12).
 	ScopeSignals bool
-	// Alone says that the filter allows no further process: the watchdog
-	// holds the function to it.
-	Alone bool
 }
 
 // message is what the template is told of it.

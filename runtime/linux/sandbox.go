@@ -74,7 +74,6 @@ func (s *Sandbox) config(digest string, settings harness.Settings) harness.Confi
 		cfg.Accounting = r.own
 	case r.contained(): // the container counts for itself, where we cannot look
 	default:
-		cfg.Confine.Alone = true
 		cfg.Confine.Filter, cfg.Confine.OwnPID = shardFilter()
 	}
 	return cfg
