@@ -208,7 +208,7 @@ func auditRow(r client.AuditRecord) []string {
 	if r.PrunedAt != nil {
 		return []string{index, shortTime(r.At), "", "", "", "pruned " + shortTime(*r.PrunedAt)}
 	}
-	return []string{index, shortTime(r.At), r.Actor, r.Action, r.Subject, string(r.Detail)}
+	return []string{index, shortTime(r.At), r.Actor, r.Action, r.Subject, detailText(r.Detail)}
 }
 
 func newAuditShow(t *terminal, server *serverFlags) *cobra.Command {
