@@ -3,6 +3,7 @@ package recheck
 import (
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +14,12 @@ import (
 
 // rester is a sandbox that notes its end.
 type rester struct {
-	ended bool
+	ended atomic.Bool
 	err   error
 }
 
 func (r *rester) Close() error {
-	r.ended = true
+	r.ended.Store(true)
 	return r.err
 }
 
@@ -43,25 +44,25 @@ func TestKept(t *testing.T) {
 		stranger.Project = uuid.UUID{2}
 		b, found := serve(stranger)
 		require.False(t, found, "another project's")
-		require.False(t, a.ended, "two may rest")
+		require.False(t, a.ended.Load(), "two may rest")
 		c, _ := serve(of("c"))
 		synctest.Wait()
-		require.True(t, a.ended, "it had rested longest")
-		require.False(t, b.ended)
+		require.True(t, a.ended.Load(), "it had rested longest")
+		require.False(t, b.ended.Load())
 
 		_, found = k.Begin(of("c"))
 		require.True(t, found)
 		k.BeginNew() // two work: none can rest
 		synctest.Wait()
-		require.True(t, b.ended)
+		require.True(t, b.ended.Load())
 		k.End()
 		k.Keep(c, of("c"))
-		time.Sleep(restFor - 1)
+		<-time.After(restFor - 1) // of the bubble: at once
 		synctest.Wait()
-		require.False(t, c.ended)
-		time.Sleep(1)
+		require.False(t, c.ended.Load())
+		<-time.After(1) // of the bubble: at once
 		synctest.Wait()
-		require.True(t, c.ended, "nobody came for it")
+		require.True(t, c.ended.Load(), "nobody came for it")
 
 		d, late := &rester{err: errors.New("it is stuck")}, &rester{}
 		for _, s := range []*rester{d, late} {
@@ -71,10 +72,10 @@ func TestKept(t *testing.T) {
 			}
 		}
 		require.ErrorIs(t, k.Close(), d.err)
-		require.True(t, d.ended)
+		require.True(t, d.ended.Load())
 		k.Keep(late, of("e"))
 		synctest.Wait()
-		require.True(t, late.ended, "what comes to rest after the end is ended")
-		time.Sleep(2 * restFor)
+		require.True(t, late.ended.Load(), "what comes to rest after the end is ended")
+		<-time.After(2 * restFor) // of the bubble: at once
 	})
 }
