@@ -12,7 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
-	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -69,7 +68,7 @@ func TestAContainerIsKeptForItsFunction(t *testing.T) {
 			first := ask(one, 0)
 			require.Equal(t, first, ask(one, 0), "the same container")
 			if level == bundle.Container {
-				testenv.Eventually(t, func() bool { return stopped(t, x) }, "nothing of a function runs while it rests")
+				require.True(t, stopped(t, x), "nothing of a function runs while it rests")
 			}
 			second := ask(other, 0)
 			require.NotEqual(t, first, second, "another project")
@@ -126,26 +125,18 @@ func TestWhatCannotBeImportedIsNotKept(t *testing.T) {
 	}
 }
 
-// TestAFunctionThatEndsItsInterpreterIsServedOn: the batches of one that kills its template are answered like those of any other.
-func TestAFunctionThatEndsItsInterpreterIsServedOn(t *testing.T) {
-	x := newExecutor(t)
-	source := `import os, signal
-
-def handler(how):
-    if how == "kill": os.kill(os.getppid(), signal.SIGKILL)
-    if how == "stop": os.kill(os.getppid(), signal.SIGSTOP)
-    return how
-`
-	batch := batchOf(pack(t, source, "[limits]\nwall_seconds = 20\n"), `"fine"`)
-	ask := func(how string) recheck.Batch {
-		batch.Shards[0].Input = []byte(`"` + how + `"`)
-		return batch
-	}
-	for _, how := range []string{"fine", "kill", "fine", "stop", "fine"} {
-		results, err := x.Recheck(t.Context(), ask(how))
-		require.NoError(t, err, how)
-		if how == "fine" {
-			require.Equal(t, `"fine"`, results[0].Output, "%+v", results[0].Exception)
-		}
+// TestBatchesFollowOneAnother stops the function at whatever it is doing, a fork for one, again and again.
+func TestBatchesFollowOneAnother(t *testing.T) {
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			x := newExecutor(t, at(level))
+			batch := batchOf(pack(t, "def handler(x): return x\n", "[limits]\nwall_seconds = 60\n"), "7")
+			for range 100 {
+				results, err := x.Recheck(t.Context(), batch)
+				require.NoError(t, err)
+				require.Equal(t, "7", results[0].Output, "%+v", results[0].Exception)
+			}
+			require.Len(t, containersOf(t, x.cfg.Installation), 1, "one container has served all of them")
+		})
 	}
 }
