@@ -49,6 +49,7 @@ type box struct {
 	line        // to its supervisor
 	writer line // to the process that writes its bundle, and ends with that
 	ready  ready
+	made   time.Time
 	opened bool                   // it has a function
 	killed atomic.Pointer[string] // why we ended it, if we did
 }
@@ -78,7 +79,7 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a container: %w", err)
 	}
-	b = &box{e: e, id: made.ID, shape: s}
+	b = &box{e: e, id: made.ID, shape: s, made: time.Now()}
 	if err := b.open(ctx, u); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.Close())
 	}

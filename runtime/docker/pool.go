@@ -41,7 +41,7 @@ func served(s shape, batch recheck.Batch) recheck.Served {
 func (p *pool) take(ctx context.Context, s shape, batch recheck.Batch, alone bool) (b *box, waited bool, err error) {
 	if alone {
 		p.kept.BeginNew()
-	} else if b, found := p.kept.Begin(served(s, batch)); found {
+	} else if b, _, found := p.kept.Begin(served(s, batch)); found {
 		return b, true, nil
 	}
 	p.mu.Lock()
@@ -80,7 +80,7 @@ func (p *pool) serve(ctx context.Context, b *box, batch recheck.Batch) ([]harnes
 	defer p.fill(b.shape)
 	results, err := b.run(ctx, batch)
 	if err == nil && b.rest() {
-		p.kept.Keep(b, served(b.shape, batch))
+		p.kept.Keep(b, served(b.shape, batch), b.made)
 		return results, nil
 	}
 	p.kept.End()

@@ -15,6 +15,9 @@ import (
 // containers, which is what a hundred small shards take; what rests holds its memory.
 const restFor = 30 * time.Second
 
+// keptFor is how long a sandbox serves batches: whatever a shard may have left in it lasts no longer.
+const keptFor = 10 * time.Minute
+
 // Served says which batches a sandbox may serve: those of one function and project, with one hash seed. Between two of them it guarantees
 // what it does between two shards.
 type Served struct {
@@ -45,22 +48,23 @@ type Kept[S io.Closer] struct {
 type kept[S io.Closer] struct {
 	sandbox S
 	of      Served
+	made    time.Time
 	over    *time.Timer
 }
 
 // NewKept keeps so many sandboxes at most, less those that work.
 func NewKept[S io.Closer](room int, log *slog.Logger) *Kept[S] { return &Kept[S]{room: room, log: log} }
 
-// Begin counts a batch, and gives it the sandbox that rests for it, where there is one. End or Keep must follow.
-func (k *Kept[S]) Begin(of Served) (sandbox S, found bool) {
+// Begin counts a batch, and gives it the sandbox that rests for it, and when that was made, where there is one. End or Keep must follow.
+func (k *Kept[S]) Begin(of Served) (sandbox S, made time.Time, found bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.resting, func(r *kept[S]) bool { return r.of == of }); i >= 0 {
-		sandbox, found = k.resting[i].sandbox, true
-		k.remove(i)
+		r := k.remove(i)
+		sandbox, made, found = r.sandbox, r.made, true
 	}
 	k.begin()
-	return sandbox, found
+	return sandbox, made, found
 }
 
 // BeginNew counts a batch that wants a sandbox which has served nobody.
@@ -84,13 +88,13 @@ func (k *Kept[S]) End() {
 	k.working--
 }
 
-// Keep says that a batch has ended, whose sandbox rests from now on.
-func (k *Kept[S]) Keep(sandbox S, of Served) {
+// Keep says that a batch has ended, whose sandbox rests from now on, or ends where it was made too long ago.
+func (k *Kept[S]) Keep(sandbox S, of Served, made time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.working--
-	r := &kept[S]{sandbox: sandbox, of: of}
-	if k.closed {
+	r := &kept[S]{sandbox: sandbox, of: of, made: made}
+	if k.closed || time.Since(made) >= keptFor {
 		k.end(r)
 		return
 	}

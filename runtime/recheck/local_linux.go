@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -107,34 +108,35 @@ func (l *Local) Recheck(ctx context.Context, batch Batch) (results []harness.Res
 }
 
 func (l *Local) execute(ctx context.Context, batch Batch) ([]harness.Result, error) {
-	s, err := l.sandbox(ctx, batch)
+	s, made, err := l.sandbox(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
 	results, err := runIn(ctx, s, batch)
 	if err == nil && s.Rest() {
-		l.kept.Keep(s, batch.Served())
+		l.kept.Keep(s, batch.Served(), made)
 		return results, nil
 	}
 	l.kept.End()
 	return results, errors.Join(err, s.Close())
 }
 
-// sandbox wakes the one that rests for batches such as this, or opens a new one. End or Keep must follow where there is no error.
-func (l *Local) sandbox(ctx context.Context, batch Batch) (*linux.Sandbox, error) {
-	if s, found := l.kept.Begin(batch.Served()); found {
-		err := s.Wake(batch.Job.String())
-		if err == nil {
-			return s, nil
+// sandbox wakes the one that rests for batches such as this, or opens a new one, and says when it was made. End or Keep must follow where
+// there is no error.
+func (l *Local) sandbox(ctx context.Context, batch Batch) (s *linux.Sandbox, made time.Time, err error) {
+	s, made, found := l.kept.Begin(batch.Served())
+	if found {
+		if err = s.Wake(batch.Job.String()); err != nil {
+			err = errors.Join(err, s.Close())
 		}
-		l.kept.End()
-		return nil, errors.Join(err, s.Close())
+	} else {
+		made = time.Now()
+		s, err = l.runner.Open(ctx, batch.Bundle, batch.Settings())
 	}
-	s, err := l.runner.Open(ctx, batch.Bundle, batch.Settings())
 	if err != nil {
 		l.kept.End()
 	}
-	return s, err
+	return s, made, err
 }
 
 func runIn(ctx context.Context, s *linux.Sandbox, batch Batch) (results []harness.Result, err error) {
