@@ -21,6 +21,9 @@ const (
 	restLook = time.Millisecond
 )
 
+// errNotListed keeps signals from what is none of a sandbox's: without a cgroup, and outside of a container, /proc lists the whole machine.
+var errNotListed = errors.New("nobody knows the processes of this sandbox")
+
 // Rest stops everything in the sandbox until Wake, and says whether it could: nothing of a function is to run while nobody watches it.
 // Only a cgroup knows all of a sandbox's processes, and the first process of a container, which can list all others.
 func (s *Sandbox) Rest() bool {
@@ -95,6 +98,9 @@ func (s *Sandbox) others() ([]int, error) {
 			return nil, fmt.Errorf("listing the processes of a cgroup: %w", err)
 		}
 		return numbers(strings.Fields(string(text))), nil
+	}
+	if !s.first() {
+		return nil, errNotListed
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

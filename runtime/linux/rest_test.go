@@ -50,6 +50,7 @@ func TestASandboxRests(t *testing.T) {
 			run("one")
 			if level != bundle.Linux {
 				require.False(t, s.Rest(), "only a cgroup knows all processes")
+				require.ErrorIs(t, s.Wake("two"), errNotListed, "nothing else of the machine is signalled")
 				require.NoError(t, s.Close())
 				return
 			}

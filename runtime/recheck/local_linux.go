@@ -30,6 +30,7 @@ type Local struct {
 	runner *linux.Runner
 	slots  chan struct{}
 	kept   *Kept[*linux.Sandbox]
+	log    *slog.Logger
 	made   Description
 }
 
@@ -48,7 +49,7 @@ func NewLocal(ctx context.Context, cfg LocalConfig) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
 	}
-	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), kept: NewKept[*linux.Sandbox](cfg.Concurrent, cfg.Log), made: Description{
+	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), kept: NewKept[*linux.Sandbox](cfg.Concurrent, cfg.Log), log: cfg.Log, made: Description{
 		Level: runner.Level(), Interpreter: facts.Interpreter + " (" + cfg.Python.Label() + ")", Libc: facts.Libc, Platform: platform(),
 	}}, nil
 }
@@ -126,14 +127,13 @@ func (l *Local) execute(ctx context.Context, batch Batch) ([]harness.Result, err
 func (l *Local) sandbox(ctx context.Context, batch Batch) (s *linux.Sandbox, made time.Time, err error) {
 	s, made, found := l.kept.Begin(batch.Served())
 	if found {
-		if err = s.Wake(batch.Job.String()); err != nil {
-			err = errors.Join(err, s.Close())
+		if err = s.Wake(batch.Job.String()); err == nil {
+			return s, made, nil
 		}
-	} else {
-		made = time.Now()
-		s, err = l.runner.Open(ctx, batch.Bundle, batch.Settings())
+		l.log.Warn("a sandbox that rested is no good any more", "error", errors.Join(err, s.Close()))
 	}
-	if err != nil {
+	made = time.Now()
+	if s, err = l.runner.Open(ctx, batch.Bundle, batch.Settings()); err != nil {
 		l.kept.End()
 	}
 	return s, made, err
