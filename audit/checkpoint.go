@@ -91,7 +91,8 @@ func (k Key) Sign(c Checkpoint) ([]byte, error) {
 // CheckVerifier says what is wrong with the text of a log's key, if something is.
 func CheckVerifier(text string) error {
 	if _, err := note.NewVerifier(strings.TrimSpace(text)); err != nil {
-		return fmt.Errorf("the key %q of the log cannot be read: it looks like NAME+8 HEX DIGITS+BASE64 (`ostraka audit checkpoint` shows it)", text)
+		// It is not quoted: it may be the secret one.
+		return errors.New("the key of the log cannot be read: it looks like NAME+8 HEX DIGITS+BASE64 (`ostraka audit checkpoint` shows it)")
 	}
 	return nil
 }
