@@ -23,7 +23,7 @@ type ballast struct {
 // thread is one of the ballast.
 type thread struct {
 	release chan struct{}
-	id      int
+	id      int // zero for the program's main thread, which never ends
 }
 
 const (
@@ -73,14 +73,20 @@ func ownThreads() (int64, error) {
 func (b *ballast) add() {
 	release, ready := make(chan struct{}), make(chan int)
 	b.gone.Go(func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this function
-		ready <- unix.Gettid()
-		<-release
+		runtime.LockOSThread()
+		id := unix.Gettid()
+		if id == os.Getpid() {
+			// Go would park the main thread for good where a goroutine ends that is locked to it.
+			defer runtime.UnlockOSThread()
+			id = 0
+		}
+		ready <- id
+		<-release // the thread ends with this function, since it is locked to it
 	})
 	b.threads = append(b.threads, thread{release: release, id: <-ready})
 }
 
-// remove lets a thread go, whose number it returns.
+// remove lets a thread go, whose number it returns; zero for the main thread, which others use from then on.
 func (b *ballast) remove() int {
 	last := len(b.threads) - 1
 	t := b.threads[last]
@@ -92,6 +98,9 @@ func (b *ballast) remove() int {
 // awaitEnd waits until the kernel has taken a thread off its books: one that is about to end would be counted as there, and the function
 // would get its room.
 func awaitEnd(thread int) {
+	if thread == 0 {
+		return
+	}
 	for range ballastTries {
 		if unix.Tgkill(os.Getpid(), thread, 0) != nil {
 			return

@@ -5,6 +5,7 @@ package linux
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -39,5 +40,24 @@ func TestBallastIsGoneWhereItWasTakenOff(t *testing.T) {
 		id := b.remove()
 		awaitEnd(id)
 		require.NoDirExists(t, "/proc/self/task/"+strconv.Itoa(id))
+	}
+}
+
+// TestBallastGivesTheMainThreadBack: Go parks the main thread for good where a goroutine ends that is locked to it, and who waits for the
+// thread's end would wait in vain.
+func TestBallastGivesTheMainThreadBack(t *testing.T) {
+	var b ballast
+	t.Cleanup(b.drop)
+	addsMain := func() bool {
+		b.add()
+		if b.threads[len(b.threads)-1].id == 0 {
+			return true
+		}
+		awaitEnd(b.remove())
+		return false
+	}
+	for _, turn := range []string{"first", "second"} {
+		require.Eventually(t, addsMain, time.Minute, time.Millisecond, "the main thread was not to be had a %s time", turn)
+		awaitEnd(b.remove())
 	}
 }
