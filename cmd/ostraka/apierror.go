@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,9 +24,10 @@ func explain(doing string, err error) error {
 		return err
 	case errors.As(err, &problem):
 		return &exitError{code: codeOfStatus(problem.HTTPStatus), err: fmt.Errorf("%s: %w", doing, problemText(problem)), hint: hintOfProblem(problem)}
-	case errors.Is(err, http.ErrSchemeMismatch):
+	case speaksNoTLS(err):
 		return &exitError{
-			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err), hint: "the server speaks plain HTTP: write http:// in OSTRAKA_URL (or --url), or ask its operator for HTTPS",
+			code: exitUnreachable, err: fmt.Errorf("%s: %w", doing, err),
+			hint: "what answers there speaks no HTTPS: write http:// in OSTRAKA_URL (or --url) where the server speaks plain HTTP, or ask its operator for HTTPS",
 		}
 	case errors.As(err, &away):
 		return &exitError{
@@ -35,6 +37,12 @@ func explain(doing string, err error) error {
 	default:
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+}
+
+// speaksNoTLS reports whether something answered that speaks plain HTTP, or neither that nor TLS.
+func speaksNoTLS(err error) bool {
+	var garbled tls.RecordHeaderError
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &garbled)
 }
 
 // hintOfProblem is the server's advice, which is for whoever writes requests, where none of our own says it in the words of this

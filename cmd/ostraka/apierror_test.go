@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"testing"
 
@@ -36,4 +37,43 @@ func TestAllFaultsOfARequestAreNamed(t *testing.T) {
 			require.ErrorAs(t, err, &problem)
 		})
 	}
+}
+
+// TestWhatSpeaksNoTLSIsNamed: an address with the wrong scheme is the first mistake that a user makes.
+func TestWhatSpeaksNoTLSIsNamed(t *testing.T) {
+	for name, answer := range map[string]string{
+		"plain HTTP":   "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
+		"another kind": "SSH-2.0-OpenSSH_9.2p1\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := sameAnswer(t, answer)
+			c, err := client.NewClientWithResponses("https://" + address)
+			require.NoError(t, err)
+			_, err = c.LivezWithResponse(t.Context())
+			var e *exitError
+			require.ErrorAs(t, explain("asking the server", err), &e)
+			require.Equal(t, exitUnreachable, e.code)
+			require.Contains(t, e.hint, "write http://")
+		})
+	}
+}
+
+// sameAnswer listens on this machine and gives the same answer to whoever connects.
+func sameAnswer(t *testing.T, answer string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte(answer))
+			_, _ = conn.Read(make([]byte, 1024))
+			_ = conn.Close()
+		}
+	}()
+	return l.Addr().String()
 }
