@@ -299,7 +299,7 @@ func TestAnEmptiedFileLimitsAsBefore(t *testing.T) {
 	k.look()
 	require.Equal(t, 2, k.current().Sandboxes, "an editor may have moved it away")
 	until("removed on purpose", func() bool { return k.current().Sandboxes == 0 })
-	require.NoError(t, prefs.Save(k.file(), nil))
+	require.NoError(t, prefs.Change(k.file(), func([]byte) ([]byte, error) { return nil, nil }))
 	content, err := prefs.Read(k.file())
 	require.NoError(t, err)
 	require.NotEmpty(t, content, "what our own program leaves is no accident")

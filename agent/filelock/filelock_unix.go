@@ -5,13 +5,17 @@ package filelock
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 func open(path string, wait bool) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	if errors.Is(err, fs.ErrPermission) { // an administrator's, who has changed something for an agent that runs as another user
+		f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}

@@ -41,17 +41,12 @@ func (p *Page) preference(w http.ResponseWriter, r *http.Request) {
 	if !read(w, r, &sent) {
 		return
 	}
-	p.editing.Lock() // of two changes at a time neither is lost
-	defer p.editing.Unlock()
-	content, err := prefs.Read(p.preferences())
-	if err == nil && sent.Value != nil {
-		content, err = prefs.Set(content, sent.Name, *sent.Value)
-	} else if err == nil {
-		content, err = prefs.Unset(content, sent.Name)
-	}
-	if err == nil {
-		err = prefs.Save(p.preferences(), content)
-	}
+	err := prefs.Change(p.preferences(), func(content []byte) ([]byte, error) {
+		if sent.Value == nil {
+			return prefs.Unset(content, sent.Name)
+		}
+		return prefs.Set(content, sent.Name, *sent.Value)
+	})
 	p.done(w, err, "changed on the page: the preference "+sent.Name)
 }
 

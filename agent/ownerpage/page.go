@@ -39,8 +39,6 @@ type Page struct {
 	now   func() time.Time
 	files http.Handler
 
-	editing sync.Mutex // held from reading the owner's settings until they are written, by one request at a time
-
 	mu      sync.Mutex
 	token   string // of the link; "" when it was used
 	session string // "" before that

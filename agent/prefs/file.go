@@ -165,9 +165,9 @@ func Describe(content []byte) ([]Line, error) {
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// Save puts the file in place whole or not at all. It holds no secret and may be written by an administrator for an agent that runs as
+// save puts the file in place whole or not at all. It holds no secret and may be written by an administrator for an agent that runs as
 // another user, so that everybody who gets into the directory may read it.
-func Save(path string, content []byte) error {
+func save(path string, content []byte) error {
 	if _, err := Parse(content); err != nil {
 		return fmt.Errorf("writing the preferences: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,9 @@ func (o *agentPrefsOptions) run(ctx context.Context, args []string) error {
 	case verb == "check" && len(rest) == 0:
 		return o.checkFile(path)
 	case verb == "set" && len(rest) == 2:
-		return o.change(path, func(content []byte) ([]byte, error) { return prefs.Set(content, rest[0], rest[1]) })
+		return o.change(path, func(content []byte) ([]byte, error) { return typed(prefs.Set(content, rest[0], rest[1])) })
 	case verb == "unset" && len(rest) == 1:
-		return o.change(path, func(content []byte) ([]byte, error) { return prefs.Unset(content, rest[0]) })
+		return o.change(path, func(content []byte) ([]byte, error) { return typed(prefs.Unset(content, rest[0])) })
 	case verb == "edit" && len(rest) == 0:
 		return o.edit(ctx, path)
 	default:
@@ -138,26 +139,19 @@ func mistake(path string, err error) error {
 }
 
 func (o *agentPrefsOptions) change(path string, how func([]byte) ([]byte, error)) error {
-	content, err := prefs.Read(path)
-	if err != nil {
-		return err
-	}
-	changed, err := how(content)
-	if err != nil {
-		return usageError("%w", err)
-	}
-	return o.save(path, changed)
-}
-
-func (o *agentPrefsOptions) save(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("making the agent's folder: %w", err)
-	}
-	if err := prefs.Save(path, content); err != nil {
+	if err := prefs.Change(path, how); err != nil {
 		return err
 	}
 	o.terminal.say("written to %s; an agent that runs takes it within three seconds", path)
 	return nil
+}
+
+// typed has what is wrong with a preference be wrong with what was typed.
+func typed(content []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return content, nil
 }
 
 // edit lets an editor change a copy, which takes the file's place when it has no mistake.
@@ -170,6 +164,7 @@ func (o *agentPrefsOptions) edit(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	before := content
 	if len(content) == 0 {
 		content = template()
 	}
@@ -197,10 +192,20 @@ func (o *agentPrefsOptions) edit(ctx context.Context, path string) error {
 	if _, err := prefs.Parse(edited); err != nil {
 		return &exitError{code: exitFailed, err: err, hint: "nothing was changed; what you wrote is in " + copied.Name()}
 	}
+	kept := "nothing was changed; what you wrote is in " + copied.Name()
+	err = o.change(path, func(now []byte) ([]byte, error) {
+		if !bytes.Equal(now, before) {
+			return nil, &exitError{code: exitFailed, err: fmt.Errorf("%s was changed while you wrote", path), hint: kept}
+		}
+		return edited, nil
+	})
+	if err != nil {
+		return err
+	}
 	if err := os.Remove(copied.Name()); err != nil {
 		return fmt.Errorf("removing the copy: %w", err)
 	}
-	return o.save(path, edited)
+	return nil
 }
 
 // template is a file that says nothing and shows everything.
