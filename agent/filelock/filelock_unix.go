@@ -12,8 +12,8 @@ import (
 )
 
 func open(path string, wait bool) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
-	if errors.Is(err, fs.ErrPermission) { // an administrator's, who has changed something for an agent that runs as another user
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644) //nolint:gosec // G302: there is nothing in it, and another user's agent locks it too
+	if errors.Is(err, fs.ErrPermission) {                                     // an administrator's, who has changed something for an agent that runs as another user
 		f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	}
 	if err != nil {

@@ -30,7 +30,7 @@ func TestOfChangesAtATimeNoneIsLost(t *testing.T) {
 	require.NoError(t, err)
 	p, err := prefs.Parse(content)
 	require.NoError(t, err, string(content))
-	require.Equal(t, []string{"2", "3", "80"}, []string{strconv.Itoa(p.Sandboxes), strconv.Itoa(p.Cores), strconv.Itoa(int(p.BusyAbove))})
+	require.Equal(t, []string{"2", "3", "80"}, []string{strconv.Itoa(p.Sandboxes), strconv.Itoa(p.Cores), strconv.Itoa(p.BusyAbove)})
 	require.Equal(t, []int64{1 << 30, 4 << 30, 5 << 30}, []int64{p.KeepFreeBytes, p.MemoryBytes, p.DiskBytes})
 }
 
