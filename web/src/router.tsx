@@ -59,6 +59,8 @@ const bpsw = createRoute({ getParentRoute: () => project, path: "/bpsw", compone
 const modules = createRoute({ getParentRoute: () => project, path: "/modules", component: lazyRouteComponent(() => import("./pages/more"), "ModulesPage") });
 const moduleOf = createRoute({ getParentRoute: () => project, path: "/modules/$name", component: lazyRouteComponent(() => import("./pages/more"), "ModulePage") });
 const rules = createRoute({ getParentRoute: () => project, path: "/rules", component: lazyRouteComponent(() => import("./pages/more"), "RulesPage") });
+const schedules = createRoute({ getParentRoute: () => project, path: "/schedules", component: lazyRouteComponent(() => import("./pages/schedules"), "SchedulesPage") });
+const schedule = createRoute({ getParentRoute: () => project, path: "/schedules/$schedule", component: lazyRouteComponent(() => import("./pages/schedules"), "SchedulePage") });
 const guardianPage = lazyRouteComponent(() => import("./pages/guardian"), "GuardianPage");
 const approvalsPage = lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage");
 const guardian = createRoute({ getParentRoute: () => project, path: "/guardian", component: guardianPage });
@@ -74,7 +76,7 @@ const tree = root.addChildren([
   signed.addChildren([
     home, system, guardianOfAll, approvalsOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, guardian, approvals, audit, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, guardian, approvals, audit, settings,
     ]),
   ]),
 ]);

@@ -91,7 +91,7 @@ test("a rule is tried and published, what it asks about is approved, and the log
   await page.getByRole("button", { name: "Try it" }).click();
   await page.getByRole("status").getByText("decision").waitFor();
   await page.getByRole("button", { name: "Publish it" }).click();
-  await page.getByText("<i>three</i> at a time want a look").waitFor();
+  await page.getByRole("cell", { name: "<i>three</i> at a time want a look" }).waitFor(); // in the list, and not where it was typed
 
   const job = await call("POST", `${inAPI}/jobs`, { function: "echo", partition: { kind: "items", values: [1, 2, 3] }, policy: { none: true } });
   await page.getByRole("link", { name: "Approvals" }).first().click();
@@ -129,6 +129,33 @@ test("a rule is tried and published, what it asks about is approved, and the log
   await page.getByText("Executions for a shard").waitFor();
   await page.goto(`${base}${inProject}/jobs/${caught.id}?tab=chain`);
   await page.getByRole("heading", { name: "What rules came to" }).waitFor();
+  nothingWrong();
+});
+
+test("a schedule is run, paused and deleted", async () => {
+  const spec = { name: "hourly", cron: "7 * * * *", time_zone: "Europe/Berlin", job: { function: "echo", partition: { kind: "items", values: [1, 2] }, policy: { none: true } } };
+  await call("POST", `${inAPI}/schedules`, spec);
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/schedules`);
+  await page.getByRole("row", { name: "hourly" }).getByText("7 * * * *").waitFor();
+  await page.getByRole("link", { name: "hourly" }).click();
+  await page.getByText("the next time is skipped").waitFor();
+  const decide = async (label, confirm) => {
+    await page.getByRole("button", { name: label }).click();
+    await page.getByRole("dialog").getByRole("button", { name: confirm }).click();
+  };
+  await decide("Run now…", "Run it");
+  const firing = page.getByRole("row", { name: "by hand" });
+  await firing.getByText("submitted").waitFor();
+  await page.screenshot({ path: join(pictures, "schedule-light.png") });
+  const job = await firing.getByRole("link").textContent();
+  assert.equal((await call("GET", `${inAPI}/jobs/${job}`)).function, "echo");
+  await decide("Pause…", "Pause it");
+  await page.getByText("paused", { exact: true }).waitFor();
+  await decide("Resume…", "Resume it");
+  await page.getByText("on", { exact: true }).waitFor();
+  await decide("Delete…", "Delete it");
+  await page.getByText("No schedule yet.").waitFor();
   nothingWrong();
 });
 
