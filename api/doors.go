@@ -80,7 +80,7 @@ func (s *server) enter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, counted := limit.Of(s.doors.address(r)); counted {
 			if wait, ok := s.doors.addresses.Take(name); !ok {
-				s.metrics.refuse("address")
+				s.metrics.refuse(refusedAddress)
 				s.refuse(w, r, tooManyRequests("address", s.doors.addresses.Rate(), wait))
 				return
 			}
@@ -99,7 +99,7 @@ func (s *server) mayEnrol(r *http.Request) error {
 	if ok {
 		return nil
 	}
-	s.metrics.refuse("address")
+	s.metrics.refuse(refusedAddress)
 	return tooManyRequests("address", s.doors.enrolling.Rate(), wait)
 }
 
@@ -136,7 +136,7 @@ func (s *server) mayAsk(p functions.Principal) error {
 	if ok {
 		return nil
 	}
-	s.metrics.refuse("key")
+	s.metrics.refuse(refusedKey)
 	return tooManyRequests("key", rate, wait)
 }
 

@@ -12,7 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight"
+	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 // Figures is what the API asks of the domain about the figures of /metrics.
@@ -33,6 +36,8 @@ type Metrics struct {
 	results  *prometheus.CounterVec
 	verdicts *prometheus.CounterVec
 	refused  *prometheus.CounterVec
+	audits   *prometheus.CounterVec
+	caught   prometheus.Counter
 	objects  prometheus.Counter
 	bytes    prometheus.Counter
 }
@@ -53,14 +58,19 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ostraka_verdicts_total", Help: "Verdicts about shards that were reached by this process, by decision.",
 		}, []string{"decision"}),
+		audits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ostraka_audits_total", Help: "Secret audits of results that this process has decided, by outcome.",
+		}, []string{"outcome"}),
+		caught:  prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_caught_agents_total", Help: "Agents that were caught, and whose results this process took back."}),
 		objects: prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_collected_objects_total", Help: "Objects that this process removed since nothing referred to them."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "ostraka_collected_bytes_total", Help: "Bytes of the objects that this process removed since nothing referred to them."}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ostraka_http_too_many_requests_total", Help: "Requests that this process refused for a rate or a limit of a project, by which.",
 		}, []string{"whose"}),
 	}
+	m.beginAtZero()
 	for _, c := range []prometheus.Collector{
-		m.requests, m.leases, m.lent, m.results, m.verdicts, m.refused, m.objects, m.bytes,
+		m.requests, m.leases, m.lent, m.results, m.verdicts, m.audits, m.caught, m.refused, m.objects, m.bytes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	} {
 		if err := registry.Register(c); err != nil {
@@ -68,6 +78,22 @@ func NewMetrics(registry *prometheus.Registry) (*Metrics, error) {
 		}
 	}
 	return m, nil
+}
+
+// beginAtZero shows every counter from the start: what appears with its first event has no increase that an alert could see.
+func (m *Metrics) beginAtZero() {
+	for _, status := range verify.Statuses() {
+		m.results.WithLabelValues(string(status))
+	}
+	for _, decision := range verify.Decisions() {
+		m.verdicts.WithLabelValues(string(decision))
+	}
+	for _, outcome := range trust.AuditOutcomes() {
+		m.audits.WithLabelValues(outcome)
+	}
+	for _, whose := range []string{refusedAddress, refusedKey, string(functions.QuotaPolls), string(functions.QuotaStreams)} {
+		m.refused.WithLabelValues(whose)
+	}
 }
 
 // Results counts results that were recorded.
@@ -78,11 +104,23 @@ func (m *Metrics) Verdicts(decision string, n int) {
 	m.verdicts.WithLabelValues(decision).Add(float64(n))
 }
 
+// Audits counts audits that were decided.
+func (m *Metrics) Audits(outcome string, n int) { m.audits.WithLabelValues(outcome).Add(float64(n)) }
+
+// Caught counts an agent that was caught and whose results were taken back.
+func (m *Metrics) Caught() { m.caught.Inc() }
+
 // Collected counts objects that were removed since nothing referred to them.
 func (m *Metrics) Collected(objects, bytes int64) {
 	m.objects.Add(float64(objects))
 	m.bytes.Add(float64(bytes))
 }
+
+// Whose rate a request that is refused would exceed, where it is no limit of a project.
+const (
+	refusedAddress = "address"
+	refusedKey     = "key"
+)
 
 func (m *Metrics) refuse(whose string) { m.refused.WithLabelValues(whose).Inc() }
 
@@ -163,8 +201,8 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	for name, share := range stats.Quotas {
 		gauge(quotaUsed, share, string(name))
 	}
-	for state, n := range stats.Agents {
-		gauge(agentsState, float64(n), state)
+	for _, state := range fleet.AgentStates() { // those without an agent are shown too
+		gauge(agentsState, float64(stats.Agents[string(state)]), string(state))
 	}
 	for _, q := range stats.Queues {
 		gauge(queueJobs, float64(q.Count), q.Queue, q.Kind, q.State)

@@ -19,6 +19,8 @@ func TestMetrics(t *testing.T) {
 	var observer functions.Observer = metrics
 	observer.Results("ok", 3)
 	observer.Verdicts("accept", 2)
+	observer.Audits("failed", 1)
+	observer.Caught()
 	r.fake.lease = &functions.Lease{ID: thingID, Shards: make([]functions.LeasedShard, 5)}
 	require.Equal(t, 200, r.ask("POST", "/v1/agent/leases", agentKey, "").StatusCode)
 	r.ask("GET", in("/jobs"), ownerKey, "")
@@ -32,6 +34,7 @@ func TestMetrics(t *testing.T) {
 		`ostraka_queue_jobs{kind="verify",queue="default",state="available"} 5`,
 		`ostraka_queue_oldest_seconds{kind="verify",queue="default"} 3`,
 		`ostraka_agents{state="active"} 4`, `ostraka_agents_seen 4`, `ostraka_open_jobs 2`, `ostraka_stats_up 1`,
+		`ostraka_audits_total{outcome="failed"} 1`, `ostraka_audits_total{outcome="passed"} 0`, `ostraka_caught_agents_total 1`, `ostraka_agents{state="draining"} 0`,
 		`ostraka_leases_total 1`, `ostraka_leased_shards_total 5`, `ostraka_results_total{status="ok"} 3`, `ostraka_verdicts_total{decision="accept"} 2`,
 		`ostraka_http_request_duration_seconds_count{operation="listJobs",status="2xx"} 1`,
 		`ostraka_http_request_duration_seconds_count{operation="other",status="4xx"} 1`,

@@ -82,5 +82,7 @@ type Blobs interface {
 type Observer interface {
 	Results(status string, n int)
 	Verdicts(decision string, n int)
+	Audits(outcome string, n int)
+	Caught()
 	Collected(objects, bytes int64)
 }

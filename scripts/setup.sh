@@ -2,8 +2,8 @@
 # Installs what this machine lacks for one task, and nothing when it lacks nothing.
 #
 #   scripts/setup.sh demo      PostgreSQL's server programs
-#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node;
-#                              with packages behind it, what their tests use of these
+#   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node,
+#                              promtool; with packages behind it, what their tests use of these
 #   scripts/setup.sh bench     the same as demo, and Docker's programs
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
@@ -88,6 +88,8 @@ have_node() {
     command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null
 }
 
+have_promtool() { command -v promtool >/dev/null; }
+
 have_shellcheck() { command -v shellcheck >/dev/null; }
 
 # want CHECK THING PACKAGE...: notes what must be installed when CHECK fails.
@@ -120,7 +122,7 @@ find_tests() {
 }
 
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
-readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"'
+readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"' tests_of_alerts='"promtool"'
 
 want_test() {
     ! tests_use "$tests_of_database" || want_demo
@@ -129,6 +131,7 @@ want_test() {
     ! tests_use "$tests_of_docker" || want_docker
     ! tests_use "$tests_of_chromium" || want have_chromium "Chromium, which opens the web pages in tests" chromium
     ! tests_use "$tests_of_portal" || want_web
+    ! tests_use "$tests_of_alerts" || want have_promtool "promtool, which tries the alerts of Prometheus" prometheus
 }
 
 want_docker() {
@@ -189,6 +192,18 @@ without_main_cluster() {
     cleanup+=("$drop_in")
 }
 
+# Debian's prometheus starts a server at once. Its promtool is all that is needed. A policy that is there already stays.
+without_prometheus() {
+    local policy=/usr/sbin/policy-rc.d
+    [[ ! -e $policy ]] || return 0
+    cat >"$policy" <<'EOF'
+#!/bin/sh
+case $1 in prometheus*) exit 101 ;; esac
+EOF
+    chmod 755 "$policy"
+    cleanup+=("$policy")
+}
+
 install_packages() {
     local thing
     ((${#missing_packages[@]})) || return 0
@@ -203,6 +218,7 @@ install_packages() {
     cleanup=("$apt_log")
     trap 'rm -f "${cleanup[@]}"' EXIT
     [[ " ${missing_packages[*]} " == *" postgresql "* ]] && without_main_cluster
+    [[ " ${missing_packages[*]} " == *" prometheus "* ]] && without_prometheus
     say "installing ${missing_packages[*]} (a minute or two)"
     apt update
     apt install --no-install-recommends "${missing_packages[@]}"

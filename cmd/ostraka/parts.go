@@ -77,9 +77,13 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := api.NewMetrics(prometheus.NewRegistry())
+	registry := prometheus.NewRegistry()
+	metrics, err := api.NewMetrics(registry)
 	if err != nil {
 		return nil, err
+	}
+	if err := registry.Register(poolCollector{db.Pool}); err != nil {
+		return nil, fmt.Errorf("registering the figures of the connections to the database: %w", err)
 	}
 	rules, err := guardian.CompiledDefaults()
 	if err != nil {

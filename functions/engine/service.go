@@ -221,5 +221,11 @@ func (nobody) Results(string, int) {}
 // Verdicts tells nobody.
 func (nobody) Verdicts(string, int) {}
 
+// Audits tells nobody.
+func (nobody) Audits(string, int) {}
+
+// Caught tells nobody.
+func (nobody) Caught() {}
+
 // Collected tells nobody.
 func (nobody) Collected(int64, int64) {}

@@ -20,6 +20,11 @@ const (
 	AgentRevoked     AgentState = "revoked"     // its keys are refused; this is final
 )
 
+// AgentStates lists every state of an agent.
+func AgentStates() []AgentState {
+	return []AgentState{AgentPending, AgentActive, AgentDraining, AgentQuarantined, AgentRevoked}
+}
+
 // Platform is what an agent says about its machine. It is a claim.
 type Platform struct {
 	OS          string `json:"os" maxLength:"100"`

@@ -163,6 +163,9 @@ const (
 	AuditVoid   = "void" // nothing was found out
 )
 
+// AuditOutcomes lists every end of an audit.
+func AuditOutcomes() []string { return []string{AuditPassed, AuditFailed, AuditVoid} }
+
 func (d Settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
 	n := len(d.draws)
 	if n == 0 {

@@ -130,11 +130,7 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 	if err != nil {
 		return err
 	}
-	for _, c := range w.Changes {
-		if c.Verdict != "" {
-			s.env.Observe.Verdicts(string(c.Verdict), 1)
-		}
-	}
+	s.observe(w)
 	return nil
 }
 

@@ -62,7 +62,13 @@ func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
 			return err
 		}
 	}
-	return s.reportFinal(ctx, args)
+	if err := s.reportFinal(ctx, args); err != nil {
+		return err
+	}
+	if !args.Kin {
+		s.env.Observe.Caught()
+	}
+	return nil
 }
 
 // reopenFinal opens the agent's final results in a job again, a page at a time, but for those that the server gave as well: the job still

@@ -124,12 +124,20 @@ func (s *Service) Verify(ctx context.Context, args functions.VerifyArgs) error {
 	if err != nil {
 		return fmt.Errorf("verifying submission %s: %w", args.Submission, err)
 	}
+	s.observe(w)
+	return nil
+}
+
+// observe counts what was decided, once it is written.
+func (s *Service) observe(w Weighed) {
 	for _, c := range w.Changes {
 		if c.Verdict != "" {
 			s.env.Observe.Verdicts(string(c.Verdict), 1)
 		}
 	}
-	return nil
+	for _, a := range w.Verdicts {
+		s.env.Observe.Audits(a.State, 1)
+	}
 }
 
 // Weighed is what a step has decided about shards: pure data, so that writing it is one place.

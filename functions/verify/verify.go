@@ -161,6 +161,9 @@ const (
 	Fail      Decision = "fail"      // the function does not do this shard
 )
 
+// Decisions lists every decision.
+func Decisions() []Decision { return []Decision{Accept, Replicate, Wait, Recheck, Review, Fail} }
+
 // Verdict is a decision with all that a reader needs to follow it.
 type Verdict struct {
 	Decision Decision
