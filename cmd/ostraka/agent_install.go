@@ -9,9 +9,10 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/ostraka/ostraka/agent/service"
 	"github.com/ostraka/ostraka/agent/trust"
+	"github.com/ostraka/ostraka/cmd/service"
 )
 
 // agentInstallOptions are the flags of `ostraka agent install`.
@@ -24,7 +25,7 @@ type agentInstallOptions struct {
 }
 
 func newAgentInstall(t *terminal, server *serverFlags) *cobra.Command {
-	o := &agentInstallOptions{terminal: t, server: server}
+	o := &agentInstallOptions{terminal: t, server: server, service: service.Options{Kind: service.Agent}}
 	cmd := &cobra.Command{
 		Use:   "install [-- FLAGS OF agent start]",
 		Short: "Make the agent a service of this machine (Linux with systemd)",
@@ -34,7 +35,7 @@ server and the token, makes the user ostraka-agent, and starts the service. Each
 
 The agreement must be accepted first (ostraka agent eula show): with OSTRAKA_ACCEPT_EULA, or --accept-eula
 after --. What follows -- is given to "ostraka agent start", for example -- --workers 4 --max-memory 2Gi.
-The agent's data is in ` + service.StateDir + `. "ostraka agent uninstall" takes all of it back.
+The agent's data is in ` + service.Agent.StateDir() + `. "ostraka agent uninstall" takes all of it back.
 
 With --root, files are written below a folder (an image that is being built) and nothing is started.`,
 		Example: `  sudo OSTRAKA_TOKEN=… OSTRAKA_ACCEPT_EULA=VERSION ostraka agent install --url https://ostraka.example.org
@@ -47,12 +48,17 @@ With --root, files are written below a folder (an image that is being built) and
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.service.User, "user", "", "who runs the agent; left out: "+service.Name+", which is made")
-	f.StringVar(&o.service.Root, "root", "", "folder to install below, and to start nothing; left out: this machine")
-	f.StringVar(&o.service.MemoryMax, "memory-max", "", "most memory of the agent and its sandboxes together, for example 8G")
+	registerInstall(f, &o.service, &o.dryRun)
 	f.StringVar(&o.tokenFile, "token-file", "", "file that holds the enrolment token (or OSTRAKA_TOKEN)")
-	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	return cmd
+}
+
+// registerInstall registers the flags that installing an agent and a server have in common.
+func registerInstall(f *pflag.FlagSet, s *service.Options, dryRun *bool) {
+	f.StringVar(&s.User, "user", "", "who runs it; left out: "+s.Kind.Name+", which is made")
+	f.StringVar(&s.Root, "root", "", "folder to install below, and to start nothing; left out: this machine")
+	f.StringVar(&s.MemoryMax, "memory-max", "", "most memory of all its processes together, for example 8G")
+	f.BoolVar(dryRun, "dry-run", false, "say what would be done, and do nothing")
 }
 
 func (o *agentInstallOptions) run(ctx context.Context, args []string) (err error) {
@@ -62,15 +68,20 @@ func (o *agentInstallOptions) run(ctx context.Context, args []string) (err error
 	if err := o.complete(args); err != nil {
 		return err
 	}
-	err = service.Install(ctx, service.Machine{}, o.service, o.dryRun, sayStep(o.terminal))
+	return installService(ctx, o.terminal, o.service, o.dryRun)
+}
+
+// installService does the steps, and says what follows.
+func installService(ctx context.Context, t *terminal, s service.Options, dryRun bool) error {
+	err := service.Install(ctx, service.Machine{}, s, dryRun, sayStep(t))
 	if errors.Is(err, os.ErrPermission) {
 		return &exitError{code: exitFailed, err: err, hint: "installing takes root: sudo"}
 	}
 	if err != nil {
-		return fmt.Errorf("installing the agent: %w", err)
+		return fmt.Errorf("installing %s: %w", s.Kind.Title, err)
 	}
-	if !o.dryRun && o.service.Root == "" {
-		o.terminal.say("see how it does: systemctl status %s; journalctl -u %s", service.Name, service.Name)
+	if !dryRun && s.Root == "" {
+		t.say("see how it does: systemctl status %s; journalctl -u %s", s.Kind.Name, s.Kind.Name)
 	}
 	return nil
 }
@@ -83,22 +94,30 @@ func (o *agentInstallOptions) complete(args []string) (err error) {
 	if err := start.completeToken(); err != nil {
 		return err
 	}
-	o.service.Token = start.options.Token
-	if _, err := trust.ParseToken(o.service.Token); err != nil {
+	if _, err := trust.ParseToken(start.options.Token); err != nil {
 		return err
 	}
-	if o.service.Program, err = os.Executable(); err == nil {
-		o.service.Program, err = filepath.EvalSymlinks(o.service.Program)
+	o.service.Environment = []service.Variable{{Name: "OSTRAKA_URL", Value: o.service.URL}, {Name: tokenVariable, Value: start.options.Token}}
+	if err := completeService(&o.service); err != nil {
+		return err
+	}
+	return o.completeArguments(args)
+}
+
+// completeService finds this program, which is what is installed, and the root.
+func completeService(s *service.Options) (err error) {
+	if s.Program, err = os.Executable(); err == nil {
+		s.Program, err = filepath.EvalSymlinks(s.Program)
 	}
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	if o.service.Root != "" {
-		if o.service.Root, err = filepath.Abs(o.service.Root); err != nil {
+	if s.Root != "" {
+		if s.Root, err = filepath.Abs(s.Root); err != nil {
 			return fmt.Errorf("finding the root: %w", err)
 		}
 	}
-	return o.completeArguments(args)
+	return nil
 }
 
 // completeArguments adds what a service, which nobody can ask, must be told, and refuses what would not start.

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/agent"
-	"github.com/ostraka/ostraka/agent/service"
+	"github.com/ostraka/ostraka/cmd/service"
 )
 
 // agentUninstallOptions are the flags of `ostraka agent uninstall`.
@@ -21,7 +22,7 @@ type agentUninstallOptions struct {
 }
 
 func newAgentUninstall(t *terminal) *cobra.Command {
-	o := &agentUninstallOptions{terminal: t}
+	o := &agentUninstallOptions{terminal: t, removal: service.Removal{Kind: service.Agent}}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Uninstall the agent service, or delete the data directory of an agent that is no service",
@@ -39,37 +40,53 @@ The server knows the agent still: ostraka agent revoke ends it there.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.removal.Root, "root", "", "folder that was installed below; left out: this machine")
-	f.BoolVar(&o.removal.Purge, "purge", false, "remove the agent's data and its user, too")
-	f.BoolVar(&o.removal.Force, "force", false, "remove files that were changed since they were installed, too")
-	f.BoolVar(&o.removal.DryRun, "dry-run", false, "say what would be done, and do nothing")
+	registerRemoval(f, &o.removal)
 	f.StringVar(&o.dataDir, "data", "", "folder of an agent that is no service")
 	return cmd
+}
+
+func registerRemoval(f *pflag.FlagSet, r *service.Removal) {
+	f.StringVar(&r.Root, "root", "", "folder that was installed below; left out: this machine")
+	f.BoolVar(&r.Purge, "purge", false, "remove the data of "+r.Kind.Title+" and its user, too")
+	f.BoolVar(&r.Force, "force", false, "remove files that were changed since they were installed, too")
+	f.BoolVar(&r.DryRun, "dry-run", false, "say what would be done, and do nothing")
 }
 
 func (o *agentUninstallOptions) run(ctx context.Context) (err error) {
 	if o.dataDir != "" {
 		return o.removeData()
 	}
+	err = uninstallService(ctx, o.terminal, o.removal)
+	return notInstalled(err, "an agent that was started by hand: ostraka agent uninstall --data FOLDER")
+}
+
+// notInstalled says what to do where there is nothing to uninstall.
+func notInstalled(err error, hint string) error {
+	if errors.Is(err, service.ErrNotInstalled) {
+		return &exitError{code: exitNotFound, err: err, hint: hint}
+	}
+	return err
+}
+
+// uninstallService takes an installation back.
+func uninstallService(ctx context.Context, t *terminal, r service.Removal) (err error) {
 	if err := onLinux(); err != nil {
 		return err
 	}
-	if o.removal.Root != "" {
-		if o.removal.Root, err = filepath.Abs(o.removal.Root); err != nil {
+	if r.Root != "" {
+		if r.Root, err = filepath.Abs(r.Root); err != nil {
 			return fmt.Errorf("finding the root: %w", err)
 		}
 	}
-	err = service.Uninstall(ctx, service.Machine{}, o.removal, sayStep(o.terminal))
+	err = service.Uninstall(ctx, service.Machine{}, r, sayStep(t))
 	var changed *service.ChangedError
 	switch {
 	case errors.As(err, &changed):
 		return &exitError{code: exitFailed, err: err, hint: "look at them; --force removes them, too"}
-	case errors.Is(err, service.ErrNotInstalled):
-		return &exitError{code: exitNotFound, err: err, hint: "an agent that was started by hand: ostraka agent uninstall --data FOLDER"}
 	case errors.Is(err, os.ErrPermission):
 		return &exitError{code: exitFailed, err: err, hint: "uninstalling takes root: sudo"}
 	case err != nil:
-		return fmt.Errorf("uninstalling the agent: %w", err)
+		return fmt.Errorf("uninstalling %s: %w", r.Kind.Title, err)
 	}
 	return nil
 }

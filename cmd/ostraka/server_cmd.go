@@ -50,7 +50,7 @@ The database's URL may hold a password, so it is best given in OSTRAKA_DATABASE_
 
 All settings may stand in a file instead (--config, ostraka config example server). At SIGHUP a server with
 such a file reads it again and logs what it takes over and what needs a restart. "ostraka doctor", with the
-same flags, says what keeps a server from working here.`,
+same flags, says what keeps a server from working here. "ostraka server install" makes it a service of systemd.`,
 		Example: `  OSTRAKA_DATABASE_URL=postgres://… ostraka server --blob-dir /var/lib/ostraka/objects
   ostraka server --listen :8470 --tls-cert chain.pem --tls-key key.pem …
   ostraka server --config /etc/ostraka/server.toml   # ostraka config example server > server.toml
@@ -60,6 +60,7 @@ same flags, says what keeps a server from working here.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.Flags()) },
 	}
 	o.register(cmd.Flags())
+	cmd.AddCommand(newServerInstall(t), newServerUninstall(t))
 	return cmd
 }
 

@@ -2,43 +2,29 @@ package service
 
 import (
 	"bytes"
-	_ "embed"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"text/template"
-)
-
-// Name is what the service, its user and its folders are called.
-const Name = "ostraka-agent"
-
-// Where things are, below the root.
-const (
-	programPath     = "/usr/local/lib/" + Name + "/ostraka"
-	environmentPath = "/etc/" + Name + "/agent.env"
-	manifestPath    = "/etc/" + Name + "/installed.json"
-	unitPath        = "/etc/systemd/system/" + Name + ".service"
-	// StateDir is the agent's data directory.
-	StateDir = "/var/lib/" + Name
 )
 
 // Options say what to install.
 type Options struct {
-	Root      string   // folder to install below; "": the machine itself
-	User      string   // who runs the agent; "": Name, which is made where it is missing
-	Program   string   // the file to install
-	URL       string   // the server
-	Token     string   // enrolment token
-	MemoryMax string   // of agent and sandboxes together, as systemd writes it; "": no limit
-	Arguments []string // of agent start, besides
+	Kind        *Kind      // Agent or Server
+	Root        string     // folder to install below; "": the machine itself
+	User        string     // who runs it; "": the kind's name, which is made where it is missing
+	Program     string     // the file to install
+	URL         string     // of an agent: the server
+	Config      string     // of a server: its file of settings, which is there already
+	Environment []Variable // what the service is told and others must not read
+	MemoryMax   string     // of all its processes together, as systemd writes it; "": no limit
+	Arguments   []string   // of the command, besides
 }
 
-//go:embed unit.tmpl
-var unitText string
-
-var unitTemplate = template.Must(template.New("unit").Parse(unitText))
+// Variable is a variable of the service's environment.
+type Variable struct{ Name, Value string }
 
 var (
 	userPattern   = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,30}$`)
@@ -48,21 +34,28 @@ var (
 // check refuses what cannot be written into a unit or an environment file as it is meant.
 func (o *Options) check() error {
 	if o.User == "" {
-		o.User = Name
+		o.User = o.Kind.Name
 	}
 	switch {
 	case !userPattern.MatchString(o.User):
 		return fmt.Errorf("the user %q: a user's name has up to 31 lower-case letters, digits, _ and -", o.User)
 	case o.User == "root":
-		return errors.New("the agent is not installed to run as root: it executes other people's code; leave --user out, or name a user that has nothing to lose")
+		return fmt.Errorf("%s is not installed to run as root; leave --user out, or name a user that has nothing to lose", o.Kind.Title)
 	case o.MemoryMax != "" && !memoryPattern.MatchString(o.MemoryMax):
 		return fmt.Errorf("the memory %q: write a number of bytes, or one with K, M, G or T", o.MemoryMax)
-	case o.URL == "":
+	case o.Kind == Agent && o.URL == "":
 		return errors.New("which server? give its URL")
+	case o.Kind == Server && !filepath.IsAbs(o.Config):
+		return fmt.Errorf("the file of settings %q: a service starts in a folder of its own, so give the whole path", o.Config)
 	}
-	for _, text := range append([]string{o.URL, o.Token}, o.Arguments...) {
+	for _, text := range append([]string{o.URL, o.Config}, o.Arguments...) {
 		if strings.ContainsAny(text, "\n\r\x00") {
 			return fmt.Errorf("%q holds a line break, which no unit can", text)
+		}
+	}
+	for _, v := range o.Environment { // whose values are secrets
+		if strings.ContainsAny(v.Value, "\n\r\x00") {
+			return fmt.Errorf("%s holds a line break, which no unit can", v.Name)
 		}
 	}
 	return nil
@@ -73,17 +66,13 @@ func (o *Options) at(path string) string { return filepath.Join("/", o.Root, pat
 
 // unit is the text of the unit.
 func (o *Options) unit() ([]byte, error) {
-	command := []string{programPath, "agent", "start", "--data", StateDir}
-	for i, word := range append(command, o.Arguments...) {
-		if i < len(command) {
-			command[i] = unitWord(word)
-		} else {
-			command = append(command, unitWord(word))
-		}
+	var command []string
+	for _, word := range slices.Concat([]string{o.Kind.programPath()}, o.Kind.command(o), o.Arguments) {
+		command = append(command, unitWord(word))
 	}
 	var text bytes.Buffer
-	err := unitTemplate.Execute(&text, map[string]string{
-		"Name": Name, "User": o.User, "URL": strings.ReplaceAll(o.URL, "%", "%%"), "StateDir": StateDir, "Environment": environmentPath,
+	err := o.Kind.unit.Execute(&text, map[string]string{
+		"Name": o.Kind.Name, "User": o.User, "URL": strings.ReplaceAll(o.URL, "%", "%%"), "StateDir": o.Kind.StateDir(), "Environment": o.Kind.environmentPath(),
 		"Command": strings.Join(command, " "), "MemoryMax": o.MemoryMax,
 	})
 	if err != nil {
@@ -106,10 +95,11 @@ func unitWord(text string) string {
 // environment is what root alone may read.
 func (o *Options) environment() []byte {
 	var text strings.Builder
-	text.WriteString("# For root alone: the token lets machines join the project. It may be deleted once the agent has joined.\n")
-	fmt.Fprintf(&text, "OSTRAKA_URL=%s\n", environmentWord(o.URL))
-	if o.Token != "" {
-		fmt.Fprintf(&text, "OSTRAKA_TOKEN=%s\n", environmentWord(o.Token))
+	fmt.Fprintf(&text, "# For root alone: %s\n", o.Kind.secrets)
+	for _, v := range o.Environment {
+		if v.Value != "" {
+			fmt.Fprintf(&text, "%s=%s\n", v.Name, environmentWord(v.Value))
+		}
 	}
 	return []byte(text.String())
 }

@@ -12,9 +12,10 @@ import (
 
 // Removal says what to remove besides what was installed.
 type Removal struct {
+	Kind   *Kind
 	Root   string // as Options have it
 	Force  bool   // files that were changed, too
-	Purge  bool   // the agent's data and its user, too
+	Purge  bool   // its data and its user, too
 	DryRun bool
 }
 
@@ -29,7 +30,7 @@ func (e *ChangedError) Error() string {
 // Uninstall stops the service and removes what Install has made. A file that was changed since stays and is named by the error; all
 // else is removed.
 func Uninstall(ctx context.Context, system System, r Removal, say func(Step)) error {
-	u := &remover{Removal: r, options: Options{Root: r.Root}, system: system, say: say}
+	u := &remover{Removal: r, options: Options{Kind: r.Kind, Root: r.Root}, system: system, say: say}
 	var err error
 	if u.manifest, err = u.options.readManifest(); err != nil {
 		return err
@@ -59,7 +60,7 @@ type remover struct {
 	system   System
 	say      func(Step)
 	manifest Manifest
-	data     bool // the agent's data stays
+	data     bool // the data stays
 }
 
 // stop ends the service and all that it has started: systemd kills what is left of its cgroup.
@@ -67,11 +68,11 @@ func (u *remover) stop(ctx context.Context) error {
 	if u.Root != "" || !u.system.Booted() {
 		return nil
 	}
-	u.say(Step{What: "systemctl disable --now " + Name})
+	u.say(Step{What: "systemctl disable --now " + u.Kind.Name})
 	if u.DryRun {
 		return nil
 	}
-	return u.system.Run(ctx, "systemctl", "disable", "--now", Name+".service")
+	return u.system.Run(ctx, "systemctl", "disable", "--now", u.Kind.Name+".service")
 }
 
 // files removes the files that are what was installed.
@@ -114,21 +115,21 @@ func (u *remover) unchanged(path, digest string) (bool, error) {
 	return now == digest, err
 }
 
-// purge removes the agent's data and the user that was made for it. Without it both stay: a new installation is the same agent.
+// purge removes the data and the user that was made for it. Without it both stay: a new installation goes on where this one was.
 func (u *remover) purge(ctx context.Context) error {
-	state := u.options.at(StateDir)
+	state := u.options.at(u.Kind.StateDir())
 	info, err := os.Lstat(state)
 	there := err == nil
 	switch {
 	case !u.Purge && there:
-		u.say(Step{What: "keep " + state + ", the agent's data (--purge removes it)"})
+		u.say(Step{What: "keep " + state + ", the data of " + u.Kind.Title + " (--purge removes it)"})
 	case u.Purge && there && !info.IsDir():
 		return fmt.Errorf("%s is no folder: look at it, and remove it yourself", state)
 	case u.Purge && there:
 		u.say(Step{What: "remove " + state + " and all that is in it"})
 		if !u.DryRun {
 			if err := os.RemoveAll(state); err != nil {
-				return fmt.Errorf("removing the agent's data: %w", err)
+				return fmt.Errorf("removing the data of %s: %w", u.Kind.Title, err)
 			}
 		}
 		there = false
@@ -158,7 +159,7 @@ func (u *remover) finish(ctx context.Context, changed []string) error {
 		if err := u.options.writeManifest(u.manifest); err != nil {
 			return err
 		}
-	} else if err := os.Remove(u.options.at(manifestPath)); err != nil {
+	} else if err := os.Remove(u.options.at(u.Kind.manifestPath())); err != nil {
 		return fmt.Errorf("uninstalling: %w", err)
 	}
 	for _, folder := range slices.Backward(u.manifest.Folders) {

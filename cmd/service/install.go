@@ -18,8 +18,8 @@ type Step struct {
 	Detail string // the file's content, where it is short and no secret
 }
 
-// ErrInstalled says that the agent is installed already.
-var ErrInstalled = errors.New("the agent is installed as a service already")
+// ErrInstalled says that it is installed already.
+var ErrInstalled = errors.New("installed as a service already")
 
 // installer does the steps, or only says them.
 type installer struct {
@@ -30,7 +30,7 @@ type installer struct {
 	manifest Manifest
 }
 
-// Install installs the agent, enables and starts it where systemd runs the machine. say is told each step. With dryRun nothing is
+// Install installs an agent or a server, enables and starts it where systemd runs the machine. say is told each step. With dryRun nothing is
 // done. What fails half-way can be taken back with Uninstall.
 func Install(ctx context.Context, system System, o Options, dryRun bool, say func(Step)) error {
 	if err := o.check(); err != nil {
@@ -43,7 +43,7 @@ func Install(ctx context.Context, system System, o Options, dryRun bool, say fun
 	case err != nil:
 		return err
 	case len(before.Files) > 0:
-		return fmt.Errorf("%w: run ostraka agent uninstall first; the agent's data stays", ErrInstalled)
+		return fmt.Errorf("%s is %w: run ostraka %s uninstall first; its data stays", o.Kind.Title, ErrInstalled, o.Kind.noun)
 	default: // an earlier installation was removed but for its data: its user and folders are ours
 		i.manifest.User, i.manifest.Folders = before.User, before.Folders
 	}
@@ -61,7 +61,7 @@ func Install(ctx context.Context, system System, o Options, dryRun bool, say fun
 
 // refuseForeign leaves alone what somebody else has put there.
 func (i *installer) refuseForeign() error {
-	for _, path := range knownFiles {
+	for _, path := range i.Kind.knownFiles() {
 		if _, err := os.Lstat(i.at(path)); err == nil {
 			return fmt.Errorf("%s is there already, and no installation of ours has made it: move it away first", i.at(path))
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -87,9 +87,9 @@ func (i *installer) files() error {
 		from   io.Reader
 		detail string
 	}{
-		{environmentPath, 0o600, bytes.NewReader(i.environment()), ""},
-		{programPath, 0o755, program, ""},
-		{unitPath, 0o644, bytes.NewReader(unit), string(unit)},
+		{i.Kind.environmentPath(), 0o600, bytes.NewReader(i.environment()), ""},
+		{i.Kind.programPath(), 0o755, program, ""},
+		{i.Kind.unitPath(), 0o644, bytes.NewReader(unit), string(unit)},
 	} {
 		i.say(Step{fmt.Sprintf("write %s (mode %04o)", i.at(f.path), f.mode), f.detail})
 		if i.dryRun {
@@ -162,14 +162,14 @@ func (i *installer) user(ctx context.Context) error {
 	case there:
 		i.say(Step{What: "use the user " + i.User})
 		return nil
-	case i.User != Name:
+	case i.User != i.Kind.Name:
 		return fmt.Errorf("there is no user %s: make it, or leave --user out", i.User)
 	}
 	i.say(Step{What: "make the system user " + i.User})
 	if i.dryRun {
 		return nil
 	}
-	if err := i.system.Run(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", StateDir, "--shell", "/usr/sbin/nologin", i.User); err != nil {
+	if err := i.system.Run(ctx, "useradd", "--system", "--user-group", "--no-create-home", "--home-dir", i.Kind.StateDir(), "--shell", "/usr/sbin/nologin", i.User); err != nil {
 		return fmt.Errorf("making the user: %w", err)
 	}
 	i.manifest.User = i.User
@@ -179,10 +179,10 @@ func (i *installer) user(ctx context.Context) error {
 // start lets systemd run the service, now and at every start of the machine.
 func (i *installer) start(ctx context.Context) error {
 	if i.Root != "" || !i.system.Booted() {
-		i.say(Step{What: "start nothing: systemd does not run here; on the machine itself: systemctl enable --now " + Name})
+		i.say(Step{What: "start nothing: systemd does not run here; on the machine itself: systemctl enable --now " + i.Kind.Name})
 		return nil
 	}
-	i.say(Step{What: "systemctl daemon-reload, systemctl enable --now " + Name})
+	i.say(Step{What: "systemctl daemon-reload, systemctl enable --now " + i.Kind.Name})
 	if i.dryRun {
 		return nil
 	}
@@ -193,5 +193,5 @@ func (i *installer) start(ctx context.Context) error {
 	if err := i.system.Run(ctx, "systemctl", "daemon-reload"); err != nil {
 		return err
 	}
-	return i.system.Run(ctx, "systemctl", "enable", "--now", Name+".service")
+	return i.system.Run(ctx, "systemctl", "enable", "--now", i.Kind.Name+".service")
 }

@@ -36,17 +36,11 @@ type File struct {
 // manifestVersion is the version of the manifest's form.
 const manifestVersion = 1
 
-// known are the only files and folders that a manifest may name: an edited manifest cannot make uninstall remove something else.
-var (
-	knownFiles   = []string{programPath, environmentPath, unitPath}
-	knownFolders = []string{"/usr/local/lib", "/usr/local/lib/" + Name, "/etc/" + Name, "/etc/systemd", "/etc/systemd/system", "/usr", "/usr/local", "/etc"}
-)
-
 // ErrNotInstalled says that there is nothing to uninstall.
-var ErrNotInstalled = errors.New("the agent is not installed as a service here")
+var ErrNotInstalled = errors.New("it is not installed as a service here")
 
 func (o *Options) readManifest() (m Manifest, err error) {
-	f, err := os.Open(o.at(manifestPath))
+	f, err := os.Open(o.at(o.Kind.manifestPath()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, ErrNotInstalled
 	}
@@ -61,24 +55,24 @@ func (o *Options) readManifest() (m Manifest, err error) {
 	if err != nil {
 		return m, fmt.Errorf("reading what was installed: %w", err)
 	}
-	return m, m.check()
+	return m, m.check(o.Kind)
 }
 
-func (m *Manifest) check() error {
+func (m *Manifest) check(k *Kind) error {
 	if m.Version != manifestVersion {
 		return fmt.Errorf("the installation has a manifest of version %d, and this program knows version %d: uninstall with the program that installed it", m.Version, manifestVersion)
 	}
 	for _, f := range m.Files {
-		if !slices.Contains(knownFiles, f.Path) {
+		if !slices.Contains(k.knownFiles(), f.Path) {
 			return fmt.Errorf("the manifest names %q, which an installation does not make: somebody has edited it", f.Path)
 		}
 	}
 	for _, f := range m.Folders {
-		if !slices.Contains(knownFolders, f) {
+		if !slices.Contains(k.knownFolders(), f) {
 			return fmt.Errorf("the manifest names the folder %q, which an installation does not make: somebody has edited it", f)
 		}
 	}
-	if m.User != "" && m.User != Name {
+	if m.User != "" && m.User != k.Name {
 		return fmt.Errorf("the manifest names the user %q, which an installation does not make: somebody has edited it", m.User)
 	}
 	return nil
@@ -89,7 +83,7 @@ func (o *Options) writeManifest(m Manifest) error {
 	if err != nil {
 		return fmt.Errorf("writing down what was installed: %w", err)
 	}
-	if err := os.WriteFile(o.at(manifestPath), append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(o.at(o.Kind.manifestPath()), append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("writing down what was installed: %w", err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/agent/service"
+	"github.com/ostraka/ostraka/cmd/service"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -56,8 +56,9 @@ func (r *rig) options() service.Options {
 	program := filepath.Join(r.t.TempDir(), "ostraka")
 	require.NoError(r.t, os.WriteFile(program, []byte("the program"), 0o600))
 	return service.Options{
-		Root: r.root, Program: program, URL: "https://ostraka.example.org", Token: "ostraka_enrol_secret",
-		MemoryMax: "8G", Arguments: []string{"--workers", "4", "--name", "a machine with 100% of $everything"},
+		Kind: service.Agent, Root: r.root, Program: program, URL: "https://ostraka.example.org",
+		Environment: []service.Variable{{Name: "OSTRAKA_URL", Value: "https://ostraka.example.org"}, {Name: "OSTRAKA_TOKEN", Value: "ostraka_enrol_secret"}},
+		MemoryMax:   "8G", Arguments: []string{"--workers", "4", "--name", "a machine with 100% of $everything"},
 	}
 }
 
@@ -72,7 +73,7 @@ func (r *rig) install(change ...func(*service.Options)) error {
 }
 
 func (r *rig) uninstall(change ...func(*service.Removal)) error {
-	removal := service.Removal{Root: r.root}
+	removal := service.Removal{Kind: service.Agent, Root: r.root}
 	for _, c := range change {
 		c(&removal)
 	}
@@ -95,48 +96,88 @@ func (r *rig) path(p string) string { return filepath.Join(r.root, p) }
 
 const unitPath = "/etc/systemd/system/ostraka-agent.service"
 
-func TestUnit(t *testing.T) {
-	r := newRig(t)
-	require.NoError(t, r.install())
-	unit, err := os.ReadFile(r.path(unitPath))
-	require.NoError(t, err)
-	const golden = "testdata/ostraka-agent.service"
-	if *update {
-		require.NoError(t, os.WriteFile(golden, unit, 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(unit), "go test ./agent/service -update writes it anew; look at the difference")
-	require.NotContains(t, string(unit), "secret")
+func ofServer(o *service.Options) {
+	o.Kind, o.URL, o.Config, o.Arguments = service.Server, "", service.ServerConfig, []string{"--queues", "none"}
+	o.Environment = []service.Variable{{Name: "OSTRAKA_DATABASE_URL", Value: "postgres://ostraka:a$secret@db/ostraka"}, {Name: "OSTRAKA_S3_ACCESS_KEY"}}
 }
 
-// The unit is what systemd understands, and is hardened as far as the sandboxes allow. Where there is no systemd there is nobody who
-// could say so, and nobody who would run the unit either: the golden file is all that can be compared there.
-func TestSystemdUnderstandsTheUnit(t *testing.T) {
+// kinds are what can be installed, with how badly each may do in systemd's own test: 100 is no hardening at all, 0 is perfect. What an agent's
+// unit leaves out is what sandboxes need, as it says.
+var kinds = map[string]struct {
+	change    func(*service.Options)
+	threshold string
+}{
+	"ostraka-agent": {func(*service.Options) {}, "35"}, "ostraka-server": {ofServer, "20"},
+}
+
+func TestUnit(t *testing.T) {
+	for name, kind := range kinds {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			require.NoError(t, r.install(kind.change))
+			unit, err := os.ReadFile(r.path("/etc/systemd/system/" + name + ".service"))
+			require.NoError(t, err)
+			golden := "testdata/" + name + ".service"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, unit, 0o644))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(unit), "go test ./cmd/service -update writes it anew; look at the difference")
+			require.NotContains(t, string(unit), "secret")
+		})
+	}
+}
+
+// The units are what systemd understands, and are hardened as far as they can be. Where there is no systemd there is nobody who
+// could say so, and nobody who would run a unit either: the golden files are all that can be compared there.
+func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		_, err := exec.LookPath("systemctl")
 		require.Error(t, err, "a machine with systemd has systemd-analyze")
 		return
 	}
-	r := newRig(t)
-	require.NoError(t, r.install())
-	require.NoError(t, os.MkdirAll(r.path("/usr/local/lib/ostraka-agent"), 0o755))
-	out, err := exec.CommandContext(t.Context(), analyze, "verify", "--root="+r.root, "--recursive-errors=no", r.path(unitPath)).CombinedOutput()
-	for line := range strings.Lines(string(out)) {
-		// The made-up root has no other units, no users and no folders of systemd.
-		if strings.Contains(line, "ostraka-agent.service") {
-			for _, wrong := range []string{"Unknown", "unknown", "Failed to parse", "ignoring", "Invalid", "not a valid"} {
-				require.NotContains(t, line, wrong)
+	for name, kind := range kinds {
+		r := newRig(t)
+		require.NoError(t, r.install(kind.change))
+		out, err := exec.CommandContext(t.Context(), analyze, "verify", "--root="+r.root, "--recursive-errors=no", r.path("/etc/systemd/system/"+name+".service")).CombinedOutput()
+		for line := range strings.Lines(string(out)) {
+			// The made-up root has no other units, no users and no folders of systemd.
+			if strings.Contains(line, name+".service") {
+				for _, wrong := range []string{"Unknown", "unknown", "Failed to parse", "ignoring", "Invalid", "not a valid"} {
+					require.NotContains(t, line, wrong)
+				}
 			}
 		}
+		t.Logf("systemd-analyze verify: %v\n%s", err, out)
+		out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--root="+r.root, "--threshold="+kind.threshold, name+".service").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		t.Logf("%s", out)
 	}
-	t.Logf("systemd-analyze verify: %v\n%s", err, out)
+}
 
-	// 10 is no hardening at all, 0 is perfect. What is left out is what sandboxes need, as the unit says.
-	out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--root="+r.root, "--threshold=35", "ostraka-agent.service").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	t.Logf("%s", out)
+func TestServerIsTakenBackButForItsSettings(t *testing.T) {
+	r := newRig(t)
+	config := r.path(service.ServerConfig)
+	require.NoError(t, os.MkdirAll(filepath.Dir(config), 0o755))
+	require.NoError(t, os.WriteFile(config, []byte("mine"), 0o644))
+	before := r.tree()
+	require.NoError(t, r.install(ofServer))
+	info, err := os.Stat(r.path("/etc/ostraka/server.env"))
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "the secrets are for root alone")
+	text, err := os.ReadFile(r.path("/etc/ostraka/server.env"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\nOSTRAKA_DATABASE_URL=\"postgres://ostraka:a\\$secret@db/ostraka\"\n")
+	require.NotContains(t, string(text), "S3_ACCESS", "what is not set is left out")
+	require.NotContains(t, strings.Join(r.said, ""), "secret@")
+	require.NoError(t, r.install(), "an agent is another service")
+	require.NoError(t, r.uninstall(purge))
+	require.ErrorIs(t, r.install(ofServer), service.ErrInstalled)
+	require.NoError(t, r.uninstall(func(r *service.Removal) { r.Kind = service.Server }, purge))
+	require.Equal(t, before, r.tree())
+	require.Error(t, r.install(ofServer, func(o *service.Options) { o.Config = "server.toml" }), "a path that is not whole")
 }
 
 func TestInstallAndUninstallLeaveNothing(t *testing.T) {
@@ -243,7 +284,7 @@ func TestOptionsThatCannotBeMeant(t *testing.T) {
 		"a bad user":   func(o *service.Options) { o.User = "a b" },
 		"no server":    func(o *service.Options) { o.URL = "" },
 		"a line break": func(o *service.Options) { o.Arguments = []string{"--name", "a\nExecStartPre=/bin/evil"} },
-		"in the token": func(o *service.Options) { o.Token = "a\nb" },
+		"in the token": func(o *service.Options) { o.Environment = []service.Variable{{Name: "OSTRAKA_TOKEN", Value: "a\nb"}} },
 		"no memory":    func(o *service.Options) { o.MemoryMax = "much" },
 		"no program":   func(o *service.Options) { o.Program = "/nowhere" },
 	} {

@@ -30,9 +30,9 @@ func (b *bootedSystem) Run(_ context.Context, program string, arguments ...strin
 // The steps besides the files, which stay out of it here: they need no root.
 func TestUserAndServiceAreMadeAndTakenBack(t *testing.T) {
 	root := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "etc", Name), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, Agent.etc), 0o755))
 	system := &bootedSystem{users: map[string]bool{"lab": true}}
-	i := &installer{Options: Options{User: Name, Root: ""}, system: system, say: func(Step) {}, dryRun: true}
+	i := &installer{Options: Options{Kind: Agent, User: Agent.Name, Root: ""}, system: system, say: func(Step) {}, dryRun: true}
 	require.NoError(t, i.user(t.Context()))
 	require.NoError(t, i.start(t.Context()))
 	require.Empty(t, system.ran)
@@ -46,7 +46,7 @@ func TestUserAndServiceAreMadeAndTakenBack(t *testing.T) {
 
 func TestUninstallStopsFirst(t *testing.T) {
 	system := &bootedSystem{fail: "systemctl"}
-	u := &remover{system: system, say: func(Step) {}}
+	u := &remover{Removal: Removal{Kind: Agent}, system: system, say: func(Step) {}}
 	require.Error(t, u.stop(t.Context()), "what cannot be stopped is not removed")
 	system.fail = ""
 	require.NoError(t, u.stop(t.Context()))
