@@ -157,6 +157,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.projectEventOperations()
 	s.ruleOperations()
 	s.scheduleOperations()
+	s.webhookOperations()
 	s.flagOperations()
 	s.findingOperations()
 	s.projectAuditOperations()

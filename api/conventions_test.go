@@ -48,10 +48,12 @@ func TestSecretsAreShownOnce(t *testing.T) {
 		{"/v1/projects", operatorKey, `{"name":"numbers"}`},
 		{in("/keys"), ownerKey, `{"name":"ci","role":"submitter"}`},
 		{in("/enrolment-tokens"), ownerKey, `{"name":"lab"}`},
+		{in("/webhooks"), ownerKey, `{"name":"chat","url":"https://hooks.example/x","kinds":["job.failed"]}`},
+		{in("/webhooks/" + thingID.String() + "/rotate"), ownerKey, ""},
 	}
 	for _, request := range requests {
 		a := r.ask("POST", request.path, request.key, request.body, "Idempotency-Key", "k")
-		require.Equal(t, 201, a.StatusCode, "%s", a.body)
+		require.Contains(t, []int{200, 201}, a.StatusCode, "%s", a.body)
 	}
 	r.fake.replayed = true
 	for _, request := range requests {

@@ -48,5 +48,6 @@ type Service interface {
 	Signing
 	Telemetry
 	Uploads
+	Webhooks
 	Witnesses
 }

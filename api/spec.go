@@ -32,6 +32,7 @@ var tags = []*huma.Tag{
 	{Name: "jobs", Description: "Jobs, their shards, results and events."},
 	{Name: "rules", Description: "Follow-up rules and flags."},
 	{Name: "schedules", Description: "Jobs that are submitted later, again and again."},
+	{Name: "webhooks", Description: "Events to the outside, as Standard Webhooks has them."},
 	{Name: "guardian", Description: "What decides before anything happens: rules, exceptions, approvals."},
 	{Name: "audit", Description: "The audit log: sealed, so that a change is found."},
 	{Name: "agents", Description: "Agents as projects and operators see them."},

@@ -33,6 +33,7 @@
 //	review       decisions of people
 //	submit       plans, submissions, rules, follow-ups
 //	schedule     jobs that are submitted later, again and again
+//	webhook      events to the outside
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	insight      why a job waits, health, retention, deletion
@@ -50,7 +51,7 @@
 //  2. shards, by number,
 //  3. the audits of owners in the job (an advisory lock for each), evidence about agents by ID, and their windows,
 //  4. pages, by number,
-//  5. the job, then flags,
+//  5. the job, then flags, then the gate of the project's deliveries, and a webhook,
 //  6. the project's rechecks, behind a gate that one transaction at a time passes,
 //  7. leases in the control schema, by ID, and River,
 //  8. the job in open_jobs, then the project in project_turns.

@@ -53,6 +53,21 @@ type CompareArgs struct {
 // Kind names the step.
 func (CompareArgs) Kind() string { return "compare" }
 
+// DeliverWebhookArgs is the step that sends one event to one webhook, once.
+type DeliverWebhookArgs struct {
+	Project  uuid.UUID `json:"project"`
+	Delivery uuid.UUID `json:"delivery"`
+}
+
+// Kind names the step.
+func (DeliverWebhookArgs) Kind() string { return "deliver_webhook" }
+
+// DueWebhooksArgs is the periodic step that takes up projects which have events to send, or deliveries to try again.
+type DueWebhooksArgs struct{}
+
+// Kind names the step.
+func (DueWebhooksArgs) Kind() string { return "due_webhooks" }
+
 // DueSchedulesArgs is the periodic step that takes up schedules that are due, of all projects.
 type DueSchedulesArgs struct{}
 
@@ -230,6 +245,14 @@ type SealArgs struct{}
 
 // Kind names the step.
 func (SealArgs) Kind() string { return "seal_audit" }
+
+// SpreadWebhooksArgs is the step that makes deliveries of a project's new events, and begins those that are due.
+type SpreadWebhooksArgs struct {
+	Project uuid.UUID `json:"project"`
+}
+
+// Kind names the step.
+func (SpreadWebhooksArgs) Kind() string { return "spread_webhooks" }
 
 // SilenceArgs is the step that takes back, without waiting for agents, the leases that a switch holds.
 type SilenceArgs struct {

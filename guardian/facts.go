@@ -282,6 +282,19 @@ type Model struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// WebhookFacts are about a webhook.
+type WebhookFacts struct {
+	Webhook Webhook `json:"webhook"`
+	Action  string  `json:"action"` // create, resume, rotate, test, replay, pause, delete
+}
+
+// Webhook is what may be said of a webhook: neither its secret nor the path of its URL, which may be one.
+type Webhook struct {
+	Name  string   `json:"name"`
+	Host  string   `json:"host"` // that gets the events, with its port if the URL has one
+	Kinds []string `json:"kinds,omitempty"`
+}
+
 // DecisionFacts are about what people decide: code, flags, shards, approvals.
 type DecisionFacts struct {
 	Decision Decided `json:"decision"`
@@ -313,4 +326,5 @@ func (OverrideFacts) facts() {}
 func (SwitchFacts) facts()   {}
 func (DataFacts) facts()     {}
 func (ModelFacts) facts()    {}
+func (WebhookFacts) facts()  {}
 func (DecisionFacts) facts() {}

@@ -57,6 +57,8 @@ const (
 	DataDelete       Kind = "data.delete"
 	AuditPrune       Kind = "audit.prune"
 	ModelAsk         Kind = "model.ask"
+	WebhookChange    Kind = "webhook.change"
+	WebhookStop      Kind = "webhook.stop"
 )
 
 // Risk is how much harm an operation can do.
@@ -152,4 +154,6 @@ var operations = []Described{
 	{SwitchOn, High, false, "Set a kill switch: what it names stops everywhere.", SwitchFacts{}},
 	{TokenCreate, High, true, "Create a token with which machines join.", TokenFacts{}},
 	{TokenRevoke, Low, false, "Revoke a token with which machines join.", TokenFacts{}},
+	{WebhookChange, High, true, "Have events sent to the outside: make or resume a webhook, replace its secret, or send it a test or an old event.", WebhookFacts{}},
+	{WebhookStop, Low, false, "Pause or delete a webhook.", WebhookFacts{}},
 }

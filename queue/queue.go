@@ -25,12 +25,13 @@ const (
 	QueueControl   = "control"   // split, finish, cancel, erase and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
+	QueueWebhooks  = "webhooks"  // events to the outside, whose receivers may be slow
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
 )
 
 // All lists the queues.
 func All() []string {
-	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueRecheck}
+	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueWebhooks, QueueRecheck}
 }
 
 // maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
@@ -98,6 +99,8 @@ func queueOf(step functions.Step) string {
 	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
 		functions.FollowUpArgs:
 		return QueueAggregate
+	case functions.DeliverWebhookArgs:
+		return QueueWebhooks
 	case functions.RecheckArgs:
 		return QueueRecheck
 	default:

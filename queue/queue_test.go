@@ -169,6 +169,18 @@ func (r *recorder) Fire(ctx context.Context, a functions.FireScheduleArgs) error
 	return r.call(ctx, a)
 }
 
+func (r *recorder) DueWebhooks(ctx context.Context, a functions.DueWebhooksArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) SpreadWebhooks(ctx context.Context, a functions.SpreadWebhooksArgs) error {
+	return r.call(ctx, a)
+}
+
+func (r *recorder) DeliverWebhook(ctx context.Context, a functions.DeliverWebhookArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Seal(ctx context.Context, a functions.SealArgs) error { return r.call(ctx, a) }
 
 // work works the queue until the test ends, or until stop is called.
@@ -203,6 +215,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
 		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate,
+		functions.SpreadWebhooksArgs{Project: id}:    queue.QueueControl, functions.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
 	}
 	for step := range steps {
 		enqueue(t, s, q, step)
@@ -220,6 +233,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired again and again")
 	testenv.Eventually(t, func() bool { return r.count(functions.RetentionArgs{}) >= 1 }, "what is old is forgotten")
 	testenv.Eventually(t, func() bool { return r.count(functions.DueSchedulesArgs{}) >= 1 }, "schedules are looked at")
+	testenv.Eventually(t, func() bool { return r.count(functions.DueWebhooksArgs{}) >= 2 }, "webhooks are looked at again and again")
 	testenv.Eventually(t, func() bool { return r.count(functions.SealArgs{}) >= 2 }, "audit logs are sealed again and again")
 }
 

@@ -52,6 +52,9 @@ type Steps interface {
 	Seal(ctx context.Context, args functions.SealArgs) error
 	Due(ctx context.Context, args functions.DueSchedulesArgs) error
 	Fire(ctx context.Context, args functions.FireScheduleArgs) error
+	DueWebhooks(ctx context.Context, args functions.DueWebhooksArgs) error
+	SpreadWebhooks(ctx context.Context, args functions.SpreadWebhooksArgs) error
+	DeliverWebhook(ctx context.Context, args functions.DeliverWebhookArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
 	AnnounceRechecks(ctx context.Context, server string)
@@ -71,6 +74,8 @@ const (
 	collectEvery = 10 * time.Minute
 	// dueEvery is how late a schedule is at most, where the queue has nothing else to do.
 	dueEvery = 5 * time.Second
+	// webhooksEvery is how long an event waits to be sent, where nothing else is to be sent.
+	webhooksEvery = 2 * time.Second
 	// sealEvery is how long a record of an audit log waits for its seal.
 	sealEvery = 2 * time.Second
 	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
@@ -88,6 +93,8 @@ func workers(queue string) int {
 		return 8
 	case QueueAggregate:
 		return 4
+	case QueueWebhooks: // they wait for others' servers, each for some seconds at most
+		return 16
 	case QueueRecheck: // most of them wait for their project's turn: what runs at once is bounded there
 		return 32
 	default:
@@ -218,6 +225,9 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Seal, longStep)
 	add(w, working, steps.Due, shortStep)
 	add(w, working, steps.Fire, longStep)
+	add(w, working, steps.DueWebhooks, shortStep)
+	add(w, working, steps.SpreadWebhooks, longStep)
+	add(w, working, steps.DeliverWebhook, shortStep)
 	return w
 }
 
@@ -233,7 +243,7 @@ func periodic() []*river.PeriodicJob {
 	return []*river.PeriodicJob{
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
 		every(sealEvery, functions.SealArgs{}), every(dispatch.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
-		every(dueEvery, functions.DueSchedulesArgs{}),
+		every(dueEvery, functions.DueSchedulesArgs{}), every(webhooksEvery, functions.DueWebhooksArgs{}),
 	}
 }
 
@@ -252,7 +262,7 @@ const (
 func longest(kind string) time.Duration {
 	switch kind {
 	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind(), functions.ChargeTurnsArgs{}.Kind(),
-		functions.DueSchedulesArgs{}.Kind():
+		functions.DueSchedulesArgs{}.Kind(), functions.DueWebhooksArgs{}.Kind():
 		return longestPeriodicPause
 	default:
 		return longestPause

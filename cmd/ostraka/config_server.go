@@ -72,6 +72,8 @@ func serverKeys() []configKey {
 		{name: "model.calls", flag: "model-calls"},
 		{name: "model.tokens", flag: "model-tokens"},
 
+		{name: "webhooks.allow", flag: "webhook-allow"},
+
 		{name: "oidc.issuer", flag: "oidc-issuer"},
 		{name: "oidc.client_id", flag: "oidc-client-id"},
 		{name: "oidc.client_secret", env: oidcClientVariable, instead: []string{"--oidc-client-secret-file"}, secret: true, about: "the client's secret (or OSTRAKA_OIDC_CLIENT_SECRET)"},

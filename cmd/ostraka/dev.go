@@ -53,6 +53,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.Python, "python", "", pythonUsage)
 	o.config.Recheck.register(f, recheckLinux)
+	o.config.Webhooks.register(f)
 	o.log.register(f, "warn")
 	return cmd
 }
@@ -90,6 +91,9 @@ func (o *devOptions) complete() (err error) {
 		c.DatabaseURL = o.terminal.env("OSTRAKA_DEV_DATABASE_URL")
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
+		return err
+	}
+	if err := c.Webhooks.complete(); err != nil {
 		return err
 	}
 	switch {

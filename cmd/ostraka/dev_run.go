@@ -47,6 +47,7 @@ type devConfig struct {
 	Objects        objectConfig
 	FollowupsOff   bool
 	Recheck        recheckConfig
+	Webhooks       webhookConfig
 	Sign           bool   // functions are signed with a key of this run, and agents execute no others
 	Python         string // as in agent.Options
 	PythonDir      string // where the embedded one is unpacked
@@ -162,7 +163,7 @@ func (d *dev) startServer(ctx context.Context, listener net.Listener) error {
 	}
 	server, err := startServer(ctx, serverConfig{
 		DatabaseURL: d.info.DatabaseURL, Listener: listener, Objects: objects, CacheDir: d.dir.cache(),
-		FollowupsOff: d.config.FollowupsOff, Log: d.config.Log, Recheck: d.config.Recheck,
+		FollowupsOff: d.config.FollowupsOff, Log: d.config.Log, Recheck: d.config.Recheck, Webhooks: d.config.Webhooks,
 	})
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	p.service = engine.New(engine.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
 		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
-		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(), GuardianRules: rules, Shortcuts: true,
+		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(), GuardianRules: rules, Shortcuts: true, Webhooks: config.Webhooks.client(),
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ops, err := work.UI(background, opsPrefix)

@@ -37,6 +37,7 @@ type serverConfig struct {
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig
 	Model        modelConfig
+	Webhooks     webhookConfig
 	TokensOnly   bool      // no agent without an enrolment token
 	LogKey       audit.Key // signs the audit logs' heads; zero: the database keeps one
 	OIDC         *api.OIDC // nil: people sign in with keys

@@ -72,10 +72,11 @@ func (o *serverOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
-	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent), verify, aggregate, recheck; none serves HTTP only")
+	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent), verify, aggregate, webhooks, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
 	f.StringToInt64Var(&o.quotas, "quota", nil, "NAME=VALUE: what a project may have where the operator sets nothing for it, 0 for no limit (may be repeated; names: ostraka project quotas)")
 	o.config.Model.register(f)
+	o.config.Webhooks.register(f)
 	o.oidc.register(f)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
@@ -154,6 +155,9 @@ func (o *serverOptions) check() (err error) {
 		return usageError("--lease-ttl is %v: a lease lives a second at least", c.LeaseTTL)
 	}
 	if err := c.Model.check(); err != nil {
+		return err
+	}
+	if err := c.Webhooks.complete(); err != nil {
 		return err
 	}
 	c.Quotas = map[functions.QuotaName]int64{}

@@ -204,6 +204,10 @@ func (w *world) turn(s waiting) error {
 	switch s.Kind {
 	case functions.FireScheduleArgs{}.Kind():
 		return run(ctx, s, w.Fire)
+	case functions.SpreadWebhooksArgs{}.Kind():
+		return run(ctx, s, w.SpreadWebhooks)
+	case functions.DeliverWebhookArgs{}.Kind():
+		return run(ctx, s, w.DeliverWebhook)
 	case functions.SplitArgs{}.Kind():
 		return run(ctx, s, w.Split)
 	case functions.VerifyArgs{}.Kind():

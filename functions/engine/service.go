@@ -24,9 +24,11 @@ import (
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/functions/webhook"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	hooks "github.com/ostraka/ostraka/runtime/webhook"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -83,6 +85,8 @@ type Options struct {
 	Shortcuts bool
 	// GuardianRules are those that ship with the program; nil: no rule does.
 	GuardianRules []*guardian.Compiled
+	// Webhooks posts events to the outside; nil: a client that calls public addresses only.
+	Webhooks *hooks.Client
 	// Now is the clock by which exceptions, approvals and conditions of the guardian end; nil: this machine's.
 	Now func() time.Time
 }
@@ -115,6 +119,8 @@ type (
 	Submit = submit.Service
 	// Schedules is the room of schedules.
 	Schedules = schedule.Service
+	// Webhooks is the room of what is sent to the outside.
+	Webhooks = webhook.Service
 	// Policy is the room of the guardian.
 	Policy = policy.Service
 	// AuditLog is the room of proofs.
@@ -137,6 +143,7 @@ type Service struct {
 	*Review
 	*Submit
 	*Schedules
+	*Webhooks
 	*Policy
 	*AuditLog
 	*Insight
@@ -178,6 +185,9 @@ func New(o Options) *Service {
 	if o.Observe == nil {
 		o.Observe = nobody{}
 	}
+	if o.Webhooks == nil {
+		o.Webhooks = hooks.NewClient(hooks.Guard{}, "0")
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -206,9 +216,10 @@ func New(o Options) *Service {
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Heuristics: s.Heuristics,
 	}, o.FollowupsOff)
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
+	s.Webhooks = webhook.New(env, o.Webhooks)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Insight = insight.New(env, insight.Rooms{
-		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy,
+		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
 	}, o.Model)
 	return s
 }

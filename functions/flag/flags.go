@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -259,15 +260,44 @@ func (i *flagItem) write(ctx context.Context, tx *store.Tx) error {
 	if i.item == flagMore {
 		shard, agent = nil, nil
 	}
-	fresh, _, err := store.Value[bool](ctx, tx, sql.AddFlag, base.NewID(), job, m.Function, version, shard, agent, m.Kind, m.Rule, m.Decision,
+	id := base.NewID()
+	fresh, _, err := store.Value[bool](ctx, tx, sql.AddFlag, id, job, m.Function, version, shard, agent, m.Kind, m.Rule, m.Decision,
 		m.scope(), i.item, i.samples[0].Detail, i.times, further, MaxFlagSamples-1, all)
-	if err != nil || !fresh || m.Event == "" || job == nil {
+	if err != nil || !fresh {
+		return err
+	}
+	if err := announce(ctx, tx, id, job, shard, agent, m); err != nil || m.Event == "" || job == nil {
 		return err
 	}
 	if i.item == flagMore {
 		return base.AddEvent(ctx, tx, *job, m.Event, map[string]any{"more": true, "kind": m.Kind})
 	}
 	return base.AddEvent(ctx, tx, *job, m.Event, m.Detail)
+}
+
+// maxToldRule is how much of a rule's name goes to webhooks, in bytes: heuristics give them.
+const maxToldRule = 200
+
+func told(rule string) string {
+	return strings.ToValidUTF8(rule[:min(len(rule), maxToldRule)], "")
+}
+
+// announce leaves word of a new flag for the project's webhooks.
+func announce(ctx context.Context, tx *store.Tx, id uuid.UUID, job *uuid.UUID, shard *int64, agent *uuid.UUID, m Mark) error {
+	data := map[string]any{
+		"project": tx.Project(), "flag": id, "kind": m.Kind, "rule": told(m.Rule),
+		"url": fmt.Sprintf("/v1/projects/%s/flags/%s", tx.Project(), id),
+	}
+	if job != nil {
+		data["job"] = job
+	}
+	if shard != nil {
+		data["shard"] = *shard
+	}
+	if agent != nil {
+		data["agent"] = agent
+	}
+	return base.Announce(ctx, tx, functions.WebhookFlagRaised, job, data)
 }
 
 // FlagIncident is the kind of a flag on a job that keeps final results of an agent which was caught later.

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/webhook"
 )
 
 // Service is the room.
@@ -25,6 +26,7 @@ type Service struct {
 	trust    *trust.Service
 	submit   *submit.Service
 	policy   *policy.Service
+	webhook  *webhook.Service
 	model    functions.ModelUse
 }
 
@@ -37,9 +39,10 @@ type Rooms struct {
 	Trust    *trust.Service
 	Submit   *submit.Service
 	Policy   *policy.Service
+	Webhook  *webhook.Service
 }
 
 // New makes the room.
 func New(env *base.Env, r Rooms, model functions.ModelUse) *Service {
-	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, model: model}
+	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, webhook: r.Webhook, model: model}
 }

@@ -59,6 +59,9 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state 
 	if err := base.AddEvent(ctx, tx, id, base.EventEnded, map[string]any{"state": state, "error": why}); err != nil {
 		return err
 	}
+	if err := base.AnnounceJob(ctx, tx, id, functions.WebhookKindOf(state)); err != nil {
+		return err
+	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 // protecting are the operations that only stop, end or take away.
 var protecting = []guardian.Kind{
 	guardian.SwitchOn, guardian.JobCancel, guardian.SandboxTerminate, guardian.KeyRevoke, guardian.TokenRevoke, guardian.SessionRevoke,
-	guardian.AgentPause, guardian.AgentExclude, guardian.AgentRevoke, guardian.OverrideEnd,
+	guardian.AgentPause, guardian.AgentExclude, guardian.AgentRevoke, guardian.OverrideEnd, guardian.WebhookStop,
 }
 
 // protects says whether an operation only stops, ends or takes away. No rule of a project or an operator refuses that, so that no mistake in

@@ -84,9 +84,13 @@ func (s *Store) Control(ctx context.Context, fn func(tx pgx.Tx) error) error {
 // Tx is a transaction that begins as a project's role.
 type Tx struct {
 	pgx.Tx
-	schema string
-	server bool
+	project uuid.UUID
+	schema  string
+	server  bool
 }
+
+// Project is the project whose transaction it is.
+func (t *Tx) Project() uuid.UUID { return t.project }
 
 // Project runs fn in one transaction as the project's role, with its schema alone on the search path.
 func (s *Store) Project(ctx context.Context, project uuid.UUID, fn func(tx *Tx) error) error {
@@ -106,12 +110,12 @@ func (s *Store) project(ctx context.Context, project uuid.UUID, settings string,
 		return err
 	}
 	defer s.turns.Give(project, false)
-	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, schema: name}) })
+	return s.run(ctx, begin, func(tx pgx.Tx) error { return fn(&Tx{Tx: tx, project: project, schema: name}) })
 }
 
 // Of makes of a transaction on the control schema one that can take a project's role and leave it again.
 func Of(control pgx.Tx, project uuid.UUID) *Tx {
-	return &Tx{Tx: control, schema: migrations.ProjectSchema(project), server: true}
+	return &Tx{Tx: control, project: project, schema: migrations.ProjectSchema(project), server: true}
 }
 
 // Server says whether what is asked now is asked by the server and not by the project.

@@ -14,7 +14,10 @@ var files embed.FS
 var (
 	AddAudit            = store.Load(files, "add_audit")
 	AddEvent            = store.Load(files, "add_event")
+	Announce            = store.Load(files, "announce")
+	AnnounceJob         = store.Load(files, "announce_job")
 	AddServerAudit      = store.Load(files, "add_server_audit")
 	GetDeletedJob       = store.Load(files, "get_deleted_job")
+	LookAtWebhooks      = store.Load(files, "look_at_webhooks")
 	RememberIdempotency = store.Load(files, "remember_idempotency")
 )

@@ -60,6 +60,9 @@ gone_receipt as (
 unnamed_firings as (
     update schedule_firings set job_id = null where ctid = any (array(select ctid from schedule_firings where job_id = $1 limit $2)) returning 1
 ),
+gone_webhook_events as (
+    delete from webhook_events where ctid = any (array(select ctid from webhook_events where job_id = $1 limit $2)) returning 1
+),
 named_alike as (
     update wrong_alike set job_id = md5(job_id::text)::uuid where ctid = any (array(select ctid from wrong_alike where job_id = $1 limit $2)) returning 1
 ),
@@ -86,5 +89,6 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_decisions)
     + (select count(*) from gone_receipt)
     + (select count(*) from unnamed_firings)
+    + (select count(*) from gone_webhook_events)
     + (select count(*) from named_alike)
     + (select count(*) from named_unsteady)

@@ -1,0 +1,1 @@
+select count(*) from webhook_deliveries where state in ('waiting', 'sending')

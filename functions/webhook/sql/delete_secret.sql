@@ -1,0 +1,1 @@
+delete from webhook_secrets where webhook_id = $1 and project_id = $2

@@ -1,0 +1,1 @@
+delete from webhooks where id = $1

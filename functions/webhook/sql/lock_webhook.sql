@@ -1,0 +1,1 @@
+select from webhooks where id = $1 for update

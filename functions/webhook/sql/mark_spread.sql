@@ -1,0 +1,1 @@
+update webhook_events set spread = true where id = any ($1::uuid[])

@@ -1,0 +1,1 @@
+select distinct project_id from ostraka.webhook_secrets
