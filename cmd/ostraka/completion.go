@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,6 +87,13 @@ func scheduleNames(ctx context.Context, c *connection) ([]string, error) {
 	return suggestions(func(s client.Schedule) string { return s.Spec.Name + "\t" + timesText(s.Spec) },
 		func(cursor *string, size *int64) (*http.Response, error) {
 			return c.ListSchedules(ctx, c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
+		})
+}
+
+func webhookNames(ctx context.Context, c *connection) ([]string, error) {
+	return suggestions(func(w client.Webhook) string { return w.Name + "\t" + strings.Join(w.Kinds, ",") },
+		func(cursor *string, size *int64) (*http.Response, error) {
+			return c.ListWebhooks(ctx, c.project, &client.ListWebhooksParams{Cursor: cursor, Limit: size})
 		})
 }
 

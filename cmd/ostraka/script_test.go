@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -25,7 +28,10 @@ import (
 // a project of its own and the agents that it starts, so that none sees what another one does.
 func TestScripts(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	receiver := httptest.NewServer(http.HandlerFunc(receive))
+	t.Cleanup(receiver.Close)
 	d, err := startDev(t.Context(), devConfig{
+		Webhooks: webhookConfig{allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Log: log, Terminal: systemTerminal(), Recheck: recheckConfig{Sandbox: recheckLinux, Concurrent: 1},
 	})
 	require.NoError(t, err)
@@ -50,13 +56,22 @@ func TestScripts(t *testing.T) {
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+p.info.Project, "OSTRAKA_KEY="+p.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+p.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
 				"EMPTY_DATABASE_URL="+empty, "OSTRAKA_ACCEPT_EULA="+eula.Embedded().Version, pythonDirVariable+"="+interpreter,
-				"MODULE="+module, "EXAMPLES="+examples, "GORACE="+quickExit, raceRunner+"="+os.Getenv(raceRunner))
+				"MODULE="+module, "RECEIVER="+receiver.URL, "EXAMPLES="+examples, "GORACE="+quickExit, raceRunner+"="+os.Getenv(raceRunner))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"agents": startScriptAgents, "joined": joined, "exits": exits, "eventually": eventually, "keep": keep, "sql": sql,
 		},
 	})
+}
+
+// receive gets events, and wants none at /gone.
+func receive(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/gone" {
+		w.WriteHeader(http.StatusGone)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // emptyDatabase makes another database beside the one with that URL.

@@ -323,7 +323,7 @@ func TestWhatNeedsAnApprovalPassesOnce(t *testing.T) {
 	require.NoError(t, create())
 	requireCode(t, create(), "approval_needed")
 	after := w.counts()
-	require.Equal(t, before[11]+1, after[11], "one key was made")
+	require.Equal(t, before[13]+1, after[13], "one key was made")
 	require.Equal(t, []any{"ask", "allow", "ask"}, []any{w.decided(guardian.KeyCreate)[0]["decision"], w.decided(guardian.KeyCreate)[1]["decision"], w.decided(guardian.KeyCreate)[2]["decision"]})
 
 	// What an operator's rule asks is not for the project to answer.

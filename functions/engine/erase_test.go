@@ -75,6 +75,7 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject("insert into rule_decisions (job_id, rule_id, rule, root_job, outcome) values ($1, gen_random_uuid(), 'r', $1, 'skipped')", job.ID)
 	w.inProject(`insert into schedules (id, name, spec, created_by, wanted_by) values (gen_random_uuid(), 's', '{}', 'x', 'x') on conflict do nothing`)
 	w.inProject("insert into schedule_firings (schedule_id, at, outcome, job_id) select id, clock_timestamp(), 'submitted', $1 from schedules", job.ID)
+	w.inProject("insert into webhook_events (id, kind, job_id, data) values (gen_random_uuid(), 'job.finished', $1, '{}')", job.ID)
 	for _, table := range w.tablesOfJobs() {
 		require.Positive(w.t, w.rowsOf(table, job.ID), "the test covers %s", table)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/schedule"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/webhook"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -90,6 +91,14 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	w.settleAll()
 	pending := w.enrol("", "stranger", honest).id
 	going, paused := w.schedule("going"), w.schedule("paused", func(s *schedule.Spec) { s.Paused = true })
+	hook, _ := w.hook("hook", "https://hooks.example/x")
+	stopped, _ := w.hook("stopped", "https://hooks.example/x")
+	_, err = w.PauseWebhook(ctx, w.by, w.project, stopped.ID)
+	require.NoError(t, err)
+	_, _, err = w.TestWebhook(ctx, w.by, w.project, hook.ID, functions.Idempotency{})
+	require.NoError(t, err)
+	delivery := w.deliveries(hook.ID)[0].ID
+	w.inProject("update webhook_deliveries set state = 'failed'")
 	_, newcomer, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	before := w.counts()
@@ -183,15 +192,25 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			_, err := w.UpdateSchedule(ctx, w.by, w.project, going.ID, hourly("other"), going.Revision)
 			return err
 		},
-		"resumeSchedule":     func() error { _, err := w.ResumeSchedule(ctx, w.by, w.project, paused.ID); return err },
-		"runSchedule":        func() error { _, _, err := w.RunSchedule(ctx, w.by, w.project, going.ID, no); return err },
-		"pauseSchedule":      func() error { _, err := w.PauseSchedule(ctx, w.by, w.project, going.ID); return err },
-		"deleteSchedule":     func() error { return w.DeleteSchedule(ctx, w.by, w.project, paused.ID, paused.Revision) },
-		"createSession":      func() error { _, err := w.OpenSession(ctx, w.by, "x"); return err },
-		"createSignInLink":   func() error { _, _, err := w.CreateSignInLink(ctx, w.by); return err },
-		"changeGuardian":     func() error { return w.SetFourEyes(ctx, w.by, w.project, true) },
-		"setGuardianRule":    func() error { _, err := w.SetGuardianRule(ctx, w.by, w.project, own.Rule, 1); return err },
-		"deleteGuardianRule": func() error { return w.DeleteGuardianRule(ctx, w.by, w.project, "mine", 1) },
+		"resumeSchedule": func() error { _, err := w.ResumeSchedule(ctx, w.by, w.project, paused.ID); return err },
+		"runSchedule":    func() error { _, _, err := w.RunSchedule(ctx, w.by, w.project, going.ID, no); return err },
+		"pauseSchedule":  func() error { _, err := w.PauseSchedule(ctx, w.by, w.project, going.ID); return err },
+		"deleteSchedule": func() error { return w.DeleteSchedule(ctx, w.by, w.project, paused.ID, paused.Revision) },
+		"createWebhook": func() error {
+			_, _, _, err := w.CreateWebhook(ctx, w.by, w.project, webhook.Spec{Name: "more", URL: "https://hooks.example/x", Kinds: functions.WebhookKinds()}, no)
+			return err
+		},
+		"resumeWebhook":         func() error { _, err := w.ResumeWebhook(ctx, w.by, w.project, stopped.ID); return err },
+		"rotateWebhookSecret":   func() error { _, _, _, err := w.RotateWebhookSecret(ctx, w.by, w.project, hook.ID, no); return err },
+		"testWebhook":           func() error { _, _, err := w.TestWebhook(ctx, w.by, w.project, hook.ID, no); return err },
+		"replayWebhookDelivery": func() error { _, err := w.ReplayWebhookDelivery(ctx, w.by, w.project, hook.ID, delivery); return err },
+		"pauseWebhook":          func() error { _, err := w.PauseWebhook(ctx, w.by, w.project, hook.ID); return err },
+		"deleteWebhook":         func() error { return w.DeleteWebhook(ctx, w.by, w.project, stopped.ID) },
+		"createSession":         func() error { _, err := w.OpenSession(ctx, w.by, "x"); return err },
+		"createSignInLink":      func() error { _, _, err := w.CreateSignInLink(ctx, w.by); return err },
+		"changeGuardian":        func() error { return w.SetFourEyes(ctx, w.by, w.project, true) },
+		"setGuardianRule":       func() error { _, err := w.SetGuardianRule(ctx, w.by, w.project, own.Rule, 1); return err },
+		"deleteGuardianRule":    func() error { return w.DeleteGuardianRule(ctx, w.by, w.project, "mine", 1) },
 		"addOverride": func() error {
 			_, _, err := w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "mine", Reason: "x", For: time.Hour}, no)
 			return err
@@ -260,7 +279,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	for _, operation := range []string{"release", "releaseInProject"} {
 		requireCode(t, calls[operation](), "denied_by_guardian")
 	}
-	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent", "pauseSchedule", "deleteSchedule"} {
+	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent", "pauseSchedule", "deleteSchedule", "pauseWebhook", "deleteWebhook"} {
 		require.NoError(t, calls[operation](), operation)
 	}
 	for _, operation := range aboutRules {
@@ -272,7 +291,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 
 // counts are the rows of what operations make.
 func (w *world) counts() (n []int64) {
-	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases", "schedules", "schedule_firings"} {
+	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases", "schedules", "schedule_firings", "webhooks", "webhook_deliveries"} {
 		n = append(n, w.count("select count(*) from "+table))
 	}
 	for _, table := range []string{"projects", "api_keys", "enrolment_tokens", "open_jobs", "sessions", "agents", "uploads"} {

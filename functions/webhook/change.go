@@ -68,7 +68,7 @@ func (s *Service) ResumeWebhook(ctx context.Context, by functions.Principal, pro
 // RotateWebhookSecret makes another secret, and returns it: this once. The old one signs beside it for OldSecretFor.
 func (s *Service) RotateWebhookSecret(ctx context.Context, by functions.Principal, project, id uuid.UUID, idem functions.Idempotency) (w Webhook, secret string, replayed bool, err error) {
 	w, err = s.change(ctx, project, id, func(tx *store.Tx, w Webhook) (err error) {
-		if _, replayed, err = base.RememberInProject(ctx, tx, project, "rotate-webhook", idem, id); err != nil || replayed {
+		if _, replayed, err = base.RememberInProject(ctx, tx, project, "rotate-webhook", idem, base.NewID()); err != nil || replayed {
 			return err
 		}
 		if err := s.env.Ask(ctx, tx, changes(by, project, w.spec(), "rotate")); err != nil {
