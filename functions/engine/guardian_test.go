@@ -257,7 +257,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	}
 	protects := []guardian.Kind{
 		guardian.SwitchOn, guardian.JobCancel, guardian.KeyRevoke, guardian.TokenRevoke, guardian.AgentExclude, guardian.AgentPause,
-		guardian.AgentRevoke, guardian.OverrideEnd,
+		guardian.AgentRevoke, guardian.OverrideEnd, guardian.WebhookStop,
 	}
 	aboutRules := []string{"setServerGuardianRule", "addServerOverride", "deleteServerGuardianRule"} // operators can always take a rule back
 	for operation, kind := range guardian.ForAPI() {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
+	"github.com/ostraka/ostraka/runtime/webhook"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -103,12 +104,12 @@ func TestWebhookIsSigned(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Handle(t.Context(), event()))
 		require.Contains(t, string(body), `"text":"too much"`)
-		require.Equal(t, sign([]byte(secret), header.Get("Webhook-Id"), header.Get("Webhook-Timestamp"), body), header.Get("Webhook-Signature"))
+		require.Equal(t, webhook.Sign([]byte(secret), header.Get("Webhook-Id"), header.Get("Webhook-Timestamp"), body), header.Get("Webhook-Signature"))
 	}
 	// The example of Standard Webhooks.
 	key, err := parseSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	require.NoError(t, err)
-	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", sign(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
+	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", webhook.Sign(key, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
 }
 
 // TestWebhookThatIsDown is tried so many times and no more.

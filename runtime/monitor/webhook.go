@@ -3,8 +3,6 @@ package monitor
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -18,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/runtime/webhook"
 )
 
 const (
@@ -70,7 +70,7 @@ func NewWebhook(address, secretFile string) (*Webhook, error) {
 // parseSecret takes the form of Standard Webhooks, whsec_ and base64, or any other text as it is.
 func parseSecret(text string) (secret []byte, err error) {
 	secret = []byte(text)
-	if encoded, standard := strings.CutPrefix(text, "whsec_"); standard {
+	if encoded, standard := strings.CutPrefix(text, webhook.SecretPrefix); standard {
 		if secret, err = base64.StdEncoding.DecodeString(encoded); err != nil {
 			return nil, errors.New("what follows whsec_ is not base64")
 		}
@@ -117,10 +117,10 @@ func (w *Webhook) post(ctx context.Context, id string, body []byte) (again bool,
 	at := strconv.FormatInt(time.Now().Unix(), 10)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "ostraka-agent")
-	req.Header.Set("Webhook-Id", id)
-	req.Header.Set("Webhook-Timestamp", at)
+	req.Header.Set(webhook.HeaderID, id)
+	req.Header.Set(webhook.HeaderTimestamp, at)
 	if w.secret != nil {
-		req.Header.Set("Webhook-Signature", sign(w.secret, id, at, body))
+		req.Header.Set(webhook.HeaderSignature, webhook.Sign(w.secret, id, at, body))
 	}
 	res, err := w.client.Do(req)
 	if err != nil {
@@ -137,12 +137,4 @@ func (w *Webhook) post(ctx context.Context, id string, body []byte) (again bool,
 		return again, fmt.Errorf("calling %s: it answers %s", w.shown, res.Status)
 	}
 	return false, nil
-}
-
-// sign makes the signature of Standard Webhooks.
-func sign(secret []byte, id, at string, body []byte) string {
-	mac := hmac.New(sha256.New, secret)
-	_, _ = mac.Write([]byte(id + "." + at + ".")) // cannot fail
-	_, _ = mac.Write(body)
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
