@@ -57,6 +57,9 @@ func (s *Service) readDelivery(ctx context.Context, args functions.DeliverWebhoo
 			}
 			secrets = append(secrets, secret)
 		}
+		if len(secrets) == 0 {
+			return fmt.Errorf("the webhook %s has no secret", r.Webhook) // nothing is sent that a receiver could not believe
+		}
 		return nil
 	})
 	return r, secrets, err

@@ -164,26 +164,3 @@ func lock(ctx context.Context, tx *store.Tx, id uuid.UUID) error {
 	_, err := store.Exec(ctx, tx, sql.LockWebhook, id)
 	return err
 }
-
-// forgetBatch is how many events of a project one transaction forgets.
-const forgetBatch = 1000
-
-// ForgetWebhookEvents deletes what happened so long ago that it is kept no longer, with its deliveries.
-func (s *Service) ForgetWebhookEvents(ctx context.Context) error {
-	projects, err := store.Values[uuid.UUID](ctx, s.env.Store.Pool, sql.Projects)
-	if err != nil {
-		return fmt.Errorf("listing projects with webhooks: %w", err)
-	}
-	for _, project := range projects {
-		for n := int64(forgetBatch); n == forgetBatch; {
-			err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-				n, err = store.Exec(ctx, tx, sql.ForgetEvents, KeptFor, forgetBatch)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("forgetting old events of project %s: %w", project, err)
-			}
-		}
-	}
-	return nil
-}

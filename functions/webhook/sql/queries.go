@@ -36,7 +36,6 @@ var (
 	NewEvents       = store.Load(files, "new_events")
 	NoteTry         = store.Load(files, "note_try")
 	PauseWebhook    = store.Load(files, "pause_webhook")
-	Projects        = store.Load(files, "projects")
 	ReplaceSecret   = store.Load(files, "replace_secret")
 	ReplayDelivery  = store.Load(files, "replay_delivery")
 	ResumeWebhook   = store.Load(files, "resume_webhook")

@@ -1,1 +1,0 @@
-select distinct project_id from ostraka.webhook_secrets
