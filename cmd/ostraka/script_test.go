@@ -31,8 +31,8 @@ func TestScripts(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(receive))
 	t.Cleanup(receiver.Close)
 	d, err := startDev(t.Context(), devConfig{
-		Webhooks: webhookConfig{allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		Dir: filepath.Join(t.TempDir(), "dev"), Listen: "127.0.0.1:0", Log: log, Terminal: systemTerminal(), Recheck: recheckConfig{Sandbox: recheckLinux, Concurrent: 1},
+		Webhooks: webhookConfig{allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.stop()) })

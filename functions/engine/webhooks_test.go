@@ -364,7 +364,7 @@ func TestSendingMayBeCutOffAnywhere(t *testing.T) {
 	w := newWorld(t, loopback)
 	r := newReceiver(t)
 	h, _ := w.hook("all", r.URL)
-	r.answers(func(n int, w http.ResponseWriter) { w.WriteHeader(500) })
+	r.answers(status(http.StatusInternalServerError))
 	job := w.submit(3)
 	w.cutOff(job.ID, func() error { _, err := w.cancel(job.ID); return err })
 	w.settleAll()

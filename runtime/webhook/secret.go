@@ -13,8 +13,9 @@ import (
 const (
 	// SecretPrefix tells people and secret scanners what they have found.
 	SecretPrefix = "whsec_"
-	// MinSecret and MaxSecret bound a secret, in bytes, as the standard does.
+	// MinSecret is the shortest secret, in bytes, as the standard has it.
 	MinSecret = 24
+	// MaxSecret is the longest.
 	MaxSecret = 64
 	// secretBytes is the randomness of a secret that is made here.
 	secretBytes = 32
