@@ -262,6 +262,58 @@ func TestAProjectSendsSoMuchAtATime(t *testing.T) {
 	require.Len(t, w.deliveries(h.ID), events)
 }
 
+// TestADeliveryThatHasLostItsStepIsSent holds that an operator who cancels steps stops no project's webhooks.
+func TestADeliveryThatHasLostItsStepIsSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, loopback)
+	r := newReceiver(t)
+	w.hook("all", r.URL)
+	for range webhook.MaxAtOnce {
+		w.cancelled()
+	}
+	w.settleAll()
+	require.NoError(t, w.DueWebhooks(t.Context(), functions.DueWebhooksArgs{}))
+	for _, s := range w.steps() {
+		w.once(s)
+		w.done(s)
+	}
+	for _, s := range w.steps() {
+		w.done(s) // without having done it
+	}
+	w.cancelled()
+	w.send()
+	require.Empty(t, r.messages(), "as far as anybody knows they are being sent")
+	w.inProject("update webhook_deliveries set next_at = next_at - interval '61 minutes' where state = 'sending'")
+	w.cancelled()
+	w.send()
+	require.Len(t, r.messages(), webhook.MaxAtOnce+2)
+}
+
+// TestWebhooksThatWorkComeFirst has a receiver that fails for a long time keep no other one of its project waiting.
+func TestWebhooksThatWorkComeFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, loopback)
+	bad, good := newReceiver(t), newReceiver(t)
+	failing, _ := w.hook("bad", bad.URL)
+	w.hook("good", good.URL)
+	bad.answers(status(http.StatusInternalServerError))
+	w.inProject("update webhooks set failing_since = now() where id = $1", failing.ID)
+	for range webhook.MaxAtOnce {
+		w.cancelled()
+	}
+	w.settleAll()
+	require.NoError(t, w.DueWebhooks(t.Context(), functions.DueWebhooksArgs{}))
+	for range webhook.MaxAtOnce + 1 { // one spreads
+		s := w.steps()[0]
+		w.once(s)
+		w.done(s)
+	}
+	require.Len(t, good.messages(), webhook.MaxAtOnce)
+	require.Empty(t, bad.messages())
+	w.send()
+	require.Len(t, bad.messages(), webhook.MaxAtOnce)
+}
+
 func TestLimitsOfWebhooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, loopback)

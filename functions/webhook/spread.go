@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -18,6 +19,9 @@ const (
 	looksAtOnce = 1000
 	// spreadAtOnce is how many events are spread in one transaction.
 	spreadAtOnce = 100
+	// lostAfter is how long a delivery is being sent when its step is taken for lost: many times longer than a try, and than a step that
+	// has failed waits to be tried again.
+	lostAfter = time.Hour
 )
 
 // DueWebhooks enqueues a step for each project that has events to send, or deliveries whose next try is due.
@@ -109,7 +113,7 @@ func actor(name string) string { return "webhook:" + name }
 
 // begin begins as many deliveries that are due as may be sent at a time. It is the last thing that a transaction does, and comes after gate.
 func (s *Service) begin(ctx context.Context, tx *store.Tx) error {
-	due, err := store.Values[uuid.UUID](ctx, tx, sql.BeginDeliveries, MaxAtOnce)
+	due, err := store.Values[uuid.UUID](ctx, tx, sql.BeginDeliveries, MaxAtOnce, lostAfter)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ create table webhook_deliveries (
     event_id   uuid not null references webhook_events on delete cascade,
     state      text not null default 'waiting' check (state in ('waiting', 'sending', 'delivered', 'failed', 'dropped')),
     tries      integer not null default 0,
-    next_at    timestamptz not null default now(), -- when the next try is due
+    next_at    timestamptz not null default now(), -- when the next try is due, or when this one began
     created_at timestamptz not null default now(),
     ended_at   timestamptz,
     status     integer,                       -- of the last answer; null: there was none
