@@ -13,7 +13,7 @@ import (
 // pictures, in OSTRAKA_PICTURES where that is set.
 func TestPortal(t *testing.T) {
 	binary := program(t)
-	d := startDev(t, binary, "--agents", "4", "--liars", "1", "--liar-probability", "0.5", "--recheck-sandbox", "linux")
+	d := startDev(t, binary, "--agents", "4", "--liars", "1", "--liar-probability", "0.5", "--recheck-sandbox", "linux", "--webhook-allow", "127.0.0.0/8")
 	browser, err := exec.LookPath("chromium")
 	require.NoError(t, err, "there is no browser: scripts/setup.sh test installs one")
 	pictures := os.Getenv("OSTRAKA_PICTURES")

@@ -61,6 +61,8 @@ const moduleOf = createRoute({ getParentRoute: () => project, path: "/modules/$n
 const rules = createRoute({ getParentRoute: () => project, path: "/rules", component: lazyRouteComponent(() => import("./pages/more"), "RulesPage") });
 const schedules = createRoute({ getParentRoute: () => project, path: "/schedules", component: lazyRouteComponent(() => import("./pages/schedules"), "SchedulesPage") });
 const schedule = createRoute({ getParentRoute: () => project, path: "/schedules/$schedule", component: lazyRouteComponent(() => import("./pages/schedules"), "SchedulePage") });
+const webhooks = createRoute({ getParentRoute: () => project, path: "/webhooks", component: lazyRouteComponent(() => import("./pages/webhooks"), "WebhooksPage") });
+const webhook = createRoute({ getParentRoute: () => project, path: "/webhooks/$webhook", component: lazyRouteComponent(() => import("./pages/webhooks"), "WebhookPage") });
 const guardianPage = lazyRouteComponent(() => import("./pages/guardian"), "GuardianPage");
 const approvalsPage = lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage");
 const guardian = createRoute({ getParentRoute: () => project, path: "/guardian", component: guardianPage });
@@ -76,7 +78,7 @@ const tree = root.addChildren([
   signed.addChildren([
     home, system, guardianOfAll, approvalsOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, guardian, approvals, audit, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, webhooks, webhook, guardian, approvals, audit, settings,
     ]),
   ]),
 ]);

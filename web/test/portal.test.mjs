@@ -159,6 +159,31 @@ test("a schedule is run, paused and deleted", async () => {
   nothingWrong();
 });
 
+test("a webhook is tested, its body is shown, and it is deleted", async () => {
+  await call("POST", `${inAPI}/webhooks`, { name: "chat", url: "https://127.0.0.1:9/<b>hook</b>", kinds: ["job.finished"] });
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/webhooks`);
+  await page.getByRole("row", { name: "chat" }).getByText("https://127.0.0.1:9/").waitFor();
+  await page.getByRole("link", { name: "chat" }).click();
+  const decide = async (label, confirm) => {
+    await page.getByRole("button", { name: label }).click();
+    await page.getByRole("dialog").getByRole("button", { name: confirm }).click();
+  };
+  await decide("Test…", "Send it");
+  const sent = page.getByRole("row", { name: "webhook.test" });
+  await sent.getByText("waiting").waitFor(); // nobody listens there
+  await sent.getByText("body").click();
+  await sent.getByRole("region", { name: "body" }).getByText('"type": "webhook.test"').waitFor();
+  await page.screenshot({ path: join(pictures, "webhook-light.png") });
+  await decide("New secret…", "Make it");
+  await page.getByRole("region", { name: "new secret" }).getByText(/^whsec_/).waitFor();
+  await decide("Pause…", "Pause it");
+  await page.getByText("paused", { exact: true }).waitFor();
+  await decide("Delete…", "Delete it");
+  await page.getByText("No webhook yet.").waitFor();
+  nothingWrong();
+});
+
 test("operators see the rules and approvals of the installation", async () => {
   const { page, nothingWrong } = await open(browser);
   await signIn(page, env("OSTRAKA_OPERATOR_KEY"), "/guardian");

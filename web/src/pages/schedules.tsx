@@ -90,14 +90,6 @@ export function SchedulePage() {
               </dl>
               {s.failures > 0 && <Trouble error={new Error(`${s.failures} times in a row came to no job; at ten it is paused. The last: ${s.last_error ?? ""}`)} />}
             </Card>
-            <Card title="The next times" flush>
-              {s.next.length === 0 ? <Nothing title="None comes." /> : (
-                <table className={ui.table}>
-                  <thead><tr><th scope="col">By the timetable</th></tr></thead>
-                  <tbody>{s.next.map((n) => <tr key={n.at}><td><When at={n.at} /></td></tr>)}</tbody>
-                </table>
-              )}
-            </Card>
             <Card title="What became of the last times" flush>
               {s.firings.length === 0 ? <Nothing title="None has come yet." /> : (
                 <table className={ui.table}>
@@ -112,6 +104,14 @@ export function SchedulePage() {
                       </tr>
                     ))}
                   </tbody>
+                </table>
+              )}
+            </Card>
+            <Card title="The next times" flush>
+              {s.next.length === 0 ? <Nothing title="None comes." /> : (
+                <table className={ui.table}>
+                  <thead><tr><th scope="col">By the timetable</th></tr></thead>
+                  <tbody>{s.next.map((n) => <tr key={n.at}><td><When at={n.at} /></td></tr>)}</tbody>
                 </table>
               )}
             </Card>

@@ -89,6 +89,7 @@ function Nav() {
       <Link to="/p/$project/modules" params={{ project }}>Modules</Link>
       <Link to="/p/$project/rules" params={{ project }}>Rules</Link>
       <Link to="/p/$project/schedules" params={{ project }}>Schedules</Link>
+      <Link to="/p/$project/webhooks" params={{ project }}>Webhooks</Link>
       <Link to="/p/$project/guardian" params={{ project }}>Guardian</Link>
       <Link to="/p/$project/approvals" params={{ project }}>Approvals</Link>
       <Link to="/p/$project/audit" params={{ project }}>Audit log</Link>
@@ -151,7 +152,7 @@ function Look() {
 }
 
 const nouns: Record<string, string> = {
-  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", overview: "Overview", run: "Run", v: "Versions",
+  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", overview: "Overview", run: "Run", v: "Versions",
   settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
 };
 const noPage = new Set(["shards", "v"]);
