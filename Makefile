@@ -37,6 +37,11 @@ build: ## build bin/ostraka
 cross: ##- build for linux, darwin and windows on amd64 and arm64, with checksums, into bin/cross
 	VERSION=$(VERSION) scripts/cross.sh bin/cross
 
+# Needs Go alone: no daemon, no registry. The same commit makes the same digest.
+.PHONY: image
+image: build ##- pack bin/ostraka into an image for Docker, Podman and Kubernetes: bin/ostraka-image.tar
+	go run ./deploy/image -version $(VERSION)
+
 .PHONY: demo
 demo: ## from nothing to a verified answer: four agents, one of them a liar
 	scripts/setup.sh demo
