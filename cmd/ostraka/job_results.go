@@ -19,6 +19,7 @@ type jobResultsOptions struct {
 	terminal *terminal
 	server   *serverFlags
 	format   string
+	file     string
 	after    int64
 	final    bool
 	input    bool
@@ -28,12 +29,13 @@ func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobResultsOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "results JOB",
-		Short: "Print the accepted results as JSON lines or CSV, in the order of the shards",
-		Long: `Print the accepted results in the order of the shards, as JSON lines, or as CSV with a column for each key of the outputs.
-An output of more than 64 KiB is not in its line: ostraka object get fetches it by its output_digest. A result with
-"provisional" awaits an audit and may be taken back; --final leaves those out.`,
+		Short: "Print the accepted results as JSON lines, CSV or Parquet, in the order of the shards",
+		Long: `Print the accepted results in the order of the shards: as JSON lines, or as CSV or Parquet with a column for each key of
+the outputs. An output of more than 64 KiB is not in its line: ostraka object get fetches it by its output_digest. A result
+with "provisional" awaits an audit and may be taken back; --final leaves those out.`,
 		Example: `  ostraka job results @last | jq -c .output
-  ostraka job results JOB --with-input --final -o csv > results.csv`,
+  ostraka job results JOB --with-input --final -o csv > results.csv
+  ostraka job results JOB -o parquet --file results.parquet`,
 		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -47,7 +49,8 @@ An output of more than 64 KiB is not in its line: ostraka object get fetches it 
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.format, "output", "o", "json", "how to print: json, which is JSON lines here, or csv")
+	f.StringVarP(&o.format, "output", "o", "json", "how to print: json, which is JSON lines here, csv or parquet")
+	f.StringVar(&o.file, "file", "", "write to this file instead of stdout: it is whole under its name, or not there")
 	f.Int64Var(&o.after, "after", -1, "begin after the shard of this number")
 	f.BoolVar(&o.final, "final", false, "only results that are final")
 	f.BoolVar(&o.input, "with-input", false, "with the input of each shard")
@@ -55,18 +58,29 @@ An output of more than 64 KiB is not in its line: ostraka object get fetches it 
 }
 
 func (o *jobResultsOptions) check() error {
-	if o.format != "json" && o.format != "csv" {
-		return usageError("--output %q: choose json, which is JSON lines here, or csv", o.format)
-	}
-	if o.after < -1 {
+	switch {
+	case o.format != "json" && o.format != "csv" && o.format != "parquet":
+		return usageError("--output %q: choose json, which is JSON lines here, csv or parquet", o.format)
+	case o.after < -1:
 		return usageError("--after %d: shards count from 0", o.after)
+	case o.file != "":
+		return checkFileToWrite("--file", o.file)
+	case o.format == "parquet" && o.terminal.shows:
+		return usageError("Parquet is nothing that a terminal can show: name a file with --file, or send it on with | or >")
 	}
 	return nil
 }
 
-// run prints the results.
+// run prints the results, or writes them to the file.
 func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID) error {
-	out := bufio.NewWriter(o.terminal.out)
+	if o.file == "" {
+		return o.write(ctx, c, id, o.terminal.out)
+	}
+	return writeWholeFile(o.file, "writing results", func(part io.Writer) error { return o.write(ctx, c, id, part) })
+}
+
+func (o *jobResultsOptions) write(ctx context.Context, c *connection, id uuid.UUID, to io.Writer) error {
+	out := bufio.NewWriter(to)
 	if o.format == "json" {
 		return o.each(ctx, c, id, out.Flush, func(_ client.ResultLine, line []byte) error {
 			if _, err := out.Write(append(line, '\n')); err != nil {
@@ -75,7 +89,7 @@ func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID
 			return nil
 		})
 	}
-	table, err := newCSVTable()
+	table, err := newResultTable()
 	if err != nil {
 		return err
 	}
@@ -83,7 +97,12 @@ func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID
 	if err := o.each(ctx, c, id, func() error { return nil }, table.add); err != nil {
 		return err
 	}
-	if err := table.print(out); err != nil {
+	if o.format == "parquet" {
+		err = table.parquet(out, rowGroupBytes)
+	} else {
+		err = table.csv(out)
+	}
+	if err != nil {
 		return err
 	}
 	return out.Flush()

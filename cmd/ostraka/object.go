@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -105,22 +104,7 @@ func getObject(ctx context.Context, t *terminal, c *connection, digest, file str
 	if file == "" {
 		return copyVerified(t.out, body, digest)
 	}
-	part, err := os.CreateTemp(filepath.Dir(file), ".ostraka-*")
-	if err != nil {
-		return fmt.Errorf("writing the object: %w", err)
-	}
-	defer func() { _ = os.Remove(part.Name()) }() // gone already when all went well
-	err = copyVerified(part, body, digest)
-	if closeErr := part.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(part.Name(), file); err != nil {
-		return fmt.Errorf("writing the object: %w", err)
-	}
-	return nil
+	return writeWholeFile(file, "writing the object", func(part io.Writer) error { return copyVerified(part, body, digest) })
 }
 
 func copyVerified(to io.Writer, from io.Reader, digest string) error {

@@ -16,7 +16,7 @@ import (
 // tableOf is the CSV of some lines of results.
 func tableOf(t *testing.T, lines ...string) (string, error) {
 	t.Helper()
-	table, err := newCSVTable()
+	table, err := newResultTable()
 	require.NoError(t, err)
 	defer func() {
 		table.close()
@@ -31,7 +31,7 @@ func tableOf(t *testing.T, lines ...string) (string, error) {
 	}
 	require.FileExists(t, table.spool.Name())
 	var out bytes.Buffer
-	err = table.print(&out)
+	err = table.csv(&out)
 	return out.String(), err
 }
 

@@ -19,6 +19,8 @@ type terminal struct {
 	talk io.Writer // for people
 	// live says that talk is a terminal, where a line may be drawn over.
 	live bool
+	// shows says that out is a terminal.
+	shows bool
 	// asks says that there is a person who can answer: in and talk are terminals.
 	asks bool
 	env  func(string) string
@@ -29,9 +31,10 @@ type terminal struct {
 func systemTerminal() *terminal {
 	return &terminal{
 		in: os.Stdin, out: os.Stdout, talk: os.Stderr,
-		live: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
-		asks: term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-		env:  os.Getenv, program: programName(os.Args[0]),
+		live:  term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		shows: term.IsTerminal(int(os.Stdout.Fd())),
+		asks:  term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
+		env:   os.Getenv, program: programName(os.Args[0]),
 	}
 }
 
