@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -23,6 +24,8 @@ type jobResultsOptions struct {
 	after    int64
 	final    bool
 	input    bool
+	watching bool
+	resume   bool
 }
 
 func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
@@ -32,10 +35,14 @@ func newJobResults(t *terminal, server *serverFlags) *cobra.Command {
 		Short: "Print the accepted results as JSON lines, CSV or Parquet, in the order of the shards",
 		Long: `Print the accepted results in the order of the shards: as JSON lines, or as CSV or Parquet with a column for each key of
 the outputs. An output of more than 64 KiB is not in its line: ostraka object get fetches it by its output_digest. A result
-with "provisional" awaits an audit and may be taken back; --final leaves those out.`,
+with "provisional" awaits an audit and may be taken back; --final leaves those out.
+
+--watch prints JSON lines as they come, until the job ends, and again what has changed since; tables are written at the end.
+--resume goes on with a --file of JSON lines or CSV that has some of the results: only final ones are written then.`,
 		Example: `  ostraka job results @last | jq -c .output
   ostraka job results JOB --with-input --final -o csv > results.csv
-  ostraka job results JOB -o parquet --file results.parquet`,
+  ostraka job results JOB -o parquet --file results.parquet
+  ostraka job results JOB --watch --resume --file results.jsonl`,
 		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -53,6 +60,8 @@ with "provisional" awaits an audit and may be taken back; --final leaves those o
 	f.StringVar(&o.file, "file", "", "write to this file instead of stdout: it is whole under its name, or not there")
 	f.Int64Var(&o.after, "after", -1, "begin after the shard of this number")
 	f.BoolVar(&o.final, "final", false, "only results that are final")
+	f.BoolVar(&o.watching, "watch", false, "until the job ends: JSON lines as they come, tables at the end")
+	f.BoolVar(&o.resume, "resume", false, "go on with --file, which has some of the final results; a line that is not whole is taken away")
 	f.BoolVar(&o.input, "with-input", false, "with the input of each shard")
 	return cmd
 }
@@ -63,6 +72,10 @@ func (o *jobResultsOptions) check() error {
 		return usageError("--output %q: choose json, which is JSON lines here, csv or parquet", o.format)
 	case o.after < -1:
 		return usageError("--after %d: shards count from 0", o.after)
+	case o.resume && (o.file == "" || o.format == "parquet" || o.after != -1):
+		return usageError("--resume goes on with a --file of JSON lines or CSV, and finds by itself where: Parquet files are written whole, and --after is not for it")
+	case o.watching && o.format == "json" && o.file != "" && !o.resume:
+		return usageError("--watch with --file: add --resume, which writes final results only; what is provisional may be taken back after it was written")
 	case o.file != "":
 		return checkFileToWrite("--file", o.file)
 	case o.format == "parquet" && o.terminal.shows:
@@ -73,10 +86,38 @@ func (o *jobResultsOptions) check() error {
 
 // run prints the results, or writes them to the file.
 func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID) error {
-	if o.file == "" {
-		return o.write(ctx, c, id, o.terminal.out)
+	o.final = o.final || o.resume
+	once := newResultsOnce(bufio.NewWriter(o.terminal.out), o.after)
+	once.write = once.lines
+	var err error
+	if o.watching && o.format != "json" {
+		err = o.waitForEnd(ctx, c, id)
 	}
-	return writeWholeFile(o.file, "writing results", func(part io.Writer) error { return o.write(ctx, c, id, part) })
+	switch {
+	case err != nil:
+	case o.resume && !o.mustBeWhole():
+		err = o.resumeFile(ctx, c, id)
+	case o.file != "":
+		err = writeWholeFile(o.file, "writing results", func(part io.Writer) error { return o.write(ctx, c, id, part) })
+	case o.watching && o.format == "json":
+		err = o.watch(ctx, c, id, once)
+	default:
+		err = o.write(ctx, c, id, o.terminal.out)
+	}
+	if err != nil || !o.watching {
+		return o.stopped(id, once.after(), err)
+	}
+	doc, err := getJob(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return outcome(doc.Value)
+}
+
+// mustBeWhole says that a table has no columns yet: there is nothing in the file to go on with.
+func (o *jobResultsOptions) mustBeWhole() bool {
+	info, err := os.Stat(o.file)
+	return o.format == "csv" && (err != nil || info.Size() == 0)
 }
 
 func (o *jobResultsOptions) write(ctx context.Context, c *connection, id uuid.UUID, to io.Writer) error {

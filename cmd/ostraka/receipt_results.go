@@ -97,14 +97,13 @@ func exactResult(text []byte) (r client.ResultLine, err error) {
 		return r, errors.New("a line of results is a JSON object")
 	}
 	seen := map[string]bool{}
-	var input json.RawMessage // it is what the partition says, and no part of the proof; nor is whether a result was final when it was read
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
 			return r, err
 		}
 		key := fmt.Sprint(name)
-		into, known := map[string]any{"shard": &r.Shard, "output": &r.Output, "output_digest": &r.OutputDigest, "agent": &r.Agent, "provisional": &r.Provisional, "input": &input}[key]
+		into, known := map[string]any{"shard": &r.Shard, "output": &r.Output, "output_digest": &r.OutputDigest, "agent": &r.Agent, "provisional": &r.Provisional, "input": &r.Input}[key]
 		if !known || seen[key] {
 			return r, fmt.Errorf("a line of results has %q twice, or no line of ours has it", key)
 		}

@@ -29,6 +29,7 @@ type watcher struct {
 	job          uuid.UUID
 	progress     *progress
 	stopAtReview bool
+	changed      func() // called when the job has gone on; nil: nobody listens
 	lastID       string
 	names        agentNames          // of agents, looked up when one is caught
 	previewed    int64               // the step of the last preview that was shown
@@ -124,6 +125,9 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 			w.showPreview(p.Preview)
 			w.ended = ended(p.State)
 			w.settled = w.stopAtReview && waits(p.State)
+			if w.changed != nil {
+				w.changed()
+			}
 		}
 		return
 	}
