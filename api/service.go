@@ -50,4 +50,5 @@ type Service interface {
 	Uploads
 	Webhooks
 	Witnesses
+	Workflows
 }

@@ -31,6 +31,7 @@ var tags = []*huma.Tag{
 	{Name: "files", Description: "Files under names, and uploads past the server."},
 	{Name: "jobs", Description: "Jobs, their shards, results and events."},
 	{Name: "rules", Description: "Follow-up rules and flags."},
+	{Name: "workflows", Description: "Steps that belong together, versioned as one, and runs of them."},
 	{Name: "schedules", Description: "Jobs that are submitted later, again and again."},
 	{Name: "webhooks", Description: "Events to the outside, as Standard Webhooks has them."},
 	{Name: "guardian", Description: "What decides before anything happens: rules, exceptions, approvals."},

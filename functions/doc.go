@@ -34,14 +34,16 @@
 //	submit       plans, submissions, rules, follow-ups
 //	schedule     jobs that are submitted later, again and again
 //	webhook      events to the outside
+//	workflow     steps that belong together, and runs of them
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: Service is what package api offers and package queue calls
 //
 // Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
-// verdict), planner (rules become jobs), turns (whose turn it is), timetable (when a schedule is due), waiting (who waits in this process). Package store runs a
-// query in the role of a project or of the server. The queries of a room are in its folder sql, one to a file; those of several are in store/sql.
+// verdict), planner (rules become jobs), turns (whose turn it is), timetable (when a schedule is due), workflow/graph (what a workflow is and what
+// a run does next), waiting (who waits in this process). Package store runs a query in the role of a project or of the server. The queries of a
+// room are in its folder sql, one to a file; those of several are in store/sql.
 //
 // # The order of locks
 //
@@ -55,6 +57,8 @@
 //  6. the project's rechecks, behind a gate that one transaction at a time passes,
 //  7. leases in the control schema, by ID, and River,
 //  8. the job in open_jobs, then the project in project_turns.
+//
+// A run of a workflow is locked before all of them, and by nobody who has a job's row already: the job that it submits is new.
 //
 // No transaction is open while a module runs, an object is read or written, or a client reads.
 //

@@ -6,6 +6,15 @@ import (
 	"github.com/google/uuid"
 )
 
+// AdvanceRunArgs is the step that goes on with a run of a workflow, as far as it goes.
+type AdvanceRunArgs struct {
+	Project uuid.UUID `json:"project"`
+	Run     uuid.UUID `json:"run"`
+}
+
+// Kind names the step.
+func (AdvanceRunArgs) Kind() string { return "advance_run" }
+
 // AggregateArgs is the step that folds one settled page.
 type AggregateArgs struct {
 	Project uuid.UUID `json:"project"`

@@ -262,10 +262,24 @@ type DataFacts struct {
 
 // Data is what is deleted.
 type Data struct {
-	Type   string    `json:"type"` // job, file, audit
+	Type   string    `json:"type"` // job, file, audit, workflow, workflow_run
 	Name   string    `json:"name"`
 	Bytes  int64     `json:"bytes"`
 	Before time.Time `json:"before"` // what is older than this
+}
+
+// WorkflowFacts are about a version of a workflow.
+type WorkflowFacts struct {
+	Workflow Workflow `json:"workflow"`
+}
+
+// Workflow is a version of a workflow.
+type Workflow struct {
+	Name      string   `json:"name"`
+	Version   int64    `json:"version"`
+	Digest    string   `json:"digest"`
+	Steps     int64    `json:"steps"`
+	Functions []string `json:"functions"` // that its steps run
 }
 
 // ModelFacts are about asking a model that others run.
@@ -327,4 +341,5 @@ func (SwitchFacts) facts()   {}
 func (DataFacts) facts()     {}
 func (ModelFacts) facts()    {}
 func (WebhookFacts) facts()  {}
+func (WorkflowFacts) facts() {}
 func (DecisionFacts) facts() {}

@@ -59,6 +59,8 @@ const (
 	ModelAsk         Kind = "model.ask"
 	WebhookChange    Kind = "webhook.change"
 	WebhookStop      Kind = "webhook.stop"
+	WorkflowPublish  Kind = "workflow.publish"
+	WorkflowStart    Kind = "workflow.start"
 )
 
 // Risk is how much harm an operation can do.
@@ -118,14 +120,14 @@ var operations = []Described{
 	{AgentRevoke, High, false, "Turn an agent out for good.", AgentFacts{}},
 	{ApprovalDecide, High, false, "Say yes or no to what a rule asks about.", DecisionFacts{}},
 	{AuditPrune, Critical, true, "Take the content of old records out of the audit log.", DataFacts{}},
-	{DataDelete, High, true, "Delete a job with its results, or a file.", DataFacts{}},
+	{DataDelete, High, true, "Delete a job with its results, a file, or a workflow or a run of one.", DataFacts{}},
 	{FileUpload, Low, true, "Store an object or name a file.", UploadFacts{}},
 	{FlagResolve, Medium, true, "Decide about a flag.", DecisionFacts{}},
 	{FunctionPublish, Medium, true, "Publish a version of a function.", FunctionFacts{}},
 	{FunctionReview, High, true, "Decide about code in which a heuristic found something.", DecisionFacts{}},
 	{GuardRuleChange, Critical, true, "Make, change, disable or delete a rule of the guardian.", RuleFacts{}},
 	{JobAggregate, Low, true, "Fold the results of a job again.", JobFacts{}},
-	{JobCancel, Medium, false, "Stop a job, or pause or delete a schedule.", JobFacts{}},
+	{JobCancel, Medium, false, "Stop a job, pause or delete a schedule, or pause or stop a run of a workflow.", JobFacts{}},
 	{JobDispatch, Medium, true, "Lend shards of a job to an agent: once for each job and lease, never for each shard.", DispatchFacts{}},
 	{JobFollowUp, Medium, true, "Make a job out of an ended one, by a rule for follow-ups.", JobFacts{}},
 	{JobPrioritise, Low, true, "Change a job's priority.", JobFacts{}},
@@ -156,4 +158,6 @@ var operations = []Described{
 	{TokenRevoke, Low, false, "Revoke a token with which machines join.", TokenFacts{}},
 	{WebhookChange, High, true, "Have events sent to the outside: make or resume a webhook, replace its secret, or send it a test or an old event.", WebhookFacts{}},
 	{WebhookStop, Low, false, "Pause or delete a webhook.", WebhookFacts{}},
+	{WorkflowPublish, Medium, true, "Publish a version of a workflow.", WorkflowFacts{}},
+	{WorkflowStart, Medium, true, "Start or resume a run of a workflow; each job of it is asked about as job.submit.", WorkflowFacts{}},
 }

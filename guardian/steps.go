@@ -4,6 +4,7 @@ package guardian
 // nor in StepsCarryOn fails a test.
 func ForStep() map[string][]Kind {
 	return map[string][]Kind{
+		"advance_run":   {JobSubmit, JobCancel},
 		"fire_schedule": {JobSubmit, JobCancel},
 		"follow_up":     {JobFollowUp},
 		"recheck":       {JobRecheck, SandboxOpen},

@@ -55,6 +55,7 @@ type Steps interface {
 	DueWebhooks(ctx context.Context, args functions.DueWebhooksArgs) error
 	SpreadWebhooks(ctx context.Context, args functions.SpreadWebhooksArgs) error
 	DeliverWebhook(ctx context.Context, args functions.DeliverWebhookArgs) error
+	Advance(ctx context.Context, args functions.AdvanceRunArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
 	AnnounceRechecks(ctx context.Context, server string)
@@ -228,6 +229,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.DueWebhooks, shortStep)
 	add(w, working, steps.SpreadWebhooks, longStep)
 	add(w, working, steps.DeliverWebhook, shortStep)
+	add(w, working, steps.Advance, longStep)
 	return w
 }
 

@@ -76,6 +76,11 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject(`insert into schedules (id, name, spec, created_by, wanted_by) values (gen_random_uuid(), 's', '{}', 'x', 'x') on conflict do nothing`)
 	w.inProject("insert into schedule_firings (schedule_id, at, outcome, job_id) select id, clock_timestamp(), 'submitted', $1 from schedules", job.ID)
 	w.inProject("insert into webhook_events (id, kind, job_id, data) values (gen_random_uuid(), 'job.finished', $1, '{}')", job.ID)
+	w.inProject(`with made as (insert into workflows (id, name, newest, created_by) values (gen_random_uuid(), 'w', 1, 'x') on conflict do nothing returning id)
+		insert into workflow_versions (workflow_id, version, digest, definition, functions, pushed_by) select id, 1, repeat('0', 64), '', '[]', 'x' from made`)
+	w.inProject(`with made as (insert into workflow_runs (id, workflow_id, version, parameters, state, started_by, ended_at)
+			select gen_random_uuid(), id, 1, '{}', 'failed', 'x', now() from workflows returning id)
+		insert into workflow_run_steps (run_id, number, name, job_id) select id, 0, 's', $1 from made`, job.ID)
 	for _, table := range w.tablesOfJobs() {
 		require.Positive(w.t, w.rowsOf(table, job.ID), "the test covers %s", table)
 	}

@@ -202,6 +202,8 @@ func (w *world) step(s waiting) error {
 func (w *world) turn(s waiting) error {
 	ctx := w.t.Context()
 	switch s.Kind {
+	case functions.AdvanceRunArgs{}.Kind():
+		return run(ctx, s, w.Advance)
 	case functions.FireScheduleArgs{}.Kind():
 		return run(ctx, s, w.Fire)
 	case functions.SpreadWebhooksArgs{}.Kind():

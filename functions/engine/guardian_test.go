@@ -27,6 +27,7 @@ import (
 	"github.com/ostraka/ostraka/functions/schedule"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/webhook"
+	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -99,6 +100,15 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	require.NoError(t, err)
 	delivery := w.deliveries(hook.ID)[0].ID
 	w.inProject("update webhook_deliveries set state = 'failed'")
+	pins := w.twicePins()
+	w.pushTwice()
+	_, _, err = w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "twice", "unused"), pins)
+	require.NoError(t, err)
+	goingRun, pausedRun, endedRun := w.startTwice(nil), w.startTwice(nil), w.startTwice(nil)
+	_, err = w.PauseWorkflowRun(ctx, w.by, w.project, pausedRun.ID)
+	require.NoError(t, err)
+	_, err = w.CancelWorkflowRun(ctx, w.by, w.project, endedRun.ID)
+	require.NoError(t, err)
 	_, newcomer, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	before := w.counts()
@@ -211,6 +221,19 @@ func TestEveryOperationIsDecided(t *testing.T) {
 		"changeGuardian":        func() error { return w.SetFourEyes(ctx, w.by, w.project, true) },
 		"setGuardianRule":       func() error { _, err := w.SetGuardianRule(ctx, w.by, w.project, own.Rule, 1); return err },
 		"deleteGuardianRule":    func() error { return w.DeleteGuardianRule(ctx, w.by, w.project, "mine", 1) },
+		"pushWorkflow": func() error {
+			_, _, err := w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "twice", "thrice"), pins)
+			return err
+		},
+		"startWorkflow": func() error {
+			_, _, err := w.StartWorkflow(ctx, w.by, w.project, workflow.Start{Workflow: "twice"}, no)
+			return err
+		},
+		"resumeWorkflowRun": func() error { _, err := w.ResumeWorkflowRun(ctx, w.by, w.project, pausedRun.ID); return err },
+		"pauseWorkflowRun":  func() error { _, err := w.PauseWorkflowRun(ctx, w.by, w.project, goingRun.ID); return err },
+		"cancelWorkflowRun": func() error { _, err := w.CancelWorkflowRun(ctx, w.by, w.project, goingRun.ID); return err },
+		"deleteWorkflowRun": func() error { return w.DeleteWorkflowRun(ctx, w.by, w.project, endedRun.ID) },
+		"deleteWorkflow":    func() error { return w.DeleteWorkflow(ctx, w.by, w.project, "unused", 1) },
 		"addOverride": func() error {
 			_, _, err := w.AddOverride(ctx, w.by, w.project, policy.NewOverride{Rule: "mine", Reason: "x", For: time.Hour}, no)
 			return err
@@ -279,7 +302,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	for _, operation := range []string{"release", "releaseInProject"} {
 		requireCode(t, calls[operation](), "denied_by_guardian")
 	}
-	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent", "pauseSchedule", "deleteSchedule", "pauseWebhook", "deleteWebhook"} {
+	for _, operation := range []string{"cancelJob", "revokeKey", "revokeEnrolmentToken", "excludeAgent", "endOverride", "drainAgent", "quarantineAgent", "revokeAgent", "pauseSchedule", "deleteSchedule", "pauseWebhook", "deleteWebhook", "pauseWorkflowRun", "cancelWorkflowRun"} {
 		require.NoError(t, calls[operation](), operation)
 	}
 	for _, operation := range aboutRules {
@@ -291,7 +314,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 
 // counts are the rows of what operations make.
 func (w *world) counts() (n []int64) {
-	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases", "schedules", "schedule_firings", "webhooks", "webhook_deliveries"} {
+	for _, table := range []string{"jobs", "function_versions", "files", "rules", "guardian_rules", "guardian_overrides", "guardian_approvals", "leases", "schedules", "schedule_firings", "webhooks", "webhook_deliveries", "workflow_versions", "workflow_runs"} {
 		n = append(n, w.count("select count(*) from "+table))
 	}
 	for _, table := range []string{"projects", "api_keys", "enrolment_tokens", "open_jobs", "sessions", "agents", "uploads"} {

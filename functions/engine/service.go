@@ -25,6 +25,7 @@ import (
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/functions/webhook"
+	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/runtime/recheck"
@@ -121,6 +122,8 @@ type (
 	Schedules = schedule.Service
 	// Webhooks is the room of what is sent to the outside.
 	Webhooks = webhook.Service
+	// Workflows is the room of workflows.
+	Workflows = workflow.Service
 	// Policy is the room of the guardian.
 	Policy = policy.Service
 	// AuditLog is the room of proofs.
@@ -144,6 +147,7 @@ type Service struct {
 	*Submit
 	*Schedules
 	*Webhooks
+	*Workflows
 	*Policy
 	*AuditLog
 	*Insight
@@ -217,6 +221,7 @@ func New(o Options) *Service {
 	}, o.FollowupsOff)
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.Webhooks = webhook.New(env, o.Webhooks)
+	s.Workflows = workflow.New(env, s.Jobs, s.Submit)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Insight = insight.New(env, insight.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,

@@ -48,6 +48,9 @@ func (s *Service) forgetJobs(ctx context.Context) error {
 func (s *Service) forgetOld(ctx context.Context, project uuid.UUID, after time.Duration) error {
 	var old []uuid.UUID
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+		if _, err := store.Exec(ctx, tx, sql.ForgetRuns, after, forgetBatch); err != nil {
+			return err
+		}
 		old, err = store.Values[uuid.UUID](ctx, tx, sql.JobsToForget, after, forgetBatch)
 		return err
 	})

@@ -46,13 +46,13 @@ func (s *Service) StopJob(ctx context.Context, i base.Intent, id uuid.UUID, acto
 		if err := base.Audit(ctx, tx, actor, "job.cancel", id.String(), nil); err != nil {
 			return err
 		}
-		return s.endJob(ctx, tx, id, functions.JobCancelled, "cancelled by "+actor, nil, functions.CancelArgs{Project: i.Project, Job: id})
+		return s.endJob(ctx, tx, i.Project, id, functions.JobCancelled, "cancelled by "+actor, nil, functions.CancelArgs{Project: i.Project, Job: id})
 	})
 }
 
-// endJob brings a job to a final state, takes it out of dispatch and enqueues what follows. It is the last thing that a transaction
+// endJob brings a job to a final state, takes it out of dispatch and enqueues what follows, the run of a workflow that waits for it included. It is the last thing that a transaction
 // does. leases are those that the transaction has ended in the project.
-func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state functions.JobState, why string, leases []uuid.UUID, next functions.Step) error {
+func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUID, state functions.JobState, why string, leases []uuid.UUID, next functions.Step) error {
 	if _, err := store.Exec(ctx, tx, sql.EndJob, id, state, why); err != nil {
 		return err
 	}
@@ -60,6 +60,10 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state 
 		return err
 	}
 	if err := base.AnnounceJob(ctx, tx, id, functions.WebhookKindOf(state)); err != nil {
+		return err
+	}
+	runs, err := store.Values[uuid.UUID](ctx, tx, sql.RunsOfJob, id)
+	if err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)
@@ -72,7 +76,11 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, id uuid.UUID, state 
 	if _, err := store.Exec(ctx, server, sql.CloseJob, id); err != nil {
 		return err
 	}
-	return s.env.Queue.Enqueue(ctx, server, next)
+	steps := []functions.Step{next}
+	for _, run := range runs {
+		steps = append(steps, functions.AdvanceRunArgs{Project: project, Run: run})
+	}
+	return s.env.Queue.Enqueue(ctx, server, steps...)
 }
 
 // Cancel settles the open shards of a job that has ended before they were, a page at a time. Leases are ended at the start, so that
@@ -128,5 +136,5 @@ func (s *Service) Refuse(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 	if err != nil || !found || state.Ended() || state == functions.JobDeleting {
 		return err
 	}
-	return s.endJob(ctx, tx, id, functions.JobCancelled, why, nil, functions.CancelArgs{Project: project, Job: id})
+	return s.endJob(ctx, tx, project, id, functions.JobCancelled, why, nil, functions.CancelArgs{Project: project, Job: id})
 }

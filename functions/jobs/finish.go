@@ -36,9 +36,9 @@ func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 			if err != nil {
 				return err
 			}
-			return s.endJob(ctx, tx, args.Job, functions.JobFailed, why, leases, functions.FollowUpArgs(args))
+			return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFailed, why, leases, functions.FollowUpArgs(args))
 		}
-		return s.endJob(ctx, tx, args.Job, functions.JobFinished, "", leases, functions.FollowUpArgs(args))
+		return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFinished, "", leases, functions.FollowUpArgs(args))
 	})
 	if err != nil {
 		return fmt.Errorf("finishing job %s: %w", args.Job, err)

@@ -63,6 +63,9 @@ unnamed_firings as (
 gone_webhook_events as (
     delete from webhook_events where ctid = any (array(select ctid from webhook_events where job_id = $1 limit $2)) returning 1
 ),
+unnamed_steps as (
+    update workflow_run_steps set job_id = null where ctid = any (array(select ctid from workflow_run_steps where job_id = $1 limit $2)) returning 1
+),
 named_alike as (
     update wrong_alike set job_id = md5(job_id::text)::uuid where ctid = any (array(select ctid from wrong_alike where job_id = $1 limit $2)) returning 1
 ),
@@ -90,5 +93,6 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_receipt)
     + (select count(*) from unnamed_firings)
     + (select count(*) from gone_webhook_events)
+    + (select count(*) from unnamed_steps)
     + (select count(*) from named_alike)
     + (select count(*) from named_unsteady)

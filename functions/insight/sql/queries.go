@@ -30,6 +30,7 @@ var (
 	ForgetLeases        = store.Load(files, "forget_leases")
 	ForgetPending       = store.Load(files, "forget_pending")
 	ForgetRecheckSpent  = store.Load(files, "forget_recheck_spent")
+	ForgetRuns          = store.Load(files, "forget_runs")
 	ForgetSandboxes     = store.Load(files, "forget_sandboxes")
 	ForgetSessions      = store.Load(files, "forget_sessions")
 	ForgetSignInLinks   = store.Load(files, "forget_sign_in_links")

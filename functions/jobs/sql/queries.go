@@ -53,6 +53,7 @@ var (
 	NextSplit         = store.Load(files, "next_split")
 	OwnerShares       = store.Load(files, "owner_shares")
 	PlaceJob          = store.Load(files, "place_job")
+	RunsOfJob         = store.Load(files, "runs_of_job")
 	SeeSplitTurn      = store.Load(files, "see_split_turn")
 	SplitApart        = store.Load(files, "split_apart")
 	SplitsWait        = store.Load(files, "splits_wait")

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// workflowFolder is a folder with a workflow.toml, as it is read from the disk.
+type workflowFolder struct {
+	definition *graph.Definition
+	text       string
+	bundles    map[string]*bundle.Bundle // of functions, by the names of the definition
+}
+
+// readWorkflowFolder reads and checks a folder. Nothing outside of it is looked at.
+func readWorkflowFolder(dir string) (*workflowFolder, error) {
+	text, err := readDefinition(filepath.Join(dir, graph.FileName))
+	if err != nil {
+		return nil, err
+	}
+	f := &workflowFolder{text: string(text), bundles: map[string]*bundle.Bundle{}}
+	if f.definition, err = graph.Parse(text); err != nil {
+		return nil, badWorkflowFile(err)
+	}
+	if err := refuseLater(dir); err != nil {
+		return nil, err
+	}
+	for _, name := range f.names() {
+		from := f.definition.Functions[name]
+		if !filepath.IsLocal(filepath.FromSlash(from)) {
+			return nil, badWorkflowFile(&graph.Error{Field: "functions." + name, Detail: fmt.Sprintf("%q is not within the folder of the workflow", from), Hint: "put the function into the folder"})
+		}
+		if f.bundles[name], err = packFunction(filepath.Join(dir, filepath.FromSlash(from))); err != nil {
+			return nil, fmt.Errorf("packing the function %s: %w", name, err)
+		}
+	}
+	return f, nil
+}
+
+// readDefinition reads no more than a definition may have.
+func readDefinition(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &exitError{code: exitFailed, err: fmt.Errorf("there is no %s", path), hint: "give the folder that holds workflow.toml; docs/workflows.md shows one"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the workflow: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, graph.MaxDefinitionBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the workflow: %w", err)
+	}
+	return text, nil
+}
+
+func badWorkflowFile(err error) error {
+	var wrong *graph.Error
+	if errors.As(err, &wrong) {
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s: %s", wrong.Field, wrong.Detail), hint: wrong.Hint}
+	}
+	return err
+}
+
+// refuseLater refuses what lies in the folder and would not be pushed, such as rules/: it would seem to hold.
+func refuseLater(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("reading the workflow: %w", err)
+	}
+	for _, e := range entries {
+		name, _, _ := strings.Cut(e.Name(), ".")
+		if err := graph.Later(name); err != nil {
+			return badWorkflowFile(err)
+		}
+	}
+	return nil
+}
+
+// names are those of the functions, in order.
+func (f *workflowFolder) names() []string {
+	return slices.Sorted(maps.Keys(f.definition.Functions))
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+)
+
+// workflowPushOptions are the flags of `ostraka workflow push` and `ostraka workflow diff`.
+type workflowPushOptions struct {
+	outputFlag
+	signingFlag
+	terminal  *terminal
+	server    *serverFlags
+	folder    string
+	dryRun    bool
+	unchecked bool
+}
+
+func newWorkflowPush(t *terminal, server *serverFlags) *cobra.Command {
+	o := &workflowPushOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "push DIR", Short: "Push a folder with a workflow.toml as a new version",
+		Long: `Push a folder with a workflow.toml. What would change is shown first, a line each. Functions that have
+changed are pushed as by ostraka function push; then one transaction makes the version, which names the digests of
+all functions. What has not changed makes no version. Runs that were started before keep to theirs.`,
+		Example: "  ostraka workflow push examples/workflow-bpsw --dry-run\n  ostraka workflow push examples/workflow-bpsw",
+		Args:    arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.folder = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	o.outputFlag.register(cmd.Flags())
+	o.signingFlag.register(cmd.Flags(), "sign-with")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change, and push nothing")
+	cmd.Flags().BoolVar(&o.unchecked, "unchecked", false, "push it without looking whether agents can start the functions")
+	return cmd
+}
+
+func newWorkflowDiff(t *terminal, server *serverFlags) *cobra.Command {
+	o := &workflowPushOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "diff DIR", Short: "Show how a folder differs from what the server has",
+		Long:    "Show how a folder differs from the newest version that the server has, a line each. The exit code is 1 where it does.",
+		Example: "  ostraka workflow diff examples/workflow-bpsw",
+		Args:    arguments(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.folder = args[0]
+			return o.diff(cmd.Context())
+		},
+	}
+	o.outputFlag.register(cmd.Flags())
+	return cmd
+}
+
+// workflowChange is one thing that a push changes.
+type workflowChange struct {
+	Change string `json:"change"` // add, change or remove
+	What   string `json:"what"`
+	Was    string `json:"was,omitempty"`
+	Is     string `json:"is,omitempty"`
+}
+
+func (c workflowChange) line() string {
+	sign := map[string]string{"add": "+", "change": "~", "remove": "-"}[c.Change]
+	text := sign + " " + c.What
+	switch {
+	case c.Was != "" && c.Is != "":
+		text += fmt.Sprintf("  %s -> %s", shortDigest(c.Was), shortDigest(c.Is))
+	case c.Was != "" || c.Is != "":
+		text += "  " + shortDigest(c.Was+c.Is)
+	}
+	return plain(text)
+}
+
+func (o *workflowPushOptions) run(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	folder, err := readWorkflowFolder(o.folder)
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	changes, err := o.compare(ctx, c, folder)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return o.print(folder, changes)
+	}
+	for _, change := range changes {
+		o.terminal.say("%s", change.line())
+	}
+	key, err := o.key(o.terminal, c.project)
+	if err != nil {
+		return err
+	}
+	doc, err := o.push(ctx, c, folder, key)
+	if err != nil {
+		return err
+	}
+	if doc.Status == http.StatusOK {
+		o.terminal.say("this is version %d already", doc.Value.Version)
+	}
+	if o.json() {
+		return writeJSON(o.terminal.out, doc.Raw)
+	}
+	_, err = fmt.Fprintf(o.terminal.out, "%s version %d  %s\n", doc.Value.Name, doc.Value.Version, doc.Value.Digest)
+	return err
+}
+
+// push pushes the functions that the server does not have, and then the workflow.
+func (o *workflowPushOptions) push(ctx context.Context, c *connection, folder *workflowFolder, key ed25519.PrivateKey) (doc answer.Document[client.WorkflowDetail], err error) {
+	request := client.PushWorkflowRequest{Definition: folder.text, Functions: []client.WorkflowFunctionRequest{}}
+	for _, name := range folder.names() {
+		b := folder.bundles[name]
+		if !o.unchecked {
+			if err := checkStarts(ctx, o.terminal, b); err != nil {
+				return doc, err
+			}
+		}
+		f, err := pushBundle(ctx, c, b, key) // the same bundle is the version that it is already
+		if err != nil {
+			return doc, err
+		}
+		request.Functions = append(request.Functions, client.WorkflowFunctionRequest{Name: name, Function: f.Value.Name, Version: f.Value.Version})
+	}
+	doc, err = answer.Read[client.WorkflowDetail](c.PushWorkflow(ctx, c.project, nil, request))
+	return doc, explain("pushing the workflow "+folder.definition.Name, err)
+}
+
+func (o *workflowPushOptions) diff(ctx context.Context) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	folder, err := readWorkflowFolder(o.folder)
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	changes, err := o.compare(ctx, c, folder)
+	if err != nil {
+		return err
+	}
+	if err := o.print(folder, changes); err != nil || len(changes) == 0 {
+		return err
+	}
+	return &exitError{code: exitFailed, err: fmt.Errorf("the folder differs from workflow %s on the server", folder.definition.Name), hint: "ostraka workflow push " + shellWord(o.folder) + " pushes it"}
+}
+
+func (o *workflowPushOptions) print(folder *workflowFolder, changes []workflowChange) error {
+	if o.json() {
+		if changes == nil {
+			changes = []workflowChange{}
+		}
+		return writeValue(o.terminal.out, changes)
+	}
+	if len(changes) == 0 {
+		o.terminal.say("nothing differs from the newest version of %s", folder.definition.Name)
+	}
+	for _, change := range changes {
+		o.terminal.put("%s\n", change.line())
+	}
+	return nil
+}
+
+// compare says what a push would change: the definition, and each function by the digest of its bundle.
+func (o *workflowPushOptions) compare(ctx context.Context, c *connection, folder *workflowFolder) (changes []workflowChange, err error) {
+	was, err := getWorkflow(ctx, c, folder.definition.Name)
+	var problem *answer.Error
+	if errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound {
+		was, err = answer.Document[client.WorkflowDetail]{}, nil
+	}
+	if err != nil {
+		return nil, explain("getting the workflow", err)
+	}
+	before := map[string]client.PinnedFunction{}
+	for _, f := range was.Value.Functions {
+		before[f.Name] = f
+	}
+	if change := compareText(was.Value.Definition, folder.text); change != nil {
+		changes = append(changes, *change)
+	}
+	for _, name := range folder.names() {
+		b := folder.bundles[name]
+		what := "function " + name + " (" + b.Manifest.Name + ")"
+		old, known := before[name]
+		delete(before, name)
+		switch {
+		case !known:
+			changes = append(changes, workflowChange{Change: "add", What: what, Is: b.Digest})
+		case old.Digest != b.Digest || old.Function != b.Manifest.Name:
+			changes = append(changes, workflowChange{Change: "change", What: what, Was: old.Digest, Is: b.Digest})
+		}
+	}
+	for _, f := range was.Value.Functions {
+		if _, left := before[f.Name]; left {
+			changes = append(changes, workflowChange{Change: "remove", What: "function " + f.Name + " (" + f.Function + ")", Was: f.Digest})
+		}
+	}
+	return changes, nil
+}
+
+// compareText says how the definition differs; nil: not at all.
+func compareText(was, is string) *workflowChange {
+	switch {
+	case was == "":
+		return &workflowChange{Change: "add", What: graph.FileName}
+	case was == is:
+		return nil
+	}
+	added, removed := lineDifference(was, is)
+	return &workflowChange{Change: "change", What: fmt.Sprintf("%s (%d lines added, %d removed)", graph.FileName, added, removed)}
+}
+
+// lineDifference counts the lines that one text has more often than the other.
+func lineDifference(was, is string) (added, removed int) {
+	n := map[string]int{}
+	for line := range strings.SplitSeq(is, "\n") {
+		n[line]++
+	}
+	for line := range strings.SplitSeq(was, "\n") {
+		n[line]--
+	}
+	for _, more := range n {
+		added += max(more, 0)
+		removed += max(-more, 0)
+	}
+	return added, removed
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+func newWorkflowShow(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
+	cmd := &cobra.Command{
+		Use: "show NAME|RUN", Short: "Show a workflow with its parameters, or a run with its steps",
+		Args: arguments(1), ValidArgsFunction: server.complete(workflowNames), Example: "  ostraka workflow show bpsw",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			if id, err := uuid.Parse(args[0]); err == nil {
+				doc, err := getRun(cmd.Context(), c, id)
+				if err != nil {
+					return err
+				}
+				return showRun(t, &output, doc)
+			}
+			doc, err := getWorkflow(cmd.Context(), c, args[0])
+			if err != nil {
+				return explain("getting the workflow", err)
+			}
+			return showWorkflow(t, &output, doc)
+		},
+	}
+	output.register(cmd.Flags())
+	return cmd
+}
+
+func getRun(ctx context.Context, c *connection, id uuid.UUID) (answer.Document[client.WorkflowRunDetail], error) {
+	doc, err := answer.Read[client.WorkflowRunDetail](c.GetWorkflowRun(ctx, c.project, id))
+	return doc, explain("getting the run", err)
+}
+
+func showWorkflow(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowDetail]) error {
+	w := doc.Value
+	fields := [][2]string{
+		{"workflow", w.Name},
+		{"description", plain(w.Description)},
+		{"version", strconv.FormatInt(w.Version, 10)},
+		{"digest", w.Digest},
+		{"open runs", strconv.FormatInt(w.OpenRuns, 10)},
+		{"pushed", shortTime(w.PushedAt) + " by " + plain(w.PushedBy)},
+	}
+	for _, p := range w.Parameters {
+		fields = append(fields, [2]string{"parameter", parameterLine(p)})
+	}
+	for _, f := range w.Functions {
+		fields = append(fields, [2]string{"function", functionLine(f)})
+	}
+	for _, s := range w.Steps {
+		text := s.Name + " " + string(s.Type)
+		if s.Function != "" {
+			text += " of " + s.Function
+		}
+		if s.When != "" {
+			text += ": " + plain(s.When)
+		}
+		if len(s.Needs) > 0 {
+			text += ", after " + strings.Join(s.Needs, ", ")
+		}
+		fields = append(fields, [2]string{"step", text})
+	}
+	return printOne(t, o, doc.Raw, fields)
+}
+
+func parameterLine(p client.WorkflowParameter) string {
+	text := p.Name + " " + string(p.Type)
+	if len(p.Default) > 0 {
+		text += " = " + strings.Trim(string(p.Default), `"`)
+	} else {
+		text += ", which must be given"
+	}
+	if p.Description != "" {
+		text += ": " + p.Description
+	}
+	return plain(text)
+}
+
+func functionLine(f client.PinnedFunction) string {
+	return fmt.Sprintf("%s is %s version %d (%s)", f.Name, f.Function, f.Version, shortDigest(f.Digest))
+}
+
+func showRun(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowRunDetail]) error {
+	r := doc.Value
+	fields := [][2]string{
+		{"run", r.ID.String()},
+		{"workflow", fmt.Sprintf("%s version %d (%s)", r.Workflow, r.Version, shortDigest(r.Digest))},
+		{"state", string(r.State)},
+		{"error", plain(r.Error)},
+		{"started", shortTime(r.StartedAt) + " by " + plain(r.StartedBy)},
+	}
+	if r.EndedAt != nil {
+		fields = append(fields, [2]string{"ended", shortTime(*r.EndedAt)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		fields = append(fields, [2]string{"parameter", plain(name + " = " + strings.Trim(string(r.Parameters[name]), `"`))})
+	}
+	for _, f := range r.Functions {
+		fields = append(fields, [2]string{"function", functionLine(f)})
+	}
+	for _, s := range r.Steps {
+		fields = append(fields, [2]string{"step", stepLine(s)})
+	}
+	return printOne(t, o, doc.Raw, fields)
+}
+
+// stepLine says in a line where a step stands.
+func stepLine(s client.RunStep) string {
+	text := s.Name + " " + string(s.State)
+	if s.Shards != nil {
+		text += fmt.Sprintf(": job %s, %d of %s", s.Job, s.Shards.Total-s.Shards.Open, count(s.Shards.Total, "shard"))
+	}
+	if s.Approval != nil {
+		text += fmt.Sprintf(", waits for an approval: ostraka approval show %s", s.Approval.ID)
+	}
+	if s.Error != "" {
+		text += ": " + s.Error
+	}
+	return plain(text)
+}

@@ -1,0 +1,134 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+	"github.com/ostraka/ostraka/functions/workflow/sql"
+)
+
+// errChanged says that somebody changed the run since it was read: it is read again.
+var errChanged = errors.New("the run has changed meanwhile")
+
+// Advance goes on with a run as far as it goes: one transaction for each thing that there is to do, which is decided anew each time.
+func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) error {
+	for {
+		v, found, err := s.view(ctx, args.Project, args.Run)
+		if err != nil || !found {
+			return err
+		}
+		at := make([]graph.Progress, len(v.steps))
+		for i, row := range v.steps {
+			at[i] = row.progress()
+		}
+		next := graph.Next(v.State, v.definition.Steps, at)
+		if next.Kind == graph.ActNothing {
+			return nil
+		}
+		if err := s.act(ctx, args.Project, v, next); err != nil && !errors.Is(err, errChanged) {
+			return fmt.Errorf("going on with run %s of workflow %s: %w", args.Run, v.Workflow, err)
+		}
+	}
+}
+
+func (s *Service) act(ctx context.Context, project uuid.UUID, v view, next graph.Action) error {
+	switch next.Kind {
+	case graph.ActSettle:
+		state, why := settled(v.steps[next.Step])
+		if v.State == graph.RunCancelled && state == graph.StepFailed {
+			state = graph.StepCancelled
+		}
+		return s.settle(ctx, project, v, next.Step, state, why)
+	case graph.ActStop:
+		return s.stop(ctx, project, v, *v.steps[next.Step].JobID)
+	case graph.ActDrop:
+		return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+			if _, err := store.Exec(ctx, tx, sql.DropSteps, v.ID, next.Drop); err != nil {
+				return err
+			}
+			_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+			return err
+		})
+	case graph.ActBegin:
+		return s.begin(ctx, project, v, next.Step)
+	default:
+		return s.end(ctx, project, v, next.State)
+	}
+}
+
+// settled is what became of a step whose job has ended.
+func settled(row stepRow) (graph.StepState, string) {
+	switch {
+	case row.JobState == nil || *row.JobState == functions.JobDeleting:
+		return graph.StepFailed, "its job was deleted"
+	case *row.JobState == functions.JobFinished:
+		return graph.StepFinished, ""
+	case *row.JobError != "":
+		return graph.StepFailed, fmt.Sprintf("job %s is %s: %s", row.JobID, *row.JobState, *row.JobError)
+	default:
+		return graph.StepFailed, fmt.Sprintf("job %s is %s", row.JobID, *row.JobState)
+	}
+}
+
+// settle writes what became of a step.
+func (s *Service) settle(ctx context.Context, project uuid.UUID, v view, step int, state graph.StepState, why string) error {
+	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.SettleStep, v.ID, step, state, why); err != nil {
+			return err
+		}
+		said := ""
+		if state == graph.StepFailed && v.Error == "" {
+			said = fmt.Sprintf("step %s: %s", v.steps[step].Name, why)
+		}
+		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, said)
+		return err
+	})
+}
+
+// stop cancels the job of a cancelled run. That it has ended is seen the next time round.
+func (s *Service) stop(ctx context.Context, project uuid.UUID, v view, job uuid.UUID) error {
+	err := s.jobs.StopJob(ctx, base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}, job, v.actor())
+	if errors.Is(err, functions.ErrJobEnded) || missing(err) {
+		return nil
+	}
+	return err
+}
+
+func missing(err error) bool {
+	var wrong *functions.Error
+	return errors.As(err, &wrong) && (wrong.Kind == functions.KindNotFound || wrong.Kind == functions.KindGone)
+}
+
+// end writes that a run has come to its end.
+func (s *Service) end(ctx context.Context, project uuid.UUID, v view, state graph.RunState) error {
+	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, state, ""); err != nil {
+			return err
+		}
+		return base.Audit(ctx, tx, v.actor(), "workflow.end", v.ID.String(), map[string]any{"state": state, "error": v.Error})
+	})
+}
+
+// actor is the run in the words of the log.
+func (v view) actor() string { return "workflow:" + v.Workflow }
+
+// underLock runs fn while nobody else changes the run, which must still be as it was read.
+func (s *Service) underLock(ctx context.Context, project uuid.UUID, v view, fn func(tx *store.Tx) error) error {
+	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		now, found, err := store.One[lockedRun](ctx, tx, sql.LockRun, v.ID)
+		if err != nil {
+			return err
+		}
+		if !found || now.Revision != v.Revision {
+			return errChanged
+		}
+		return fn(tx)
+	})
+}

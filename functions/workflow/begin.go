@@ -1,0 +1,172 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/turns"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+	"github.com/ostraka/ostraka/functions/workflow/sql"
+)
+
+// begin submits the job of a step, or decides its check. What makes that impossible is the fault of the workflow or its project, and fails
+// the step; where a limit of the project is reached, the step waits until there is room.
+func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number int) error {
+	step := v.definition.Steps[number]
+	values, err := v.definition.Values(v.Parameters)
+	if err != nil {
+		return s.settle(ctx, project, v, number, graph.StepFailed, err.Error())
+	}
+	if step.Type == graph.StepCheck {
+		return s.decide(ctx, project, v, number, values)
+	}
+	err = s.submitStep(ctx, project, v, number, values)
+	var wrong *functions.Error
+	switch {
+	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
+		return err
+	case wrong.Kind == functions.KindExhausted:
+		if err := s.sayWaiting(ctx, project, v, number, wrong.Code+": "+wrong.Message); err != nil {
+			return err
+		}
+		return &functions.Snooze{For: min(wrong.Quota.Again, functions.LongestSnooze), Err: err}
+	default:
+		return s.settle(ctx, project, v, number, graph.StepFailed, wrong.Code+": "+wrong.Message)
+	}
+}
+
+// sayWaiting shows people what a step waits for.
+func (s *Service) sayWaiting(ctx context.Context, project uuid.UUID, v view, number int, why string) error {
+	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		_, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, why)
+		return err
+	})
+}
+
+// submitStep submits the job of a step, as a person would: checked, decided about by the guardian, within the project's quotas. The step has
+// it from the same transaction on, so that it is made once.
+func (s *Service) submitStep(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
+	want, err := v.job(v.definition.Steps[number], values)
+	if err != nil {
+		return err
+	}
+	job, err := s.submit.Prepare(ctx, project, want)
+	if err != nil {
+		return err
+	}
+	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job.ID()); err != nil {
+			return err
+		}
+		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
+			return err
+		}
+		intent := base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}
+		if err := s.submit.Make(ctx, tx, intent, job, submit.Submitter{Actor: v.actor(), WantedBy: v.StartedBy}); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		return s.submit.Open(ctx, server, project, job)
+	})
+}
+
+// job is what a step asks for, of the version that the run keeps to.
+func (v view) job(step graph.Step, values graph.Values) (want functions.NewJob, err error) {
+	j, err := step.Job(values)
+	if err != nil {
+		return want, badWorkflow(err)
+	}
+	i := slices.IndexFunc(v.Functions, func(f PinnedFunction) bool { return f.Name == j.Function })
+	if i < 0 {
+		return want, functions.NotFound("function of the workflow", j.Function)
+	}
+	p := j.Policy
+	return functions.NewJob{
+		Function: v.Functions[i].Function, Version: v.Functions[i].Version, Partition: j.Partition,
+		Quorum: p.Quorum, None: p.None, TargetError: p.TargetError, AssumeHostile: p.AssumeHostile, AnswerError: p.AnswerError,
+		Recheck: p.Recheck, MaxAttempts: p.MaxAttempts, Confirm: p.Confirm,
+		Aggregator: j.Aggregator, Params: j.Params, Priority: cmp.Or(j.Priority, turns.DefaultPriority), // whoever started the run may have it
+	}, nil
+}
+
+// decide settles a step of the type check.
+func (s *Service) decide(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
+	step := v.definition.Steps[number]
+	results := map[string]planner.StepResult{}
+	for _, name := range step.Names(v.definition.Seen(step)) {
+		var err error
+		if results[name], err = s.result(ctx, project, v, name, planner.NamesMetrics(step.Check.When)); missing(err) {
+			return s.settle(ctx, project, v, number, graph.StepFailed, fmt.Sprintf("the job of step %s was deleted before the check", name))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	deciding, cancel := context.WithTimeout(ctx, DecideTime)
+	defer cancel()
+	outcome, err := v.definition.Decide(deciding, step, results, values)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return s.settle(ctx, project, v, number, graph.StepFailed, err.Error())
+	}
+	if !outcome.Holds {
+		return s.settle(ctx, project, v, number, graph.StepFailed, outcome.Why)
+	}
+	return s.settle(ctx, project, v, number, graph.StepFinished, "")
+}
+
+// result is what a step that is a job came to.
+func (s *Service) result(ctx context.Context, project uuid.UUID, v view, name string, measure bool) (r planner.StepResult, err error) {
+	id := v.steps[v.definition.Number(name)].JobID
+	if id == nil {
+		return r, functions.NotFound("job of step", name)
+	}
+	job, err := s.jobs.GetJob(ctx, project, *id)
+	if err != nil {
+		return r, err
+	}
+	if measure {
+		if r.Metrics, err = s.jobs.Measure(ctx, project, job); err != nil {
+			return r, err
+		}
+	}
+	r.Answer, err = s.answer(ctx, project, job)
+	return r, err
+}
+
+func (s *Service) answer(ctx context.Context, project uuid.UUID, job functions.Job) (json.RawMessage, error) {
+	if job.Aggregate == nil || job.Aggregate.Object == "" {
+		if job.Aggregate == nil {
+			return nil, nil
+		}
+		return job.Aggregate.Value, nil
+	}
+	r, _, err := s.env.Blobs.Open(ctx, project, job.Aggregate.Object)
+	if err != nil {
+		return nil, fmt.Errorf("opening the answer of job %s: %w", job.ID, err)
+	}
+	defer func() { _ = r.Close() }()
+	// One byte more than a check may see: it is refused with the reason that people are told.
+	value, err := io.ReadAll(io.LimitReader(r, planner.MaxAggregateBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer of job %s: %w", job.ID, err)
+	}
+	return value, nil
+}

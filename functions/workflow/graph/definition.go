@@ -1,0 +1,281 @@
+package graph
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// FileName is what the definition of a workflow is called in its folder.
+const FileName = "workflow.toml"
+
+// StepType says what a step does.
+type StepType string
+
+// The types of steps.
+const (
+	StepMap   StepType = "map"   // a job
+	StepCheck StepType = "check" // a condition over what the steps before it came to
+)
+
+// Definition is a workflow as workflow.toml says it.
+type Definition struct {
+	Name        string
+	Description string
+	Parameters  []Parameter       // by name
+	Functions   map[string]string // folders, by the names that steps use
+	Steps       []Step            // in an order in which they can run
+}
+
+// Step is a step of a workflow.
+type Step struct {
+	Name  string
+	Type  StepType
+	Needs []string // steps that must have finished, by name
+	Map   MapStep
+	Check CheckStep
+}
+
+// CheckStep is a condition.
+type CheckStep struct {
+	When    string
+	Message string // what is wrong where it does not hold
+}
+
+// file is workflow.toml as it is written.
+type file struct {
+	Name        string                    `toml:"name"`
+	Description string                    `toml:"description"`
+	Parameters  map[string]parameterTable `toml:"parameters"`
+	Functions   map[string]string         `toml:"functions"`
+	Steps       []stepTable               `toml:"steps"`
+}
+
+// stepTable is a step as it is written.
+type stepTable struct {
+	Name  string   `toml:"name"`
+	Type  StepType `toml:"type"`
+	Needs []string `toml:"needs"`
+
+	When    string `toml:"when"`
+	Message string `toml:"message"`
+
+	Function   string         `toml:"function"`
+	Range      map[string]any `toml:"range"`
+	Items      any            `toml:"items"`
+	Grid       map[string]any `toml:"grid"`
+	Lines      map[string]any `toml:"lines"`
+	Objects    map[string]any `toml:"objects"`
+	Policy     *Policy        `toml:"policy"`
+	Aggregator any            `toml:"aggregator"`
+	Params     map[string]any `toml:"params"`
+	Priority   int            `toml:"priority"`
+}
+
+var (
+	workflowName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+	// partName is a name that expressions can use.
+	partName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+)
+
+// laterSections are parts of a workflow that other commands make today. They are refused by name: what stands in a workflow and
+// does not happen would mislead.
+var laterSections = map[string]string{
+	"rules":      "make them with ostraka rule create",
+	"schedules":  "make them with ostraka schedule create",
+	"planners":   "push them with ostraka module push, and name them in a rule",
+	"modules":    "push them with ostraka module push",
+	"invariants": "write each as a step of the type check",
+}
+
+// Later says that a part of a workflow is not supported yet, and what to do instead; nil: name is no such part.
+func Later(name string) error {
+	hint, later := laterSections[name]
+	if !later {
+		return nil
+	}
+	return wrong(name, hint+", and leave them out here", "a workflow cannot hold %s yet", name)
+}
+
+// Parse reads workflow.toml and checks all that can be checked without a server.
+func Parse(text []byte) (*Definition, error) {
+	d, err := Read(text)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.checkSteps()
+}
+
+// Read reads a workflow.toml that Parse has checked.
+func Read(text []byte) (*Definition, error) {
+	if len(text) > MaxDefinitionBytes {
+		return nil, wrong(FileName, "write less", "the file has %d bytes, and the limit is %d", len(text), MaxDefinitionBytes)
+	}
+	f, err := read(text)
+	if err != nil {
+		return nil, err
+	}
+	d := &Definition{Name: f.Name, Description: f.Description, Functions: f.Functions}
+	if !workflowName.MatchString(d.Name) {
+		return nil, wrong("name", "use 1 to 63 lower-case letters, digits and hyphens, starting with a letter", "%s is no name for a workflow", brief(d.Name))
+	}
+	if len(d.Description) > MaxTextBytes {
+		return nil, wrong("description", "write less", "the description has %d bytes, and the limit is %d", len(d.Description), MaxTextBytes)
+	}
+	if err := d.readParameters(f.Parameters); err != nil {
+		return nil, err
+	}
+	if err := d.checkFunctions(); err != nil {
+		return nil, err
+	}
+	return d, d.readSteps(f.Steps)
+}
+
+// read decodes the file. Keys that nobody knows are mistakes.
+func read(text []byte) (f file, err error) {
+	var sections map[string]any
+	if err := toml.Unmarshal(text, &sections); err != nil {
+		return f, notTOML(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		if err := Later(name); err != nil {
+			return f, err
+		}
+	}
+	decoder := toml.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil {
+		return f, notTOML(err)
+	}
+	return f, nil
+}
+
+func notTOML(err error) error {
+	const hint = "mend the line; docs/workflows.md shows what a workflow looks like"
+	var unknown *toml.StrictMissingError
+	if errors.As(err, &unknown) && len(unknown.Errors) > 0 {
+		row, _ := unknown.Errors[0].Position()
+		return wrong(FileName, hint, "line %d: there is no key %s", row, brief(strings.Join(unknown.Errors[0].Key(), ".")))
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		row, column := decode.Position()
+		return wrong(FileName, hint, "line %d, column %d: %s", row, column, brief(decode.Error()))
+	}
+	return wrong(FileName, hint, "%s", brief(err.Error()))
+}
+
+func (d *Definition) readParameters(tables map[string]parameterTable) error {
+	if len(tables) > MaxParameters {
+		return wrong("parameters", "leave some out", "there are %d parameters, and the limit is %d", len(tables), MaxParameters)
+	}
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		if !partName.MatchString(name) {
+			return badPart("parameters", name)
+		}
+		p, err := tables[name].parameter(name)
+		if err != nil {
+			return err
+		}
+		d.Parameters = append(d.Parameters, p)
+	}
+	return nil
+}
+
+func badPart(field, name string) error {
+	return wrong(field, "use 1 to 63 lower-case letters, digits and underscores, starting with a letter", "%s is no name", brief(name))
+}
+
+func (d *Definition) checkFunctions() error {
+	if len(d.Functions) > MaxFunctions {
+		return wrong("functions", "leave some out", "there are %d functions, and the limit is %d", len(d.Functions), MaxFunctions)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
+		if !partName.MatchString(name) {
+			return badPart("functions", name)
+		}
+		if folder := d.Functions[name]; folder == "" || len(folder) > MaxTextBytes || strings.ContainsRune(folder, 0) {
+			return wrong("functions."+name, `write for example "functions/search"`, "there is no folder")
+		}
+	}
+	return nil
+}
+
+func (d *Definition) readSteps(tables []stepTable) error {
+	if len(tables) == 0 {
+		return wrong("steps", "write [[steps]] with a name, a type and what it does", "a workflow has at least one step")
+	}
+	if len(tables) > MaxSteps {
+		return wrong("steps", "put them into several workflows", "there are %d steps, and the limit is %d", len(tables), MaxSteps)
+	}
+	for i, t := range tables {
+		step, err := t.step(i)
+		if err != nil {
+			return err
+		}
+		d.Steps = append(d.Steps, step)
+	}
+	ordered, err := order(d.Steps)
+	if err != nil {
+		return err
+	}
+	d.Steps = ordered
+	return d.checkUse()
+}
+
+// checkUse refuses functions that no step runs, and steps that run what there is not.
+func (d *Definition) checkUse() error {
+	used := map[string]bool{}
+	for _, s := range d.Steps {
+		if s.Type != StepMap {
+			continue
+		}
+		if _, found := d.Functions[s.Map.Function]; !found {
+			return wrong(s.field("function"), "list its folder under [functions]", "there is no function %s", brief(s.Map.Function))
+		}
+		used[s.Map.Function] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
+		if !used[name] {
+			return wrong("functions."+name, "leave it out, or name it in a step", "no step runs the function")
+		}
+	}
+	return nil
+}
+
+// field names a field of a step in messages.
+func (s Step) field(name string) string { return "steps." + s.Name + "." + name }
+
+func (t stepTable) step(i int) (s Step, err error) {
+	if !partName.MatchString(t.Name) {
+		return s, badPart(fmt.Sprintf("steps[%d].name", i), t.Name)
+	}
+	s = Step{Name: t.Name, Type: t.Type, Needs: t.Needs}
+	switch t.Type {
+	case StepMap:
+		if t.When != "" || t.Message != "" {
+			return s, wrong(s.field("when"), "write a step of the type check that needs this one", "a step of the type map has no condition")
+		}
+		s.Map, err = t.mapStep(s)
+		return s, err
+	case StepCheck:
+		if t.Function != "" || t.inputs() > 0 || t.Policy != nil || t.Aggregator != nil || t.Params != nil || t.Priority != 0 {
+			return s, wrong(s.field("type"), "leave out what belongs to a job", "a step of the type check runs no function")
+		}
+		s.Check = CheckStep{When: t.When, Message: t.Message}
+		if len(t.Message) > MaxTextBytes {
+			return s, wrong(s.field("message"), "write less", "the message has %d bytes, and the limit is %d", len(t.Message), MaxTextBytes)
+		}
+		return s, nil
+	case "fold", "prove", "report":
+		return s, wrong(s.field("type"), "leave the step out for now: there are map and check", "steps of the type %s are not supported yet", t.Type)
+	default:
+		return s, wrong(s.field("type"), "choose map or check", "there is no type %s", brief(string(t.Type)))
+	}
+}

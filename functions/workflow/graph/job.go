@@ -1,0 +1,284 @@
+package graph
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/ostraka/ostraka/functions/partition"
+)
+
+// MapStep is a job as a step asks for it.
+type MapStep struct {
+	Function   string // as [functions] names it
+	Kind       partition.Kind
+	Input      any // of the partition, with placeholders
+	Policy     Policy
+	Aggregator string
+	Params     map[string]any // of the aggregator
+	Priority   int
+}
+
+// Policy says how much agreement a result needs, as ostraka job run and the API have it. The zero value: what the function says.
+type Policy struct {
+	Quorum        int     `toml:"quorum"`
+	None          bool    `toml:"none"`
+	TargetError   float64 `toml:"target_error"`
+	AssumeHostile float64 `toml:"assume_hostile"`
+	AnswerError   float64 `toml:"answer_error"`
+	Recheck       string  `toml:"recheck"`
+	MaxAttempts   int     `toml:"max_attempts"`
+	Confirm       string  `toml:"confirm"`
+}
+
+// Job is what a step asks for, with the values of a run.
+type Job struct {
+	Function   string // as [functions] names it
+	Partition  partition.Spec
+	Policy     Policy
+	Aggregator string
+	Params     json.RawMessage
+	Priority   int
+}
+
+// inputs is how many inputs a step names.
+func (t stepTable) inputs() (n int) {
+	for _, given := range t.given() {
+		if given.input != nil {
+			n++
+		}
+	}
+	return n
+}
+
+type givenInput struct {
+	kind  partition.Kind
+	input any
+}
+
+func (t stepTable) given() []givenInput {
+	list := []givenInput{{partition.KindItems, t.Items}}
+	for _, table := range []struct {
+		kind partition.Kind
+		of   map[string]any
+	}{{partition.KindRange, t.Range}, {partition.KindGrid, t.Grid}, {partition.KindLines, t.Lines}, {partition.KindObjects, t.Objects}} {
+		if table.of != nil {
+			list = append(list, givenInput{table.kind, table.of})
+		}
+	}
+	return list
+}
+
+func (t stepTable) mapStep(s Step) (m MapStep, err error) {
+	m = MapStep{Function: t.Function, Params: t.Params, Priority: t.Priority}
+	if t.Policy != nil {
+		m.Policy = *t.Policy
+	}
+	if t.inputs() != 1 {
+		return m, wrong(s.field("range"), "write one of range, items, grid, lines and objects", "a step of the type map has one input, and this has %d", t.inputs())
+	}
+	for _, given := range t.given() {
+		if given.input != nil {
+			m.Kind, m.Input = given.kind, given.input
+		}
+	}
+	switch a := t.Aggregator.(type) {
+	case nil:
+	case string:
+		m.Aggregator = a
+	default:
+		return m, wrong(s.field("aggregator"), `write for example aggregator = "sum", and params = {…} beside it`, "an aggregator is named by a text")
+	}
+	if t.Params != nil && m.Aggregator == "" {
+		return m, wrong(s.field("params"), "name the aggregator", "there are parameters and no aggregator")
+	}
+	if t.Priority < 0 || t.Priority > 9 {
+		return m, wrong(s.field("priority"), "choose 1 to 9, or leave it out", "the priority is %d", t.Priority)
+	}
+	return m, nil
+}
+
+// Job makes the job of a step of the type map.
+func (s Step) Job(values Values) (j Job, err error) {
+	m := s.Map
+	j = Job{Function: m.Function, Policy: m.Policy, Aggregator: m.Aggregator, Priority: m.Priority}
+	if j.Partition, err = s.partition(values); err != nil {
+		return j, err
+	}
+	if m.Params != nil {
+		j.Params, err = filler{s.field("params"), values}.object(m.Params)
+	}
+	return j, err
+}
+
+func (s Step) partition(values Values) (spec partition.Spec, err error) {
+	f := filler{s.field(string(s.Map.Kind)), values}
+	if s.Map.Kind == partition.KindRange {
+		r, err := f.rangeOf(s.Map.Input.(map[string]any)) // given makes it so
+		if err != nil {
+			return spec, err
+		}
+		return partition.OfRange(r), partitionError(f.field, r.Validate())
+	}
+	raw, err := f.spec(s.Map.Kind, s.Map.Input)
+	if err != nil {
+		return spec, err
+	}
+	if len(raw) > partition.MaxSpecBytes {
+		return spec, wrong(f.field, "choose fewer or shorter values", "the input has %d bytes of JSON, and the limit is %d", len(raw), partition.MaxSpecBytes)
+	}
+	return spec, partitionError(f.field, spec.UnmarshalJSON(raw))
+}
+
+// spec is the JSON form of a partition.
+func (f filler) spec(kind partition.Kind, input any) (json.RawMessage, error) {
+	raw, err := f.json(input)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]json.RawMessage{}
+	switch input.(type) {
+	case []any:
+		fields["values"] = raw
+	case map[string]any:
+		if kind == partition.KindGrid {
+			axes, err := f.axes(input.(map[string]any))
+			return axes, err
+		}
+		if err := json.Unmarshal(raw, &fields); err != nil {
+			return nil, wrong(f.field, "write a table", "the input cannot be read")
+		}
+	default:
+		return nil, wrong(f.field, `write a list of values, or { object = "DIGEST" }`, "the input is neither a list nor a table")
+	}
+	fields["kind"] = quoted(string(kind))
+	return encode(fields), nil
+}
+
+// axes is the JSON form of a grid. Its axes are in the order of their names, since a table in TOML has none.
+func (f filler) axes(input map[string]any) (json.RawMessage, error) {
+	var list []json.RawMessage
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		values, err := f.json(input[name])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, encode(map[string]json.RawMessage{"name": quoted(name), "values": values}))
+	}
+	return encode(map[string]json.RawMessage{"kind": quoted(string(partition.KindGrid)), "axes": encode(list)}), nil
+}
+
+// rangeOf reads from, to or length, and size.
+func (f filler) rangeOf(input map[string]any) (r partition.Range, err error) {
+	var length *big.Int
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		at := filler{f.field + "." + name, f.values}
+		x, err := at.integer(input[name])
+		if err != nil {
+			return r, err
+		}
+		switch name {
+		case "from":
+			r.From = x
+		case "to":
+			r.To = x
+		case "length":
+			length = x
+		case "size":
+			r.Size = x
+		default:
+			return r, wrong(f.field, "there are from, to or length, and size", "there is no %s", brief(name))
+		}
+	}
+	if r.From == nil || (r.To == nil) == (length == nil) {
+		return r, wrong(f.field, `write for example { from = "{from}", length = "10^9" }`, "a range has from, and either to or length")
+	}
+	if length != nil {
+		r.To = new(big.Int).Add(r.From, length)
+	}
+	switch {
+	case r.Size != nil:
+	case r.To.Cmp(r.From) > 0:
+		r.Size = partition.ChooseSize(r.From, r.To)
+	default: // which Validate refuses
+		r.Size = big.NewInt(1)
+	}
+	return r, nil
+}
+
+// partitionError names the step's field in an error of a partition.
+func partitionError(field string, err error) error {
+	var refused *partition.Error
+	if errors.As(err, &refused) {
+		return wrong(field, refused.Hint, "%s", refused.Detail)
+	}
+	return err
+}
+
+// checkSteps refuses steps that could not run whatever the values are, and those that cannot run with the defaults, where each
+// parameter has one. A value without a default is tried when a run is started.
+func (d *Definition) checkSteps() error {
+	values, whole := Values{}, true
+	for _, p := range d.Parameters {
+		if p.Default == nil {
+			whole = false
+			continue
+		}
+		values[p.Name] = *p.Default
+	}
+	for _, s := range d.Steps {
+		if s.Type == StepCheck {
+			if _, err := d.Compile(s); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.checkNames(s); err != nil {
+			return err
+		}
+		if !whole {
+			continue
+		}
+		if _, err := s.Job(values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNames refuses placeholders of parameters that there are not.
+func (d *Definition) checkNames(s Step) error {
+	known := Values{}
+	for _, p := range d.Parameters {
+		known[p.Name] = Value{of: TypeBoolean}
+	}
+	if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input); err != nil {
+		return err
+	}
+	if s.Map.Params == nil {
+		return nil
+	}
+	_, err := filler{s.field("params"), known}.object(s.Map.Params)
+	return err
+}
+
+// Jobs makes the jobs of all steps, to refuse values with which one of them could not run.
+func (d *Definition) Jobs(values Values) error {
+	for _, s := range d.Steps {
+		if s.Type != StepMap {
+			continue
+		}
+		if _, err := s.Job(values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Digest is the text of which a version's digest is made: the file, and which versions of functions its names stand for.
+func Digest(text []byte, functions json.RawMessage) []byte {
+	return bytes.Join([][]byte{text, functions}, []byte{0})
+}

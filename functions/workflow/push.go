@@ -1,0 +1,151 @@
+package workflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+	"github.com/ostraka/ostraka/functions/workflow/sql"
+	"github.com/ostraka/ostraka/guardian"
+)
+
+// Pin says which version of which function a name of the definition stands for.
+type Pin struct {
+	Name     string
+	Function string
+	Version  int
+}
+
+// PushWorkflow makes a version of a workflow, in one transaction, out of its definition and of functions that were pushed before. What is
+// the newest version already makes none, with created false.
+func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, text string, pins []Pin) (w Workflow, created bool, err error) {
+	d, err := graph.Parse([]byte(text))
+	if err != nil {
+		return w, false, badWorkflow(err)
+	}
+	if err := checkPins(d, pins); err != nil {
+		return w, false, err
+	}
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		list, err := pinned(ctx, tx, pins)
+		if err != nil {
+			return err
+		}
+		created, err = s.push(ctx, tx, by, project, d, text, list)
+		return err
+	})
+	if err != nil {
+		return w, false, fmt.Errorf("pushing the workflow %s: %w", d.Name, err)
+	}
+	w, err = s.GetWorkflow(ctx, project, d.Name, 0)
+	return w, created, err
+}
+
+// checkPins wants a version for each function of the definition, and none besides.
+func checkPins(d *graph.Definition, pins []Pin) error {
+	const hint = "ostraka workflow push DIR pushes the functions of a workflow and names their versions"
+	given := map[string]bool{}
+	for _, p := range pins {
+		if _, known := d.Functions[p.Name]; !known || given[p.Name] {
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %.63q is no function of the workflow, or is given twice", p.Name), hint)
+		}
+		if p.Version < 1 {
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %s has no version", p.Name), hint)
+		}
+		given[p.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
+		if !given[name] {
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: there is no version of %s", name), hint)
+		}
+	}
+	return nil
+}
+
+// pinned looks the versions up, by name.
+func pinned(ctx context.Context, tx *store.Tx, pins []Pin) ([]PinnedFunction, error) {
+	list := make([]PinnedFunction, len(pins))
+	for i, p := range pins {
+		row, err := registry.GetFunction(ctx, tx, p.Function, p.Version)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = PinnedFunction{Name: p.Name, Function: row.Name, Version: row.Version, Digest: row.Digest}
+	}
+	slices.SortFunc(list, func(a, b PinnedFunction) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return list, nil
+}
+
+func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, d *graph.Definition, text string, list []PinnedFunction) (created bool, err error) {
+	encoded, err := json.Marshal(list)
+	if err != nil {
+		return false, fmt.Errorf("encoding the functions: %w", err)
+	}
+	sum := sha256.Sum256(graph.Digest([]byte(text), encoded))
+	digest := hex.EncodeToString(sum[:])
+	if _, err := store.Exec(ctx, tx, sql.LockWorkflows); err != nil {
+		return false, err
+	}
+	was, found, err := store.One[workflowRow](ctx, tx, sql.GetWorkflow, d.Name, 0)
+	if err != nil || found && was.Digest == digest {
+		return false, err
+	}
+	if !found {
+		if err := within(ctx, tx, sql.CountWorkflows, MaxWorkflows, "too_many_workflows", "a project has at most %d workflows", "delete one that is not used: ostraka workflow delete NAME"); err != nil {
+			return false, err
+		}
+		was = workflowRow{ID: base.NewID()}
+	}
+	facts := guardian.WorkflowFacts{Workflow: factsOf(d, was.Newest+1, digest, list)}
+	if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.WorkflowPublish, Subject: d.Name, Facts: facts}); err != nil {
+		return false, err
+	}
+	if !found {
+		_, err = store.Exec(ctx, tx, sql.AddWorkflow, was.ID, d.Name, by.Actor())
+	} else {
+		_, err = store.Exec(ctx, tx, sql.SetNewest, was.ID, was.Newest+1)
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, text, encoded, by.Actor()); err != nil {
+		return false, err
+	}
+	if _, err := store.Exec(ctx, tx, sql.ForgetVersions, was.ID, KeptVersions); err != nil {
+		return false, err
+	}
+	return true, base.Audit(ctx, tx, by.Actor(), "workflow.push", d.Name, map[string]any{"version": was.Newest + 1, "digest": digest})
+}
+
+func factsOf(d *graph.Definition, version int, digest string, list []PinnedFunction) guardian.Workflow {
+	facts := guardian.Workflow{Name: d.Name, Version: int64(version), Digest: digest, Steps: int64(len(d.Steps)), Functions: []string{}}
+	for _, f := range list {
+		facts.Functions = append(facts.Functions, f.Function)
+	}
+	return facts
+}
+
+// within refuses one more of what there are as many of as there may be.
+func within(ctx context.Context, tx *store.Tx, count store.Query, most int64, code, message, hint string) error {
+	n, _, err := store.Value[int64](ctx, tx, count)
+	if err != nil || n < most {
+		return err
+	}
+	return &functions.Error{Kind: functions.KindConflict, Code: code, Message: fmt.Sprintf(message, most), Hint: hint}
+}

@@ -1,0 +1,22 @@
+// Package workflow is the room of workflows: steps that belong together, versioned as one, and the runs of them.
+//
+// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs, and jobs stop them.
+package workflow
+
+import (
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/submit"
+)
+
+// Service is the room.
+type Service struct {
+	env    *base.Env
+	jobs   *jobs.Service
+	submit *submit.Service
+}
+
+// New makes the room.
+func New(env *base.Env, j *jobs.Service, s *submit.Service) *Service {
+	return &Service{env: env, jobs: j, submit: s}
+}

@@ -1,0 +1,1 @@
+select count(*) from workflow_runs where state in ('running', 'paused')

@@ -1,0 +1,1 @@
+delete from workflow_runs where id = $1

@@ -1,0 +1,1 @@
+delete from workflows where id = $1

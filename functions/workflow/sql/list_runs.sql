@@ -1,0 +1,6 @@
+select r.id, w.name as workflow, r.version, v.digest, '' as definition, v.functions, r.parameters, r.state, r.error, r.revision, r.started_by, r.started_at, r.ended_at
+from workflow_runs r
+join workflows w on w.id = r.workflow_id
+join workflow_versions v on v.workflow_id = r.workflow_id and v.version = r.version
+where ($1::uuid is null or r.id < $1) and ($2 = '' or w.name = $2) and ($3 = '' or r.state = $3)
+order by r.id desc limit $4

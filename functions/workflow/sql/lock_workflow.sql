@@ -1,0 +1,1 @@
+select id from workflows where name = $1 for update

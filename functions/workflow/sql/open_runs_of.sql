@@ -1,0 +1,1 @@
+select count(*) from workflow_runs where workflow_id = $1 and state in ('running', 'paused')

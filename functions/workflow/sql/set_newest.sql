@@ -1,0 +1,1 @@
+update workflows set newest = $2 where id = $1

@@ -1,0 +1,158 @@
+package workflow
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
+)
+
+// The limits of workflows; those of one workflow.toml are in package graph.
+const (
+	// MaxWorkflows is how many workflows a project has.
+	MaxWorkflows = 200
+	// MaxOpenRuns is how many runs of a project have not ended: each may have as many jobs under way as it has steps.
+	MaxOpenRuns = 100
+	// KeptVersions is how many of its newest versions a workflow keeps, besides those that runs keep to.
+	KeptVersions = 100
+	// DecideTime is how long the condition of a check may take.
+	DecideTime = 10 * time.Second
+)
+
+// PinnedFunction is a function of a workflow: what a name of its definition stands for.
+type PinnedFunction struct {
+	Name     string `json:"name" doc:"As steps name it."`
+	Function string `json:"function"`
+	Version  int    `json:"version"`
+	Digest   string `json:"digest" doc:"SHA-256 of the bundle."`
+}
+
+// Workflow is a version of a workflow.
+type Workflow struct {
+	Name       string
+	Newest     int
+	Version    int
+	Digest     string
+	Text       string // workflow.toml
+	Definition *graph.Definition
+	Functions  []PinnedFunction
+	PushedBy   string
+	PushedAt   time.Time
+	CreatedAt  time.Time
+	OpenRuns   int64
+
+	id uuid.UUID
+}
+
+// Run is a run of a workflow.
+type Run struct {
+	ID         uuid.UUID
+	Workflow   string
+	Version    int
+	Digest     string
+	Functions  []PinnedFunction
+	Parameters map[string]json.RawMessage
+	State      graph.RunState
+	Error      string
+	Revision   int64
+	StartedBy  string
+	StartedAt  time.Time
+	EndedAt    *time.Time
+}
+
+// RunDetail is a run with its steps.
+type RunDetail struct {
+	Run
+	Steps []RunStep
+}
+
+// RunStep is a step of a run.
+type RunStep struct {
+	Name      string                 `json:"name"`
+	Type      graph.StepType         `json:"type" enum:"map,check"`
+	Needs     []string               `json:"needs" doc:"Steps that must have finished before."`
+	Function  string                 `json:"function,omitempty" doc:"What its job runs, as the definition names it."`
+	State     graph.StepState        `json:"state" enum:"waiting,running,finished,failed,skipped,cancelled"`
+	Error     string                 `json:"error,omitempty" doc:"Why it failed; of a step that waits for room in a quota, which one."`
+	JobID     *uuid.UUID             `json:"job,omitempty" doc:"Its job, unless that was deleted."`
+	JobState  functions.JobState     `json:"job_state,omitempty"`
+	Shards    *functions.ShardCounts `json:"shards,omitempty"`
+	Approval  *functions.JobApproval `json:"approval,omitempty" doc:"What its job waits for before any of it is lent."`
+	StartedAt *time.Time             `json:"started_at,omitempty"`
+	EndedAt   *time.Time             `json:"ended_at,omitempty"`
+}
+
+type workflowRow struct {
+	ID         uuid.UUID
+	Name       string
+	Newest     int
+	CreatedAt  time.Time
+	Version    int
+	Digest     string
+	Definition string
+	Functions  []PinnedFunction
+	PushedBy   string
+	PushedAt   time.Time
+	OpenRuns   int64
+}
+
+func (r workflowRow) workflow() (Workflow, error) {
+	d, err := graph.Read([]byte(r.Definition))
+	return Workflow{
+		Name: r.Name, Newest: r.Newest, Version: r.Version, Digest: r.Digest, Text: r.Definition, Definition: d, Functions: r.Functions,
+		PushedBy: r.PushedBy, PushedAt: r.PushedAt, CreatedAt: r.CreatedAt, OpenRuns: r.OpenRuns, id: r.ID,
+	}, err
+}
+
+type runRow struct {
+	ID         uuid.UUID
+	Workflow   string
+	Version    int
+	Digest     string
+	Definition string
+	Functions  []PinnedFunction
+	Parameters map[string]json.RawMessage
+	State      graph.RunState
+	Error      string
+	Revision   int64
+	StartedBy  string
+	StartedAt  time.Time
+	EndedAt    *time.Time
+}
+
+func (r runRow) run() Run {
+	return Run{
+		ID: r.ID, Workflow: r.Workflow, Version: r.Version, Digest: r.Digest, Functions: r.Functions, Parameters: r.Parameters, State: r.State,
+		Error: r.Error, Revision: r.Revision, StartedBy: r.StartedBy, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+	}
+}
+
+type stepRow struct {
+	Number    int
+	Name      string
+	State     graph.StepState
+	JobID     *uuid.UUID
+	Error     string
+	StartedAt *time.Time
+	EndedAt   *time.Time
+	JobState  *functions.JobState
+	JobError  *string
+}
+
+// progress is where the step stands, for the decision what comes next.
+func (r stepRow) progress() graph.Progress {
+	return graph.Progress{State: r.State, Ended: r.JobState == nil || r.JobState.Ended() || *r.JobState == functions.JobDeleting}
+}
+
+// badWorkflow turns a mistake in a workflow into an error for whoever made it.
+func badWorkflow(err error) error {
+	var wrong *graph.Error
+	if errors.As(err, &wrong) {
+		return functions.Invalid("bad_workflow", wrong.Field+": "+wrong.Detail, wrong.Hint)
+	}
+	return err
+}
