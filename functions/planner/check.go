@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
@@ -23,8 +24,9 @@ import (
 // goroutines at once.
 type Check struct {
 	program cel.Program
-	steps   []string
+	steps   []string // that it names
 	params  []string
+	metrics bool // it names some
 }
 
 // StepResult is what a step came to.
@@ -64,11 +66,38 @@ func CompileCheck(text string, steps, parameters []string) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Check{program: program, steps: steps, params: parameters}, nil
+	c := &Check{program: program, params: parameters}
+	return c, c.look(env, text, steps)
 }
 
-// Holds tells whether the condition holds. results has each of the steps, and
-// parameters values of the types that CEL has.
+// look finds out which steps the condition names, and whether by their metrics.
+func (c *Check) look(env *cel.Env, text string, steps []string) error {
+	ast, issues := env.Compile(text)
+	if issues.Err() != nil { // it has been compiled before
+		return issues.Err()
+	}
+	named := map[string]bool{}
+	for _, reference := range ast.NativeRep().ReferenceMap() {
+		parts := strings.Split(reference.Name, ".")
+		if len(parts) < 3 || parts[0] != "steps" {
+			continue
+		}
+		named[parts[1]] = true
+		c.metrics = c.metrics || parts[2] == "metrics"
+	}
+	c.steps = slices.DeleteFunc(slices.Clone(steps), func(name string) bool { return !named[name] })
+	return nil
+}
+
+// Steps are those whose results the condition names.
+func (c *Check) Steps() []string { return c.steps }
+
+// Metrics tells whether the condition names metrics: they cost more to make than
+// answers do.
+func (c *Check) Metrics() bool { return c.metrics }
+
+// Holds tells whether the condition holds. results has each of the steps that it
+// names, and parameters values of the types that CEL has.
 func (c *Check) Holds(ctx context.Context, results map[string]StepResult, parameters map[string]any) (bool, error) {
 	inputs := map[string]any{}
 	for _, name := range c.steps {
@@ -95,7 +124,3 @@ func (c *Check) Holds(ctx context.Context, results map[string]StepResult, parame
 	}
 	return bool(holds), nil
 }
-
-// NamesMetrics tells whether a condition may see metrics: they cost more to
-// make than answers do.
-func NamesMetrics(text string) bool { return strings.Contains(text, "metrics") }

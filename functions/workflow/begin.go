@@ -106,30 +106,36 @@ func (v view) job(step graph.Step, values graph.Values) (want functions.NewJob, 
 
 // decide settles a step of the type check.
 func (s *Service) decide(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
-	step := v.definition.Steps[number]
+	outcome, err := s.outcome(ctx, project, v, v.definition.Steps[number], values)
+	switch {
+	case err != nil:
+		return err
+	case outcome.Holds:
+		return s.settle(ctx, project, v, number, graph.StepFinished, "")
+	default:
+		return s.settle(ctx, project, v, number, graph.StepFailed, outcome.Why)
+	}
+}
+
+// outcome is what a check comes to. What makes it impossible to tell is a reason why it does not hold, but for faults of the server.
+func (s *Service) outcome(ctx context.Context, project uuid.UUID, v view, step graph.Step, values graph.Values) (o graph.Outcome, err error) {
+	check, err := v.definition.Compile(step)
+	if err != nil {
+		return graph.Outcome{Why: err.Error()}, nil
+	}
 	results := map[string]planner.StepResult{}
-	for _, name := range step.Names(v.definition.Seen(step)) {
-		var err error
-		if results[name], err = s.result(ctx, project, v, name, planner.NamesMetrics(step.Check.When)); missing(err) {
-			return s.settle(ctx, project, v, number, graph.StepFailed, fmt.Sprintf("the job of step %s was deleted before the check", name))
+	for _, name := range check.Steps() {
+		if results[name], err = s.result(ctx, project, v, name, check.Metrics()); missing(err) {
+			return graph.Outcome{Why: fmt.Sprintf("the job of step %s was deleted before the check", name)}, nil
 		}
 		if err != nil {
-			return err
+			return o, err
 		}
 	}
 	deciding, cancel := context.WithTimeout(ctx, DecideTime)
 	defer cancel()
-	outcome, err := v.definition.Decide(deciding, step, results, values)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return s.settle(ctx, project, v, number, graph.StepFailed, err.Error())
-	}
-	if !outcome.Holds {
-		return s.settle(ctx, project, v, number, graph.StepFailed, outcome.Why)
-	}
-	return s.settle(ctx, project, v, number, graph.StepFinished, "")
+	o = step.Decide(deciding, check, results, values)
+	return o, ctx.Err() // the server stops: nothing is decided
 }
 
 // result is what a step that is a job came to.

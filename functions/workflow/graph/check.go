@@ -52,16 +52,6 @@ func (d *Definition) Number(name string) int {
 	return slices.IndexFunc(d.Steps, func(s Step) bool { return s.Name == name })
 }
 
-// Names are the steps whose answers or metrics a condition names.
-func (s Step) Names(seen []string) (names []string) {
-	for _, name := range seen {
-		if strings.Contains(s.Check.When, "steps."+name+".") {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // Outcome is what a check came to.
 type Outcome struct {
 	Holds bool
@@ -72,33 +62,26 @@ type Outcome struct {
 const maxShown = 300
 
 // Decide tells whether the condition of a check holds. One that cannot be decided does not hold.
-func (d *Definition) Decide(ctx context.Context, s Step, results map[string]planner.StepResult, values Values) (Outcome, error) {
-	check, err := d.Compile(s)
-	if err != nil {
-		return Outcome{}, err
-	}
+func (s Step) Decide(ctx context.Context, check *planner.Check, results map[string]planner.StepResult, values Values) Outcome {
 	parameters := map[string]any{}
 	for name, v := range values {
 		parameters[name] = v.Seen()
 	}
 	holds, err := check.Holds(ctx, results, parameters)
-	if ctx.Err() != nil && err != nil {
-		return Outcome{}, fmt.Errorf("deciding the check %s: %w", s.Name, err)
-	}
 	if err != nil {
-		return Outcome{Why: "the check could not be decided: " + err.Error()}, nil
+		return Outcome{Why: "the check could not be decided: " + err.Error()}
 	}
 	if holds {
-		return Outcome{Holds: true}, nil
+		return Outcome{Holds: true}
 	}
 	why := s.Check.Message
 	if why == "" {
 		why = "the check does not hold: " + s.Check.When
 	}
-	for _, name := range s.Names(d.Seen(s)) {
+	for _, name := range check.Steps() {
 		why += fmt.Sprintf("; steps.%s.answer is %s", name, shownAnswer(results[name].Answer))
 	}
-	return Outcome{Why: why}, nil
+	return Outcome{Why: why}
 }
 
 func shownAnswer(answer json.RawMessage) string {

@@ -32,7 +32,6 @@ var (
 	LockWorkflow   = store.Load(files, "lock_workflow")
 	LockWorkflows  = store.Load(files, "lock_workflows")
 	MoveRun        = store.Load(files, "move_run")
-	OpenRunsOf     = store.Load(files, "open_runs_of")
 	SayWaiting     = store.Load(files, "say_waiting")
 	SetNewest      = store.Load(files, "set_newest")
 	SettleStep     = store.Load(files, "settle_step")
