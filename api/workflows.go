@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -222,7 +221,7 @@ func (s *server) startWorkflow(ctx context.Context, c *call, in *StartWorkflowIn
 	if err != nil {
 		return nil, err
 	}
-	start := workflow.Start{Workflow: name, Version: in.Body.Version, Parameters: map[string]json.RawMessage(in.Body.Parameters)}
+	start := workflow.Start{Workflow: name, Version: in.Body.Version, Parameters: in.Body.Parameters}
 	r, again, err := s.service.StartWorkflow(ctx, c.principal, project, start, c.idem)
 	if err != nil {
 		return nil, err

@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions/workflow/graph"
 )
 
 // workflowPushOptions are the flags of `ostraka workflow push` and `ostraka workflow diff`.
@@ -63,26 +60,6 @@ func newWorkflowDiff(t *terminal, server *serverFlags) *cobra.Command {
 	return cmd
 }
 
-// workflowChange is one thing that a push changes.
-type workflowChange struct {
-	Change string `json:"change"` // add, change or remove
-	What   string `json:"what"`
-	Was    string `json:"was,omitempty"`
-	Is     string `json:"is,omitempty"`
-}
-
-func (c workflowChange) line() string {
-	sign := map[string]string{"add": "+", "change": "~", "remove": "-"}[c.Change]
-	text := sign + " " + c.What
-	switch {
-	case c.Was != "" && c.Is != "":
-		text += fmt.Sprintf("  %s -> %s", shortDigest(c.Was), shortDigest(c.Is))
-	case c.Was != "" || c.Is != "":
-		text += "  " + shortDigest(c.Was+c.Is)
-	}
-	return plain(text)
-}
-
 func (o *workflowPushOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -95,7 +72,7 @@ func (o *workflowPushOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changes, err := o.compare(ctx, c, folder)
+	changes, err := folder.compare(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -155,7 +132,7 @@ func (o *workflowPushOptions) diff(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changes, err := o.compare(ctx, c, folder)
+	changes, err := folder.compare(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -179,69 +156,4 @@ func (o *workflowPushOptions) print(folder *workflowFolder, changes []workflowCh
 		o.terminal.put("%s\n", change.line())
 	}
 	return nil
-}
-
-// compare says what a push would change: the definition, and each function by the digest of its bundle.
-func (o *workflowPushOptions) compare(ctx context.Context, c *connection, folder *workflowFolder) (changes []workflowChange, err error) {
-	was, err := getWorkflow(ctx, c, folder.definition.Name)
-	var problem *answer.Error
-	if errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound {
-		was, err = answer.Document[client.WorkflowDetail]{}, nil
-	}
-	if err != nil {
-		return nil, explain("getting the workflow", err)
-	}
-	before := map[string]client.PinnedFunction{}
-	for _, f := range was.Value.Functions {
-		before[f.Name] = f
-	}
-	if change := compareText(was.Value.Definition, folder.text); change != nil {
-		changes = append(changes, *change)
-	}
-	for _, name := range folder.names() {
-		b := folder.bundles[name]
-		what := "function " + name + " (" + b.Manifest.Name + ")"
-		old, known := before[name]
-		delete(before, name)
-		switch {
-		case !known:
-			changes = append(changes, workflowChange{Change: "add", What: what, Is: b.Digest})
-		case old.Digest != b.Digest || old.Function != b.Manifest.Name:
-			changes = append(changes, workflowChange{Change: "change", What: what, Was: old.Digest, Is: b.Digest})
-		}
-	}
-	for _, f := range was.Value.Functions {
-		if _, left := before[f.Name]; left {
-			changes = append(changes, workflowChange{Change: "remove", What: "function " + f.Name + " (" + f.Function + ")", Was: f.Digest})
-		}
-	}
-	return changes, nil
-}
-
-// compareText says how the definition differs; nil: not at all.
-func compareText(was, is string) *workflowChange {
-	switch {
-	case was == "":
-		return &workflowChange{Change: "add", What: graph.FileName}
-	case was == is:
-		return nil
-	}
-	added, removed := lineDifference(was, is)
-	return &workflowChange{Change: "change", What: fmt.Sprintf("%s (%d lines added, %d removed)", graph.FileName, added, removed)}
-}
-
-// lineDifference counts the lines that one text has more often than the other.
-func lineDifference(was, is string) (added, removed int) {
-	n := map[string]int{}
-	for line := range strings.SplitSeq(is, "\n") {
-		n[line]++
-	}
-	for line := range strings.SplitSeq(was, "\n") {
-		n[line]--
-	}
-	for _, more := range n {
-		added += max(more, 0)
-		removed += max(-more, 0)
-	}
-	return added, removed
 }

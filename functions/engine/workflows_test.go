@@ -180,6 +180,8 @@ func TestARunIsPausedResumedAndCancelled(t *testing.T) {
 		_, err := w.CancelWorkflowRun(ctx, w.by, w.project, r.ID)
 		require.NoError(t, err)
 	}
+	requireCode(t, w.DeleteWorkflowRun(ctx, w.by, w.project, r.ID), "workflow_runs")
+	requireCode(t, w.DeleteWorkflow(ctx, w.by, w.project, "twice", 1), "workflow_runs")
 	w.settleAll()
 	r = w.workflowRun(r.ID)
 	require.Equal(t, graph.RunCancelled, r.State)

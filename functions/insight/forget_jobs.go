@@ -44,7 +44,7 @@ func (s *Service) forgetJobs(ctx context.Context) error {
 	return all
 }
 
-// forgetOld begins to delete jobs of a project that ended so long ago. One that cannot be deleted holds up no other.
+// forgetOld deletes runs of workflows, and begins to delete jobs, of a project that ended so long ago. One that cannot be deleted holds up no other.
 func (s *Service) forgetOld(ctx context.Context, project uuid.UUID, after time.Duration) error {
 	var old []uuid.UUID
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {

@@ -104,8 +104,15 @@ func (s *Service) DeleteWorkflowRun(ctx context.Context, by functions.Principal,
 		if err != nil {
 			return err
 		}
-		if !r.State.Ended() {
-			return &functions.Error{Kind: functions.KindConflict, Code: "workflow_runs", Message: fmt.Sprintf("the run %s is %s", id, r.State), Hint: "wait for it, or cancel it: ostraka workflow cancel " + id.String()}
+		running, _, err := store.Value[int64](ctx, tx, sql.CountRunningSteps, id)
+		if err != nil {
+			return err
+		}
+		if !r.State.Ended() || running > 0 { // of a cancelled one the jobs are still to be cancelled
+			return &functions.Error{
+				Kind: functions.KindConflict, Code: "workflow_runs", Message: fmt.Sprintf("the run %s is %s, and %s under way", id, r.State, base.Plural(running, "job of it is", "jobs of it are")),
+				Hint: "wait for it, or cancel it: ostraka workflow cancel " + id.String(),
+			}
 		}
 		if err := s.env.Ask(ctx, tx, deleteIntent(by, project, "workflow_run", id.String())); err != nil {
 			return err

@@ -70,7 +70,7 @@ func (s *Service) DeleteWorkflow(ctx context.Context, by functions.Principal, pr
 		}
 		if w.OpenRuns > 0 {
 			return &functions.Error{
-				Kind: functions.KindConflict, Code: "workflow_runs", Message: fmt.Sprintf("the workflow %s has %s that has not ended", name, base.Plural(w.OpenRuns, "run", "runs")),
+				Kind: functions.KindConflict, Code: "workflow_runs", Message: fmt.Sprintf("the workflow %s has %s not ended", name, base.Plural(w.OpenRuns, "run that has", "runs that have")),
 				Hint: "wait for it, or cancel it: ostraka workflow runs " + name,
 			}
 		}

@@ -50,7 +50,7 @@ func TestWhatIsNoWorkflow(t *testing.T) {
 		{small, "name = 1"}:                               "workflow.toml: line 1",
 		{small, "name = "}:                                "workflow.toml: line 1",
 		{`"small"`, `"Small"`}:                            "is no name for a workflow",
-		{"default", "defualt"}:                            `there is no key "parameters.n.defualt"`,
+		{"default", "defaults"}:                           `there is no key "parameters.n.defaults"`,
 		{`type = "integer"`, `type = "int"`}:              `there is no type "int"`,
 		{`"2^64"`, `"two"`}:                               "parameters.n.default: \"two\" is no integer",
 		{`"2^64"`, "[1]"}:                                 "no table and no list",

@@ -55,11 +55,11 @@ func (p *integers) no() error {
 }
 
 // fits refuses what is too large to go on with.
-func (p *integers) fits(x *big.Int, err error) (*big.Int, error) {
-	if err == nil && x.BitLen() > MaxBits {
+func (p *integers) fits(x *big.Int) (*big.Int, error) {
+	if x.BitLen() > MaxBits {
 		return nil, p.tooLarge()
 	}
-	return x, err
+	return x, nil
 }
 
 func (p *integers) tooLarge() error {
@@ -80,7 +80,7 @@ func (p *integers) sum(depth int) (*big.Int, error) {
 		if operator == '-' {
 			y = new(big.Int).Neg(y)
 		}
-		x, err = p.fits(new(big.Int).Add(x, y), nil)
+		x, err = p.fits(new(big.Int).Add(x, y))
 	}
 	return nil, err
 }
@@ -95,7 +95,7 @@ func (p *integers) product(depth int) (*big.Int, error) {
 		if y, err = p.signed(depth); err != nil {
 			return nil, err
 		}
-		x, err = p.fits(new(big.Int).Mul(x, y), nil)
+		x, err = p.fits(new(big.Int).Mul(x, y))
 	}
 	return nil, err
 }
@@ -143,7 +143,7 @@ func (p *integers) raise(base, exponent *big.Int) (*big.Int, error) {
 	if !exponent.IsInt64() || exponent.Int64() > MaxBits || exponent.Int64()*int64(base.BitLen()-1) > MaxBits {
 		return nil, p.tooLarge()
 	}
-	return p.fits(new(big.Int).Exp(base, exponent, nil), nil)
+	return p.fits(new(big.Int).Exp(base, exponent, nil))
 }
 
 func (p *integers) primary(depth int) (*big.Int, error) {
@@ -170,5 +170,5 @@ func (p *integers) primary(depth int) (*big.Int, error) {
 		return nil, p.no()
 	}
 	p.rest = p.rest[n:]
-	return p.fits(x, nil)
+	return p.fits(x)
 }

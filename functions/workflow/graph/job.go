@@ -116,8 +116,8 @@ func (s Step) Job(values Values) (j Job, err error) {
 
 func (s Step) partition(values Values) (spec partition.Spec, err error) {
 	f := filler{s.field(string(s.Map.Kind)), values}
-	if s.Map.Kind == partition.KindRange {
-		r, err := f.rangeOf(s.Map.Input.(map[string]any)) // given makes it so
+	if bounds, is := s.Map.Input.(map[string]any); is && s.Map.Kind == partition.KindRange {
+		r, err := f.rangeOf(bounds)
 		if err != nil {
 			return spec, err
 		}
@@ -140,13 +140,12 @@ func (f filler) spec(kind partition.Kind, input any) (json.RawMessage, error) {
 		return nil, err
 	}
 	fields := map[string]json.RawMessage{}
-	switch input.(type) {
+	switch x := input.(type) {
 	case []any:
 		fields["values"] = raw
 	case map[string]any:
 		if kind == partition.KindGrid {
-			axes, err := f.axes(input.(map[string]any))
-			return axes, err
+			return f.axes(x)
 		}
 		if err := json.Unmarshal(raw, &fields); err != nil {
 			return nil, wrong(f.field, "write a table", "the input cannot be read")

@@ -1,0 +1,1 @@
+select count(*) from workflow_run_steps where run_id = $1 and state = 'running'
