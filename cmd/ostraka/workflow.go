@@ -71,7 +71,7 @@ func newWorkflowRuns(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 // aboutRun makes a command about one run.
-func aboutRun(t *terminal, server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error)) *cobra.Command {
+func aboutRun(t *terminal, server *serverFlags, verb, doing, short string, do func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error)) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
 		Use: verb + " RUN", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(workflowRunIDs),
@@ -90,7 +90,7 @@ func aboutRun(t *terminal, server *serverFlags, verb, short string, do func(ctx 
 			}
 			doc, err := answer.Read[client.WorkflowRunDetail](do(cmd.Context(), c, id))
 			if err != nil {
-				return explain(verb+" of the run", err)
+				return explain(doing+" the run", err)
 			}
 			return showRun(t, &output, doc)
 		},
@@ -100,25 +100,25 @@ func aboutRun(t *terminal, server *serverFlags, verb, short string, do func(ctx 
 }
 
 func newWorkflowRun(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutRun(t, server, "run", "Show a run with its steps", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	return aboutRun(t, server, "run", "getting", "Show a run with its steps", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.GetWorkflowRun(ctx, c.project, id)
 	})
 }
 
 func newWorkflowPause(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutRun(t, server, "pause", "Have no further step of a run begin; jobs that are under way go on", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	return aboutRun(t, server, "pause", "pausing", "Have no further step of a run begin; jobs that are under way go on", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.PauseWorkflowRun(ctx, c.project, id, nil)
 	})
 }
 
 func newWorkflowResume(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutRun(t, server, "resume", "Let the steps of a paused run begin again", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	return aboutRun(t, server, "resume", "resuming", "Let the steps of a paused run begin again", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.ResumeWorkflowRun(ctx, c.project, id, nil)
 	})
 }
 
 func newWorkflowCancel(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutRun(t, server, "cancel", "Cancel a run and its jobs", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	return aboutRun(t, server, "cancel", "cancelling", "Cancel a run and its jobs", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.CancelWorkflowRun(ctx, c.project, id, nil)
 	})
 }

@@ -58,6 +58,7 @@ func (f *workflowFolder) compare(ctx context.Context, c *connection) (changes []
 		old, known := before[name]
 		delete(before, name)
 		if known && old.Digest == f.bundles[name].Digest {
+			f.known[name] = old
 			continue
 		}
 		there := map[string]bundle.File{}

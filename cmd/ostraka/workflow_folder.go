@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
@@ -19,7 +20,8 @@ import (
 type workflowFolder struct {
 	definition *graph.Definition
 	text       string
-	bundles    map[string]*bundle.Bundle // of functions, by the names of the definition
+	bundles    map[string]*bundle.Bundle        // of functions, by the names of the definition
+	known      map[string]client.PinnedFunction // those that the server's newest version has just so; see compare
 }
 
 // readWorkflowFolder reads and checks a folder. Nothing outside of it is looked at.
@@ -28,7 +30,7 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &workflowFolder{text: string(text), bundles: map[string]*bundle.Bundle{}}
+	f := &workflowFolder{text: string(text), bundles: map[string]*bundle.Bundle{}, known: map[string]client.PinnedFunction{}}
 	if f.definition, err = graph.Parse(text); err != nil {
 		return nil, badWorkflowFile(err)
 	}

@@ -105,6 +105,10 @@ func (o *workflowPushOptions) push(ctx context.Context, c *connection, folder *w
 	request := client.PushWorkflowRequest{Definition: folder.text, Functions: []client.WorkflowFunctionRequest{}}
 	for _, name := range folder.names() {
 		b := folder.bundles[name]
+		if known, is := folder.known[name]; is && key == nil { // with a key it is pushed, so that it is signed for sure
+			request.Functions = append(request.Functions, client.WorkflowFunctionRequest{Name: name, Function: known.Function, Version: known.Version})
+			continue
+		}
 		if !o.unchecked {
 			if err := checkStarts(ctx, o.terminal, b); err != nil {
 				return doc, err
