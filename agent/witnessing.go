@@ -106,27 +106,27 @@ func logName(h client.LogHead) string {
 func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
 	w, name, server := a.witnesses, logName(h), statement.Origin(a.options.URL)
 	notice, err := w.store.Notice()
-	if err != nil || notice != nil {
+	if err != nil {
 		return err
+	}
+	if notice != nil {
+		return a.explained(h, *notice)
 	}
 	logs, err := w.store.Logs(server)
 	if err != nil {
 		return err
 	}
 	known, seen := logs[name]
-	offered, err := witness.Read(h.Checkpoint, h.Key, known.Key)
+	offered, err := readHead(h, known.Key)
 	if err != nil && seen {
-		return a.alarm(h, known, witness.Verdict{Code: witness.Replaced, Why: err.Error()})
-	}
-	if err == nil && h.Project != nil && offered.Origin != audit.ProjectOrigin(h.Project.String()) {
-		err = fmt.Errorf("it is of %s", offered.Origin)
+		return a.alarm(h, known, offered, witness.Verdict{Code: witness.Replaced, Why: err.Error()})
 	}
 	if err != nil {
 		return err
 	}
 	remembered, err := witness.Read(known.Note, known.Key, "")
 	if !seen || err != nil { // the first one; or its owner has accepted another key with a head that nobody can read
-		return a.cosign(ctx, name, h)
+		return a.cosign(ctx, name, known, offered)
 	}
 	verdict, err := a.judge(ctx, h, remembered, offered)
 	if err != nil {
@@ -134,12 +134,15 @@ func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
 	}
 	switch verdict.Do {
 	case witness.Alarm:
-		return a.alarm(h, known, verdict)
+		return a.alarm(h, known, offered, verdict)
 	case witness.Sign:
-		return a.cosign(ctx, name, h)
+		if remembered.Origin != offered.Origin {
+			a.log.Warn("a log began anew, and has all that this agent remembers of it", "log", name, "called", offered.Origin, "reason", offered.Restart.Reason)
+		}
+		return a.cosign(ctx, name, known, offered)
 	case witness.Same:
 		if w.brought[name].due(h.Checkpoint, known.Seen, time.Now()) {
-			return a.cosign(ctx, name, h)
+			return a.cosign(ctx, name, known, offered)
 		}
 	case witness.Wait:
 		a.log.Debug("the head of a log is not co-signed", "log", name, "why", verdict.Why)
@@ -147,11 +150,43 @@ func (a *agent) witnessLog(ctx context.Context, h client.LogHead) error {
 	return nil
 }
 
+// readHead verifies a head, that it is of the project that it says, and what says that its log began anew.
+func readHead(h client.LogHead, key string) (witness.Head, error) {
+	offered, err := witness.Read(h.Checkpoint, h.Key, key)
+	if err != nil {
+		return offered, err
+	}
+	if log, _ := audit.Epoch(offered.Origin); h.Project != nil && log != audit.ProjectOrigin(h.Project.String()) {
+		return offered, fmt.Errorf("it is of %s", offered.Origin)
+	}
+	restart := client.RestartProof{}
+	if h.Restart != nil {
+		restart = *h.Restart
+	}
+	return offered.ReadRestart(restart.Record, restart.Proof)
+}
+
+// explained adds to an alarm what the server says since: that the log began anew, and why. It ends no alarm; the owner does.
+func (a *agent) explained(h client.LogHead, n witness.Notice) error {
+	if h.Restart == nil || n.Log != logName(h) || n.Server != statement.Origin(a.options.URL) {
+		return nil
+	}
+	offered, err := readHead(h, n.Remembered.Key)
+	if err != nil || offered.Restart == nil {
+		return nil //nolint:nilerr // it explains nothing: the alarm stands as it is
+	}
+	return a.witnesses.store.Explain(n.Server, n.Log, restartOf(h, offered))
+}
+
+func restartOf(h client.LogHead, offered witness.Head) witness.Restart {
+	return witness.Restart{Restart: *offered.Restart, Record: h.Restart.Record, Proof: h.Restart.Proof, Note: h.Checkpoint, Key: h.Key}
+}
+
 // judge asks for the proof that a decision needs.
 func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered witness.Head) (witness.Verdict, error) {
 	name := logName(h)
 	var proof witness.Proof
-	if older, newer, needed := witness.Needs(remembered, offered); needed && remembered.Origin == offered.Origin {
+	if older, newer, needed := witness.Needs(remembered, offered); needed && audit.SameLog(remembered.Key, offered.Key) {
 		hashes, err := a.server.consistency(ctx, h.Project, older.Size, newer.Size)
 		if over(ctx) {
 			return witness.Verdict{}, err
@@ -175,11 +210,14 @@ func (a *agent) judge(ctx context.Context, h client.LogHead, remembered, offered
 }
 
 // alarm keeps what proves another history, and stops the work for the server.
-func (a *agent) alarm(h client.LogHead, known witness.Log, v witness.Verdict) error {
+func (a *agent) alarm(h client.LogHead, known witness.Log, offered witness.Head, v witness.Verdict) error {
 	now := time.Now().UTC()
 	n := witness.Notice{
 		Code: v.Code, Why: v.Why, At: now, Server: statement.Origin(a.options.URL), Log: logName(h),
 		Remembered: known, Shown: witness.Log{Note: h.Checkpoint, Key: h.Key, Seen: now},
+	}
+	if offered.Restart != nil {
+		n.Restart = new(restartOf(h, offered))
 	}
 	a.log.Error("THE SERVER SHOWS ANOTHER HISTORY OF A LOG: this agent takes no more work from it until its owner says otherwise (ostraka agent witness show)",
 		"code", v.Code, "log", n.Log, "why", v.Why)
@@ -187,12 +225,12 @@ func (a *agent) alarm(h client.LogHead, known witness.Log, v witness.Verdict) er
 }
 
 // cosign remembers a head, on disk, before it signs it: what is signed must never be forgotten.
-func (a *agent) cosign(ctx context.Context, name string, h client.LogHead) error {
-	signed, err := audit.Cosign([]byte(h.Checkpoint), h.Key, a.id.String(), a.witnesses.key, time.Now())
+func (a *agent) cosign(ctx context.Context, name string, known witness.Log, h witness.Head) error {
+	signed, err := audit.Cosign([]byte(h.Note), h.Key, a.id.String(), a.witnesses.key, time.Now())
 	if err != nil {
 		return err
 	}
-	kept, err := a.witnesses.store.Remember(statement.Origin(a.options.URL), name, witness.Log{Note: h.Checkpoint, Key: h.Key, Seen: time.Now().UTC()})
+	kept, err := a.witnesses.store.Remember(statement.Origin(a.options.URL), name, witness.Following(known, h, time.Now().UTC()))
 	if err != nil || !kept {
 		return err
 	}
@@ -207,7 +245,7 @@ func (a *agent) cosign(ctx context.Context, name string, h client.LogHead) error
 		return err
 	}
 	kept = err == nil || errors.Is(err, errCosignatureOlder)
-	a.witnesses.brought[name] = delivery{h.Checkpoint, time.Now(), kept}
+	a.witnesses.brought[name] = delivery{h.Note, time.Now(), kept}
 	if kept {
 		return nil
 	}
@@ -269,6 +307,8 @@ func logAlarm(store *witness.Store) idle {
 		return idle{witness.Forked, "whether the server has shown another history of its log cannot be read: " + err.Error()}
 	case n == nil:
 		return idle{}
+	case n.Restart != nil:
+		return idle{n.Code, fmt.Sprintf("the log %s of the server %s began anew, and lacks what this agent remembers; the reason given is %q: look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept", n.Log, n.Server, n.Restart.Reason)}
 	default:
 		return idle{n.Code, "the server " + n.Server + " shows another history of a log: " + n.Why + "; look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept --reason"}
 	}

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +25,9 @@ type fakeLog struct {
 	nodes []audit.Hash
 	size  int64
 	root  audit.Hash
+
+	restart *client.RestartProof
+	name    string // "": the first
 }
 
 func (l *fakeLog) grow(text string, n int) {
@@ -41,11 +47,135 @@ func (l *fakeLog) read(numbers []int64) ([]audit.Hash, error) {
 }
 
 func (l *fakeLog) heads() []client.LogHead {
-	note, err := l.key.Sign(audit.Checkpoint{Origin: audit.ServerOrigin("x"), Size: l.size, Root: l.root})
+	name := cmp.Or(l.name, audit.ServerOrigin("x"))
+	note, err := l.key.Sign(audit.Checkpoint{Origin: name, Size: l.size, Root: l.root})
 	require.NoError(l.t, err)
-	key, err := l.key.Verifier(audit.ServerOrigin("x"))
+	key, err := l.key.Verifier(name)
 	require.NoError(l.t, err)
-	return []client.LogHead{{Checkpoint: string(note), Key: key}}
+	return []client.LogHead{{Checkpoint: string(note), Key: key, Restart: l.restart}}
+}
+
+// beginAnew has the log begin anew, as a server does whose backup was restored.
+func (l *fakeLog) beginAnew(reason string) {
+	name := cmp.Or(l.name, audit.ServerOrigin("x"))
+	r := audit.Restart{Reason: reason, From: name, Origin: audit.NextEpoch(time.Now(), name), Restored: audit.State(audit.Checkpoint{Size: l.size, Root: l.root})}
+	detail, err := r.Detail()
+	require.NoError(l.t, err)
+	record, err := audit.Record{Seq: l.size + 1, At: time.Now(), Actor: "operator:ada", Action: audit.RestartAction, Detail: detail}.Canonical()
+	require.NoError(l.t, err)
+	index := l.size
+	nodes, root, err := audit.Grow(l.size, []audit.Hash{audit.Leaf(record)}, l.read)
+	require.NoError(l.t, err)
+	l.nodes, l.root, l.size, l.name = append(l.nodes, nodes...), root, l.size+1, r.Origin
+	l.grow("since", 2)
+	head := l.heads()[0]
+	proof, err := audit.Prove(index, l.size, []byte(head.Checkpoint), l.read)
+	require.NoError(l.t, err)
+	l.restart = &client.RestartProof{Record: string(record), Proof: string(proof)}
+}
+
+// copied is the log as a backup has it.
+func (l *fakeLog) copied() *fakeLog {
+	other := *l
+	other.nodes = slices.Clone(l.nodes)
+	return &other
+}
+
+// TestALogThatBeganAnewIsFollowedOrAsked has a server restored from a backup. An agent that remembers no more than that goes on; one that
+// remembers more asks its owner.
+func TestALogThatBeganAnewIsFollowedOrAsked(t *testing.T) {
+	for name, lost := range map[string]bool{"nothing is lost": false, "what is remembered is lost": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, s := newFakeServer(t, 0)
+			log, cosigned := &fakeLog{t: t, key: audit.NewKey()}, 0
+			log.grow("record", 5)
+			log.witnessed(f, &cosigned)
+			a := stopped(t, f, testOptions(t, s))
+			defer a.close()
+			show := func() { require.NoError(t, a.witnessLog(t.Context(), log.heads()[0])) }
+			show()
+			backup := log.copied()
+			if lost {
+				log.grow("record", 20)
+				show()
+			}
+			*log = *backup.copied()
+			log.beginAnew("the disk broke")
+			before := cosigned
+			show()
+			known, err := a.witnesses.store.Restarts()
+			require.NoError(t, err)
+			if !lost {
+				require.Empty(t, logAlarm(a.witnesses.store).Code)
+				require.Equal(t, before+1, cosigned)
+				require.Equal(t, "the disk broke", known[0].Reason, "the owner sees it for ever")
+				return
+			}
+			require.Empty(t, known)
+			why := logAlarm(a.witnesses.store)
+			require.Equal(t, witness.Restarted, why.Code)
+			require.Contains(t, why.Text, "the disk broke")
+			log.grow("since", 50)
+			show()
+			require.Equal(t, before, cosigned, "nothing is signed until the owner has accepted")
+			_, err = a.witnesses.store.Accept("", time.Now())
+			require.NoError(t, err)
+			show()
+			require.Equal(t, before+1, cosigned)
+			require.Empty(t, logAlarm(a.witnesses.store).Code)
+		})
+	}
+}
+
+// TestARestartExplainsAnAlarm has an agent find a restored log out before it began anew.
+func TestARestartExplainsAnAlarm(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 0)
+	log, cosigned := &fakeLog{t: t, key: audit.NewKey()}, 0
+	log.grow("record", 5)
+	log.witnessed(f, &cosigned)
+	a := stopped(t, f, testOptions(t, s))
+	defer a.close()
+	show := func() { require.NoError(t, a.witnessLog(t.Context(), log.heads()[0])) }
+	backup := log.copied()
+	log.grow("record", 2)
+	show()
+	*log = *backup
+	log.grow("otherwise", 9)
+	show()
+	require.Equal(t, witness.Forked, logAlarm(a.witnesses.store).Code)
+	sound := log.copied()
+	log.beginAnew("the disk broke")
+	log.restart.Record = strings.Replace(log.restart.Record, "broke", "woke.", 1)
+	show()
+	require.NotContains(t, logAlarm(a.witnesses.store).Text, "the disk", "what the log has no record of explains nothing")
+	*log = *sound
+	log.beginAnew("the disk broke")
+	show()
+	require.Equal(t, witness.Forked, logAlarm(a.witnesses.store).Code, "it ends no alarm")
+	require.Contains(t, logAlarm(a.witnesses.store).Text, "the disk broke")
+	_, err := a.witnesses.store.Accept("", time.Now())
+	require.NoError(t, err)
+	show()
+	require.Equal(t, 2, cosigned)
+}
+
+// TestARenamedLogIsNotFollowed has a server that holds the key call its log otherwise, without a record that says so.
+func TestARenamedLogIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 0)
+	log, cosigned := &fakeLog{t: t, key: audit.NewKey()}, 0
+	log.grow("record", 5)
+	log.witnessed(f, &cosigned)
+	a := stopped(t, f, testOptions(t, s))
+	defer a.close()
+	require.NoError(t, a.witnessLog(t.Context(), log.heads()[0]))
+	log.grow("record", 1)
+	log.name = audit.NextEpoch(time.Now(), audit.ServerOrigin("x"))
+	require.NoError(t, a.witnessLog(t.Context(), log.heads()[0]))
+	require.Equal(t, witness.Replaced, logAlarm(a.witnesses.store).Code)
+	require.Equal(t, 1, cosigned)
 }
 
 // witnessed answers what an agent asks for to co-sign, and counts what it brings. It first refuses as many cosignatures as away holds codes.
@@ -65,6 +195,10 @@ func (l *fakeLog) witnessed(f *fakeServer, cosigned *int, away ...string) {
 		case "/v1/agent/log-consistency":
 			var from, to int64
 			_, _ = fmt.Sscan(r.URL.Query().Get("from")+" "+r.URL.Query().Get("to"), &from, &to)
+			if to > l.size {
+				problem(w, http.StatusConflict, "log_shorter")
+				return true
+			}
 			hashes, _ := audit.ProveConsistency(from, to, l.read)
 			out := client.LogConsistency{Hashes: []string{}}
 			for _, h := range hashes {

@@ -22,6 +22,8 @@ type AuditLog interface {
 	// AuditExport yields the bytes of an export; it must be used up before the next is asked for.
 	AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[[]byte, error]
 	PruneAudit(ctx context.Context, by functions.Principal, project uuid.UUID, before time.Time) (int64, error)
+	// RestartLog has a log begin anew, in the open, after a backup was restored.
+	RestartLog(ctx context.Context, by functions.Principal, project uuid.UUID, n auditlog.NewRestart) (auditlog.LogRestart, error)
 }
 
 // AuditQuery narrows a list of records.
@@ -119,6 +121,24 @@ type auditPrunedOutput struct {
 	} `nameHint:"AuditPruned"`
 }
 
+// RestartServerAuditInput says why a log begins anew.
+type RestartServerAuditInput struct {
+	Body struct {
+		Reason   string `json:"reason" minLength:"1" maxLength:"200" doc:"What has happened. Everybody who reads the log sees it, and so do the owners of machines that remember what is lost."`
+		LostHead string `json:"lost_head,omitempty" maxLength:"32768" doc:"A checkpoint that the log had signed and does not grow out of any more. Left out: the greatest that agents have co-signed, where the database has one."`
+	} `nameHint:"NewLogRestart"`
+}
+
+// RestartAuditInput says why a project's log begins anew.
+type RestartAuditInput struct {
+	InProject
+	RestartServerAuditInput
+}
+
+type auditRestartOutput struct {
+	Body auditlog.LogRestart
+}
+
 func (s *server) listAudit(ctx context.Context, c *call, project uuid.UUID, paging Paging, query AuditQuery) (*Listed[auditlog.AuditRecord], error) {
 	page, err := paging.page(cursorOfNumber)
 	if err != nil {
@@ -169,4 +189,12 @@ func (s *server) pruneAudit(ctx context.Context, c *call, project uuid.UUID, bef
 		return nil, err
 	}
 	return out, nil
+}
+
+func (s *server) restartAudit(ctx context.Context, c *call, project uuid.UUID, in RestartServerAuditInput) (*auditRestartOutput, error) {
+	made, err := s.service.RestartLog(ctx, c.principal, project, auditlog.NewRestart{Reason: in.Body.Reason, LostHead: in.Body.LostHead})
+	if err != nil {
+		return nil, err
+	}
+	return &auditRestartOutput{Body: made}, nil
 }

@@ -74,7 +74,20 @@ func (s *server) projectAuditOperations() {
 		}
 		return s.pruneAudit(ctx, c, project, in.Body.Before)
 	})
+	register(s, operation{
+		id: "restartAudit", method: http.MethodPost, path: path + "/restart", tag: "audit", summary: "Have the log begin anew after a backup was restored", access: roles(functions.RoleOwner),
+		about: restartAbout, body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *RestartAuditInput) (*auditRestartOutput, error) {
+		project, err := in.id()
+		if err != nil {
+			return nil, err
+		}
+		return s.restartAudit(ctx, c, project, in.RestartServerAuditInput)
+	})
 }
+
+const restartAbout = "The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. " +
+	"It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it."
 
 // serverAuditOperations are those about the server's own log: what it does for all projects.
 func (s *server) serverAuditOperations() {
@@ -113,5 +126,11 @@ func (s *server) serverAuditOperations() {
 		about: "Their hashes stay, so that the log still verifies. That it was done is a record.", body: body{limit: MaxJSONBody},
 	}, func(ctx context.Context, c *call, in *PruneServerAuditInput) (*auditPrunedOutput, error) {
 		return s.pruneAudit(ctx, c, uuid.Nil, in.Body.Before)
+	})
+	register(s, operation{
+		id: "restartServerAudit", method: http.MethodPost, path: path + "/restart", tag: "audit", summary: "Have the server's own log begin anew after a backup was restored", access: operators,
+		about: restartAbout, body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *RestartServerAuditInput) (*auditRestartOutput, error) {
+		return s.restartAudit(ctx, c, uuid.Nil, *in)
 	})
 }

@@ -44,6 +44,10 @@ func (f *fake) PruneAudit(context.Context, functions.Principal, uuid.UUID, time.
 	return 0, f.begin()
 }
 
+func (f *fake) RestartLog(context.Context, functions.Principal, uuid.UUID, auditlog.NewRestart) (auditlog.LogRestart, error) {
+	return auditlog.LogRestart{}, f.begin()
+}
+
 func (f *fake) LogHeads(context.Context, []uuid.UUID) []fleet.LogHead { return nil }
 
 func (f *fake) LogConsistency(context.Context, uuid.UUID, uuid.UUID, int64, int64) ([]audit.Hash, error) {

@@ -3,17 +3,26 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"time"
 )
+
+// heldHead is a head that the log must have grown out of, and who says so.
+type heldHead struct {
+	Checkpoint
+	kept   bool // by whoever verifies, and not in the export
+	stated bool // by a restart, which says what it went on from
+}
 
 // roots computes the root at every checkpoint and returns how many of the sealed leaves a signature vouches for.
 func (r *Report) roots(e *export, known []Checkpoint) int64 {
-	heads := append(slices.Clone(e.heads), known...)
-	slices.SortStableFunc(heads, func(a, b Checkpoint) int { return cmp.Compare(a.Size, b.Size) })
 	var t tree
 	trusted := int64(0)
-	for _, head := range heads {
+	for _, head := range e.held(known) {
 		for t.size < min(head.Size, int64(len(e.sealed))) {
 			t.add(e.sealed[t.size])
+		}
+		if whole := t.size == head.Size && t.root() == head.Root; !whole && head.kept && r.lost(e, head.Checkpoint) {
+			continue
 		}
 		switch {
 		case t.size < head.Size:
@@ -23,12 +32,46 @@ func (r *Report) roots(e *export, known []Checkpoint) int64 {
 			r.fault(Rewritten, trusted, head.Size, "among records %d to %d something was changed, and the hashes with it: the root that the log signed for %d records is another one; "+
 				"nothing from record %d on is vouched for", trusted, head.Size-1, head.Size, trusted)
 			return trusted
+		case head.stated:
+			continue
 		}
 		trusted = head.Size
 		r.Checkpoints++
-		r.Newest, r.Size = head, head.Size
+		r.Newest, r.Size = head.Checkpoint, head.Size
 	}
 	return trusted
+}
+
+// held are all heads that the log must have grown out of, the smallest first.
+func (e *export) held(known []Checkpoint) []heldHead {
+	var heads []heldHead
+	for _, head := range e.heads {
+		heads = append(heads, heldHead{Checkpoint: head})
+	}
+	for _, head := range known {
+		heads = append(heads, heldHead{Checkpoint: head, kept: true})
+	}
+	for _, restart := range e.restarts {
+		if head, err := restart.Restored.checkpoint(restart.From); err == nil {
+			heads = append(heads, heldHead{Checkpoint: head, stated: true})
+		}
+	}
+	slices.SortStableFunc(heads, func(a, b heldHead) int { return cmp.Compare(a.Size, b.Size) })
+	return heads
+}
+
+// lost says whether a restart gave up records of a head that was kept: it is of an epoch before, and longer than what was restored.
+func (r *Report) lost(e *export, kept Checkpoint) bool {
+	_, epoch := Epoch(kept.Origin)
+	for _, restart := range e.restarts {
+		if _, since := Epoch(restart.Origin); since <= epoch || kept.Size <= restart.Restored.Size {
+			continue
+		}
+		r.fault(Lost, restart.Restored.Size, kept.Size, "the checkpoint that was kept has %d records, and those from record %d on are not those that it vouches for: "+
+			"the log began anew at record %d (%s), and the reason given is %q", kept.Size, restart.Restored.Size, restart.Index, restart.At.Format(time.RFC3339), restart.Reason)
+		return true
+	}
+	return false
 }
 
 // compare says of each record whether it is the one that was sealed, and of each that was sealed whether it is there.

@@ -45,7 +45,16 @@ type (
 const (
 	exportKind    = "audit-export"
 	exportVersion = 1
+	// restartedVersion is the version of an export whose log began anew: its heads have several origins, which readers of before do not expect.
+	restartedVersion = 2
 )
+
+func versionOf(origin string) int {
+	if _, epoch := Epoch(origin); epoch != "" {
+		return restartedVersion
+	}
+	return exportVersion
+}
 
 // The beginnings of lines, by which they are told apart. A record is not parsed: its hash says whether it is right.
 var (
@@ -69,7 +78,7 @@ type Exporter struct {
 // NewExporter begins an export of the log that the verifier names.
 func NewExporter(w io.Writer, origin, verifier string) (*Exporter, error) {
 	e := &Exporter{w: w}
-	return e, e.line(headerLine{Kind: exportKind, V: exportVersion, Origin: origin, Key: verifier})
+	return e, e.line(headerLine{Kind: exportKind, V: versionOf(origin), Origin: origin, Key: verifier})
 }
 
 // Record writes a record of the tile; nil bytes stand for one whose content was pruned.

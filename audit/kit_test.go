@@ -21,11 +21,12 @@ type book struct {
 	records [][]byte
 	nodes   []audit.Hash
 	heads   map[int64][]byte // signed, by the size that they were signed at
+	origin  string
 }
 
 func newBook(t testing.TB, size, every int) *book {
 	t.Helper()
-	b := &book{t: t, key: audit.NewKey(), heads: map[int64][]byte{}}
+	b := &book{t: t, key: audit.NewKey(), heads: map[int64][]byte{}, origin: origin}
 	for len(b.records) < size {
 		b.grow(min(every, size-len(b.records)))
 	}
@@ -68,12 +69,12 @@ func (b *book) add(texts ...[]byte) {
 	require.NoError(b.t, err)
 	b.nodes = append(b.nodes, nodes...)
 	size += int64(len(texts))
-	b.heads[size], err = b.key.Sign(audit.Checkpoint{Origin: origin, Size: size, Root: root})
+	b.heads[size], err = b.key.Sign(audit.Checkpoint{Origin: b.origin, Size: size, Root: root})
 	require.NoError(b.t, err)
 }
 
 func (b *book) verifier() string {
-	v, err := b.key.Verifier(origin)
+	v, err := b.key.Verifier(b.origin)
 	require.NoError(b.t, err)
 	return v
 }
@@ -81,7 +82,7 @@ func (b *book) verifier() string {
 // export writes the log; those that prune says have no content.
 func (b *book) export(prune func(index int) bool) []byte {
 	var out bytes.Buffer
-	e, err := audit.NewExporter(&out, origin, b.verifier())
+	e, err := audit.NewExporter(&out, b.origin, b.verifier())
 	require.NoError(b.t, err)
 	for first := 0; first < len(b.records); first += audit.TileSize {
 		var leaves []audit.Hash

@@ -198,16 +198,16 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if err := r.agrees(); err != nil {
 		return r, err
 	}
-	if w.Key != r.Key {
+	if !SameLog(r.Key, w.Key) {
 		return r, fmt.Errorf("it says that the key of its log is %q, and the key to verify with is %q", w.Key, r.Key)
 	}
-	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, r.Key); err != nil {
+	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, w.Key); err != nil {
 		return r, fmt.Errorf("the proof of the receipt: %w", err)
 	}
 	if strings.Count(w.Proof, "\n\u2014 ") != 1 {
 		return r, errors.New("the checkpoint of the receipt has signatures of others, which nothing vouches for")
 	}
-	if r.Head.Origin != ProjectOrigin(r.Statement.Project) {
+	if log, _ := Epoch(r.Head.Origin); log != ProjectOrigin(r.Statement.Project) {
 		return r, fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
 	}
 	return r, nil

@@ -24,6 +24,8 @@ const (
 	Rewritten  FaultKind = "rewritten"  // records were changed and their hashes with them: the signed root is another one
 	Unsigned   FaultKind = "unsigned"   // a checkpoint is not one that the log signed
 	Garbled    FaultKind = "garbled"    // what stands there is no part of an export
+	Lost       FaultKind = "lost"       // records of a checkpoint that was kept are gone, since the log began anew
+	Renamed    FaultKind = "renamed"    // heads have the name of another epoch, and no record says that the log began anew
 )
 
 // MaxFaults is how many faults a report names; the others it counts.
@@ -45,6 +47,7 @@ type Report struct {
 	Checkpoints int64      `json:"checkpoints"`
 	Newest      Checkpoint `json:"-"` // of the checkpoints that verify
 	Size        int64      `json:"size"`
+	Restarts    []Restart  `json:"restarts,omitempty"` // how often, where and why the log began anew
 	Faults      []Fault    `json:"faults"`
 	Unnamed     int64      `json:"unnamed_faults"` // beyond MaxFaults
 }
@@ -65,13 +68,14 @@ var ErrNoExport = errors.New("this is no export of an audit log")
 
 // export is what a verifier keeps of one.
 type export struct {
-	claimed []int64 // the number that each record says it has, in the order of the lines
-	leaves  []Hash  // the hash of each record's bytes
-	pruned  []bool
-	sealed  []Hash // the leaves as the tiles have them
-	heads   []Checkpoint
-	ended   bool
-	end     endLine
+	claimed  []int64 // the number that each record says it has, in the order of the lines
+	leaves   []Hash  // the hash of each record's bytes
+	pruned   []bool
+	sealed   []Hash // the leaves as the tiles have them
+	heads    []Checkpoint
+	restarts []Restart // in the order of the lines; of more than MaxRestarts the first
+	ended    bool
+	end      endLine
 }
 
 // Verify reads an export and believes nothing that the log's key has not signed. known are checkpoints that somebody saw before: the
@@ -82,6 +86,7 @@ func Verify(r io.Reader, verifier string, known ...Checkpoint) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
+	report.epochs(e)
 	trusted := report.roots(e, known)
 	report.compare(e, trusted)
 	report.ends(e)
@@ -100,10 +105,10 @@ func readExport(r io.Reader, verifier string, report *Report) (*export, error) {
 	if err := strict(lines.Bytes(), &header); err != nil || header.Kind != exportKind {
 		return nil, errors.Join(ErrNoExport, err)
 	}
-	if header.V != exportVersion {
-		return nil, fmt.Errorf("the export has version %d: this program reads version %d", header.V, exportVersion)
+	if header.V != versionOf(header.Origin) {
+		return nil, fmt.Errorf("the export has version %d: this program reads version %d, and version %d of logs that began anew", header.V, exportVersion, restartedVersion)
 	}
-	if header.Key != verifier {
+	if !SameLog(verifier, header.Key) {
 		return nil, fmt.Errorf("the export says that its log's key is %s, and the key to verify with is %s: this is the export of another log, or the key was changed", header.Key, verifier)
 	}
 	report.Origin = header.Origin
@@ -123,8 +128,9 @@ func readExport(r io.Reader, verifier string, report *Report) (*export, error) {
 	if len(e.heads) == 0 && len(e.leaves) > 0 && report.Sound() {
 		report.fault(Unsigned, 0, int64(len(e.leaves)), "no checkpoint says what the log was")
 	}
+	log, _ := Epoch(header.Origin)
 	for _, head := range e.heads {
-		if head.Origin != header.Origin {
+		if own, _ := Epoch(head.Origin); own != log {
 			return nil, fmt.Errorf("the export says that it is of the log %s, and its checkpoints are of %s", header.Origin, head.Origin)
 		}
 	}
@@ -159,6 +165,7 @@ func (e *export) read(line []byte, verifier string, report *Report) error {
 			e.leaves = append(e.leaves, Hash{})
 		} else {
 			e.leaves = append(e.leaves, Leaf(record))
+			e.restart(index, record)
 		}
 		return nil
 	case bytes.HasPrefix(line, startTile):
@@ -168,7 +175,7 @@ func (e *export) read(line []byte, verifier string, report *Report) error {
 		if err := strict(line, &c); err != nil {
 			return err
 		}
-		head, err := Open([]byte(c.Checkpoint), verifier)
+		head, err := OpenEpoch([]byte(c.Checkpoint), verifier)
 		if err != nil {
 			report.fault(Unsigned, int64(len(e.leaves)), int64(len(e.leaves)), "the checkpoint after record %d: %v", len(e.leaves)-1, err)
 			return nil

@@ -119,7 +119,7 @@ func TestEveryChangeIsNamedWithItsPlace(t *testing.T) {
 // forge rebuilds an export after its records were changed, hashes and all, as somebody does who has everything but the key.
 func forge(t *testing.T, b *book, change func(records [][]byte) [][]byte) []byte {
 	t.Helper()
-	forged := &book{t: t, key: b.key, records: change(append([][]byte{}, b.records...)), heads: b.heads}
+	forged := &book{t: t, key: b.key, records: change(append([][]byte{}, b.records...)), heads: b.heads, origin: b.origin}
 	return forged.export(nil)
 }
 

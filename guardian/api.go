@@ -24,6 +24,8 @@ func ForAPI() map[string]Kind {
 		"setQuotas":                SettingChange,
 		"pruneAudit":               AuditPrune,
 		"pruneServerAudit":         AuditPrune,
+		"restartAudit":             AuditRestart,
+		"restartServerAudit":       AuditRestart,
 		"createEnrolmentToken":     TokenCreate,
 		"revokeEnrolmentToken":     TokenRevoke,
 		"nameFile":                 FileUpload,

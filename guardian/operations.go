@@ -56,6 +56,7 @@ const (
 	SwitchOff        Kind = "switch.off"
 	DataDelete       Kind = "data.delete"
 	AuditPrune       Kind = "audit.prune"
+	AuditRestart     Kind = "audit.restart"
 	ModelAsk         Kind = "model.ask"
 	WebhookChange    Kind = "webhook.change"
 	WebhookStop      Kind = "webhook.stop"
@@ -120,6 +121,7 @@ var operations = []Described{
 	{AgentRevoke, High, false, "Turn an agent out for good.", AgentFacts{}},
 	{ApprovalDecide, High, false, "Say yes or no to what a rule asks about.", DecisionFacts{}},
 	{AuditPrune, Critical, true, "Take the content of old records out of the audit log.", DataFacts{}},
+	{AuditRestart, Critical, true, "Have an audit log begin anew after a backup was restored.", DataFacts{}},
 	{DataDelete, High, true, "Delete a job with its results, a file, or a workflow or a run of one.", DataFacts{}},
 	{FileUpload, Low, true, "Store an object or name a file.", UploadFacts{}},
 	{FlagResolve, Medium, true, "Decide about a flag.", DecisionFacts{}},

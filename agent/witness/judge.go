@@ -14,6 +14,7 @@ const (
 	Forked     = "log_forked"      // it has shown two histories of a log
 	RolledBack = "log_rolled_back" // it does not get past a head that is older than one that it has shown
 	Replaced   = "log_replaced"    // a log has another name, or another key, than it had
+	Restarted  = "log_restarted"   // a log began anew, and what the agent remembers of it is lost
 )
 
 const (
@@ -33,6 +34,8 @@ type Head struct {
 	audit.Checkpoint
 	Note string
 	Key  string
+	// Restart is what says that the log began anew, the last time that it did; nil: nothing does.
+	Restart *audit.Restart
 }
 
 // Spell is since when, until when, and how often, something has happened again and again.
@@ -99,13 +102,38 @@ type Verdict struct {
 	Why  string
 }
 
-// Read verifies a head as the server shows it, with the key that is remembered for the log; empty: with the key that comes with it.
+// Read verifies a head as the server shows it, with the key that is remembered for the log; empty: with the key that comes with it. A log that
+// began anew has the same key under another name.
 func Read(note, key, remembered string) (Head, error) {
-	if remembered != "" && remembered != key {
+	if remembered != "" && !audit.SameLog(remembered, key) {
 		return Head{Note: note, Key: key}, fmt.Errorf("the log had the key %s and now has %s", remembered, key)
 	}
 	c, err := audit.Open([]byte(note), key)
 	return Head{Checkpoint: c, Note: note, Key: key}, err
+}
+
+// ReadRestart adds what says that the log of a head began anew, and refuses what does not hold. A head of another epoch than the first is
+// nothing without it.
+func (h Head) ReadRestart(record, proof string) (Head, error) {
+	if _, epoch := audit.Epoch(h.Origin); epoch == "" {
+		return h, nil
+	}
+	r, err := audit.OpenRestart([]byte(record), []byte(proof), h.Key)
+	if err == nil && r.Origin != h.Origin {
+		err = fmt.Errorf("it is of %s, and the head of %s", r.Origin, h.Origin)
+	}
+	if err != nil {
+		return h, fmt.Errorf("nothing says why the log is called %s now: %w", h.Origin, err)
+	}
+	h.Restart = &r
+	return h, nil
+}
+
+// later says whether the one head is of a later epoch of the same log than the other.
+func (h Head) later(than Head) bool {
+	own, epoch := audit.Epoch(h.Origin)
+	other, before := audit.Epoch(than.Origin)
+	return own == other && epoch > before
 }
 
 // Needs says which two heads the server must prove consistent before Judge can decide, the older first.
@@ -122,10 +150,40 @@ func Needs(remembered, offered Head) (older, newer Head, needed bool) {
 
 // Judge decides about a head of a log of which another one is remembered; both were verified with the same key. behind counts this head.
 func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
+	switch {
+	case remembered.Origin == offered.Origin:
+		return judge(remembered, offered, proof, behind, now)
+	case offered.later(remembered) && offered.Restart != nil:
+		return judgeRestart(remembered, offered, proof, behind, now)
+	case remembered.later(offered) && !behind.tooLong(now):
+		return Verdict{Wait, "", fmt.Sprintf("a head of the log %s is shown, and it is called %s since it began anew", offered.Origin, remembered.Origin)}
+	case remembered.later(offered):
+		return Verdict{Alarm, RolledBack, fmt.Sprintf("the log began anew as %s, and for %v the server shows %s", remembered.Origin, now.Sub(behind.All.Since).Round(time.Second), offered.Origin)}
+	default:
+		return Verdict{Alarm, Replaced, fmt.Sprintf("the log %s is now called %s", remembered.Origin, offered.Origin)}
+	}
+}
+
+// judgeRestart decides about the first head of a log that began anew. What grows out of all that is remembered is gone on with: nothing that
+// the agent has seen is lost. Else the owner decides, since whoever has taken the server over could say the same to hide what it did.
+func judgeRestart(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
+	older := remembered.Checkpoint
+	older.Origin = offered.Origin
+	switch {
+	case offered.Size > remembered.Size && !proof.Given && !behind.tooLong(now):
+		return Verdict{Wait, "", fmt.Sprintf("the log began anew, and it is not proven yet that it grows out of the %d records that are remembered", remembered.Size)}
+	case offered.Size > remembered.Size && proof.Given && audit.CheckConsistency(older, offered.Checkpoint, proof.Hashes) == nil:
+		return Verdict{Do: Sign}
+	default:
+		r := offered.Restart
+		return Verdict{Alarm, Restarted, fmt.Sprintf("the log began anew at record %d, and does not grow out of the %d records that are remembered; the reason that %s gives: %s", r.Index, remembered.Size, r.Actor, r.Reason)}
+	}
+}
+
+// judge decides about a head of the same epoch.
+func judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
 	older, newer, needed := Needs(remembered, offered)
 	switch {
-	case remembered.Origin != offered.Origin:
-		return Verdict{Alarm, Replaced, fmt.Sprintf("the log %s is now called %s", remembered.Origin, offered.Origin)}
 	case !needed && remembered.Root == offered.Root:
 		return Verdict{Do: Same}
 	case !needed:

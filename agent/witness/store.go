@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ostraka/ostraka/agent/filelock"
 	"github.com/ostraka/ostraka/agent/secretfile"
 	"github.com/ostraka/ostraka/agent/wholefile"
+	"github.com/ostraka/ostraka/audit"
 )
 
 const (
@@ -24,6 +27,8 @@ const (
 	RenewAfter = 24 * time.Hour
 	// MaxReason is the longest reason with which an owner accepts another history, in characters.
 	MaxReason = 200
+	// MaxKeptRestarts is how many of the times that a log began anew are remembered; what was accepted is kept besides, as evidence.
+	MaxKeptRestarts = 16
 	// maxNotice bounds what is read of a notice, in bytes: two notes.
 	maxNotice = 1 << 20
 )
@@ -33,6 +38,23 @@ type Log struct {
 	Note string    `json:"note"` // the newest head that it has co-signed
 	Key  string    `json:"key"`
 	Seen time.Time `json:"seen"` // when it was co-signed last
+	// Restarts are the times that the log began anew since the agent follows it, the newest MaxKeptRestarts of them.
+	Restarts []audit.Restart `json:"restarts,omitempty"`
+}
+
+// restarted is what is remembered of a log with one more time that it began anew, if it is one.
+func (l Log) restarted(before []audit.Restart, r *audit.Restart) Log {
+	l.Restarts = before
+	if r != nil && !slices.ContainsFunc(before, func(b audit.Restart) bool { return b.Origin == r.Origin }) {
+		l.Restarts = append(slices.Clone(before), *r)
+	}
+	l.Restarts = l.Restarts[max(0, len(l.Restarts)-MaxKeptRestarts):]
+	return l
+}
+
+// Following is what is remembered of a log once a head of it is co-signed: the head, and all that was known of restarts.
+func Following(known Log, h Head, now time.Time) Log {
+	return Log{Note: h.Note, Key: h.Key, Seen: now}.restarted(known.Restarts, h.Restart)
 }
 
 // Notice is another history that was found, with what proves it. For as long as it lies in the agent's folder the agent takes no work.
@@ -44,8 +66,18 @@ type Notice struct {
 	Log        string    `json:"log"` // whose: "server", or a project
 	Remembered Log       `json:"remembered"`
 	Shown      Log       `json:"shown"`
+	Restart    *Restart  `json:"restart,omitempty"`  // with which the log began anew since; nil: nothing says that it did
 	Accepted   string    `json:"accepted,omitempty"` // the owner's reason
 	AcceptedAt time.Time `json:"accepted_at,omitzero"`
+}
+
+// Restart is what a server says of a log that began anew, with what proves that the log says it.
+type Restart struct {
+	audit.Restart
+	Record string `json:"record"`
+	Proof  string `json:"proof"`
+	Note   string `json:"note"` // the head that it came with
+	Key    string `json:"key"`
 }
 
 // Store is the folder in the agent's data directory. It is read whenever it is used, so that the owner may accept while the agent runs.
@@ -184,9 +216,31 @@ func (s *Store) Notice() (*Notice, error) {
 	return &n, nil
 }
 
-// Accept has the agent go on from the history that it was shown, as its owner says. The notice stays as evidence beside it.
+// Explain adds to the notice of a log what says that it began anew since. The notice stands until the owner accepts.
+func (s *Store) Explain(server, log string, r Restart) error {
+	n, err := s.Notice()
+	if err != nil || n == nil || n.Server != server || n.Log != log || n.Restart != nil && n.Restart.Origin >= r.Origin {
+		return err
+	}
+	n.Restart = &r
+	return s.write(s.noticeFile(), *n)
+}
+
+// Reason is what an owner accepts who gives no reason of their own: the one with which the log began anew.
+func (n Notice) Reason() string {
+	if n.Restart == nil {
+		return ""
+	}
+	return n.Restart.Reason
+}
+
+// Accept has the agent go on from the history that it was shown, as its owner says; of a log that began anew, from there. Without a reason it
+// is the one that the restart gives. The notice stays as evidence beside it.
 func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
 	n, err := s.Notice()
+	if n != nil && reason == "" {
+		reason = n.Reason()
+	}
 	switch {
 	case err != nil:
 		return Notice{}, err
@@ -201,6 +255,9 @@ func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
 	}
 	shown := n.Shown
 	shown.Seen = now
+	if r := n.Restart; r != nil {
+		shown = Following(n.Remembered, Head{Note: r.Note, Key: r.Key, Restart: &r.Restart}, now)
+	}
 	if _, err := s.Remember(n.Server, n.Log, shown); err != nil {
 		return *n, err
 	}
@@ -208,4 +265,27 @@ func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
 		return *n, fmt.Errorf("ending the alarm: %w", err)
 	}
 	return *n, nil
+}
+
+// KnownRestart is a time that a log of a server began anew, as the agent was shown.
+type KnownRestart struct {
+	Server string `json:"server"`
+	Log    string `json:"log"`
+	audit.Restart
+}
+
+// Restarts are the times that logs began anew which the agent follows, by server and log.
+func (s *Store) Restarts() (list []KnownRestart, err error) {
+	all, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	for _, server := range slices.Sorted(maps.Keys(all)) {
+		for _, log := range slices.Sorted(maps.Keys(all[server])) {
+			for _, r := range all[server][log].Restarts {
+				list = append(list, KnownRestart{Server: server, Log: log, Restart: r})
+			}
+		}
+	}
+	return list, nil
 }

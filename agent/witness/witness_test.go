@@ -116,6 +116,51 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestJudgeARestart shows an agent a log that began anew.
+func TestJudgeARestart(t *testing.T) {
+	log, fork := newHistory(t, audit.NewKey(), 20, 20), newHistory(t, audit.NewKey(), 20, 5)
+	begin := time.Unix(1_800_000_000, 0)
+	since := func(h witness.Head, epoch string, said bool) witness.Head {
+		h.Origin = origin + epoch
+		if said {
+			h.Restart = &audit.Restart{Index: 7, Actor: "owner:ada", Reason: "restored", Origin: h.Origin}
+		}
+		return h
+	}
+	const first, second = "/20260504T030201Z", "/20260505T030201Z"
+	given := func(h *history, from, to int64) witness.Proof { return h.proof(t, from, to) }
+	var long witness.Behind
+	for range witness.PatienceShown {
+		long = long.Add(begin, witness.Proof{Why: "shorter"})
+	}
+	for name, c := range map[string]struct {
+		remembered, offered witness.Head
+		proof               witness.Proof
+		behind              witness.Behind
+		do, code            string
+	}{
+		"nothing is lost":                {log.heads[10], since(log.heads[12], first, true), given(log, 10, 12), witness.Behind{}, witness.Sign, ""},
+		"not proven yet":                 {log.heads[10], since(log.heads[12], first, true), witness.Proof{}, witness.Behind{}, witness.Wait, ""},
+		"never proven":                   {log.heads[10], since(log.heads[12], first, true), witness.Proof{}, long, witness.Alarm, witness.Restarted},
+		"what is remembered is lost":     {log.heads[10], since(fork.heads[12], first, true), given(fork, 10, 12), witness.Behind{}, witness.Alarm, witness.Restarted},
+		"fewer than are remembered":      {log.heads[10], since(fork.heads[8], first, true), witness.Proof{}, witness.Behind{}, witness.Alarm, witness.Restarted},
+		"as many as are remembered":      {log.heads[10], since(fork.heads[10], first, true), witness.Proof{}, witness.Behind{}, witness.Alarm, witness.Restarted},
+		"nothing says so":                {log.heads[10], since(log.heads[12], first, false), given(log, 10, 12), witness.Behind{}, witness.Alarm, witness.Replaced},
+		"once more":                      {since(log.heads[10], first, true), since(log.heads[12], second, true), given(log, 10, 12), witness.Behind{}, witness.Sign, ""},
+		"grows since":                    {since(log.heads[10], first, true), since(log.heads[12], first, true), given(log, 10, 12), witness.Behind{}, witness.Sign, ""},
+		"another history since":          {since(log.heads[10], first, true), since(fork.heads[12], first, true), given(fork, 10, 12), witness.Behind{}, witness.Alarm, witness.Forked},
+		"a replica that lags":            {since(log.heads[10], first, true), log.heads[8], witness.Proof{}, witness.Behind{}, witness.Wait, ""},
+		"the name of before, for long":   {since(log.heads[10], first, true), log.heads[8], witness.Proof{}, long, witness.Alarm, witness.RolledBack},
+		"the name of before, and longer": {since(log.heads[10], first, true), log.heads[12], given(log, 10, 12), witness.Behind{}, witness.Wait, ""},
+	} {
+		v := witness.Judge(c.remembered, c.offered, c.proof, c.behind, begin.Add(witness.Patience))
+		require.Equal(t, [2]string{c.do, c.code}, [2]string{v.Do, v.Code}, name)
+		if v.Code == witness.Restarted {
+			require.Contains(t, v.Why, "restored", name)
+		}
+	}
+}
+
 // TestNoTwoHistoriesAreSigned shows an agent heads of two histories in any order, with any proofs: it never signs heads of both beyond the
 // place where they part, and an honest server whose replicas lag never raises an alarm.
 func TestNoTwoHistoriesAreSigned(t *testing.T) {
@@ -237,6 +282,44 @@ func TestAnAlarmStandsUntilItIsAccepted(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "witness", "alarm.json"), []byte("{"), 0o600))
 	_, err = s.Notice()
 	require.Error(t, err, "one that cannot be read is no peace")
+}
+
+// TestARestartIsAcceptedByItsReason has an alarm stand, a restart explain it, and the owner accept that without words of their own.
+func TestARestartIsAcceptedByItsReason(t *testing.T) {
+	dir := t.TempDir()
+	s := witness.Open(dir)
+	require.NoError(t, s.Make())
+	now := time.Unix(1_800_000_000, 0).UTC()
+	restart := witness.Restart{Restart: audit.Restart{Index: 7, Origin: origin + "/20260504T030201Z", Reason: "restored"}, Record: "r", Proof: "p", Note: "since", Key: "k2"}
+	require.NoError(t, s.Explain("https://a", witness.ServerLog, restart), "nothing stands, and nothing is explained")
+	require.NoError(t, s.Raise(witness.Notice{Code: witness.RolledBack, Server: "https://a", Log: witness.ServerLog, Remembered: witness.Log{Note: "old"}, Shown: witness.Log{Note: "new"}}))
+	require.NoError(t, s.Explain("https://b", witness.ServerLog, restart))
+	require.NoError(t, s.Explain("https://a", "another", restart))
+	n, err := s.Notice()
+	require.NoError(t, err)
+	require.Nil(t, n.Restart, "of another log")
+	require.NoError(t, s.Explain("https://a", witness.ServerLog, restart))
+	older := restart
+	older.Origin, older.Reason = origin+"/20260503T030201Z", "older"
+	require.NoError(t, s.Explain("https://a", witness.ServerLog, older))
+	accepted, err := s.Accept("", now)
+	require.NoError(t, err)
+	require.Equal(t, "restored", accepted.Accepted)
+	require.Equal(t, "old", accepted.Remembered.Note, "the head of before stays as evidence")
+	logs, err := s.Logs("https://a")
+	require.NoError(t, err)
+	require.Equal(t, witness.Log{Note: "since", Key: "k2", Seen: now, Restarts: []audit.Restart{restart.Restart}}, logs[witness.ServerLog])
+	known, err := s.Restarts()
+	require.NoError(t, err)
+	require.Equal(t, []witness.KnownRestart{{Server: "https://a", Log: witness.ServerLog, Restart: restart.Restart}}, known)
+
+	log := logs[witness.ServerLog]
+	for i := range witness.MaxKeptRestarts {
+		log = witness.Following(log, witness.Head{Restart: &audit.Restart{Origin: fmt.Sprint(i)}}, now)
+		log = witness.Following(log, witness.Head{Restart: &audit.Restart{Origin: fmt.Sprint(i)}}, now)
+	}
+	require.Len(t, log.Restarts, witness.MaxKeptRestarts)
+	require.Equal(t, "0", log.Restarts[0].Origin, "the oldest gives up its place, and none is there twice")
 }
 
 // FuzzRead reads what a hostile server shows.

@@ -41,7 +41,7 @@ The state is one of:
   server_away           the server cannot be used; what is done waits on disk
   waiting_for_approval  an operator must approve the agent
   eula                  the agreement must be accepted
-  log_forked, log_rolled_back, log_replaced
+  log_forked, log_rolled_back, log_replaced, log_restarted
                         the server shows another history of its log: ostraka agent witness show
   drained, quarantined, killed, revoked
                         an operator has decided so

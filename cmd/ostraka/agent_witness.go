@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/agent/witness"
+	"github.com/ostraka/ostraka/audit"
 )
 
 func newAgentWitness(t *terminal) *cobra.Command {
@@ -35,27 +38,7 @@ shown it another history of one: with both heads, each signed by the log, which 
 			if err != nil {
 				return err
 			}
-			n, err := witness.Open(dir).Notice()
-			if err != nil {
-				return err
-			}
-			if output.json() {
-				return writeValue(t.out, map[string]any{"key": key, "alarm": n})
-			}
-			fields := [][2]string{{"key", key}, {"alarm", "none"}}
-			if n != nil {
-				fields = [][2]string{
-					{"key", key},
-					{"alarm", n.Code},
-					{"why", n.Why},
-					{"server", n.Server},
-					{"log", n.Log},
-					{"since", shortTime(n.At)},
-					{"remembered", n.Remembered.Note},
-					{"shown", n.Shown.Note},
-				}
-			}
-			return printFields(t, fields)
+			return showWitness(t, &output, key, witness.Open(dir))
 		},
 	}
 	data.register(cmd.Flags())
@@ -63,19 +46,61 @@ shown it another history of one: with both heads, each signed by the log, which 
 	return cmd
 }
 
+func showWitness(t *terminal, output *outputFlag, key string, store *witness.Store) error {
+	n, err := store.Notice()
+	if err != nil {
+		return err
+	}
+	restarts, err := store.Restarts()
+	if err != nil {
+		return err
+	}
+	if output.json() {
+		return writeValue(t.out, map[string]any{"key": key, "alarm": n, "restarts": restarts})
+	}
+	fields := [][2]string{{"key", key}, {"alarm", "none"}}
+	if n != nil {
+		fields = [][2]string{
+			{"key", key},
+			{"alarm", n.Code},
+			{"why", plain(n.Why)},
+			{"server", n.Server},
+			{"log", n.Log},
+			{"since", shortTime(n.At)},
+			{"remembered", n.Remembered.Note},
+			{"shown", n.Shown.Note},
+		}
+		if n.Restart != nil {
+			fields = append(fields, [2]string{"restart", restartText(n.Restart.Restart)}, [2]string{"head since", n.Restart.Note})
+		}
+	}
+	for _, r := range restarts {
+		fields = append(fields, [2]string{"began anew", fmt.Sprintf("the log %s of %s, %s", r.Log, r.Server, restartText(r.Restart))})
+	}
+	return printFields(t, fields)
+}
+
+// restartText says where and why a log began anew, in words that may be a stranger's.
+func restartText(r audit.Restart) string {
+	lost := ""
+	if r.Lost != nil {
+		lost = fmt.Sprintf("; a head of %s is lost", count(r.Lost.Size, "record"))
+	}
+	return plain(fmt.Sprintf("at record %d, %s, by %s, from %s%s: %s", r.Index, shortTime(r.At), r.Actor, count(r.Restored.Size, "restored record"), lost, r.Reason))
+}
+
 func newAgentWitnessAccept(t *terminal) *cobra.Command {
 	var data dataFlag
 	var reason string
 	cmd := &cobra.Command{
-		Use: "accept --reason TEXT", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
+		Use: "accept [--reason TEXT]", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
 		Long: `Have the agent on this machine go on from the history that the server has shown it, and work for the server again.
 Ask the server's operator first what has happened, and others who keep heads of the log. What proves the other history
-stays in the agent's folder, with your reason.`,
+stays in the agent's folder, with your reason. Of a log that began anew in the open (ostraka agent witness show says so) the
+reason may be left out: it is the one that its restart gives. An agent accepts nothing by itself, since whoever has taken
+the server over could say the same.`,
 		Example: `  ostraka agent witness accept --reason "restored from the backup of 3 May, says the operator"`,
 		RunE: func(*cobra.Command, []string) error {
-			if reason == "" {
-				return usageError("why? give --reason")
-			}
 			dir, err := data.dir()
 			if err != nil {
 				return err
@@ -83,9 +108,16 @@ stays in the agent's folder, with your reason.`,
 			if err := agent.CheckDataDir(dir); err != nil {
 				return err
 			}
-			n, err := witness.Open(dir).Accept(reason, time.Now())
+			store := witness.Open(dir)
+			if notice, err := store.Notice(); err != nil || reason == "" && (notice == nil || notice.Restart == nil) {
+				return cmp.Or(err, usageError("why? give --reason"))
+			}
+			n, err := store.Accept(reason, time.Now())
 			if err != nil {
 				return &exitError{code: exitFailed, err: err, hint: "ostraka agent witness show says what there is"}
+			}
+			if n.Restart != nil {
+				t.say("the log began anew %s", restartText(n.Restart.Restart))
 			}
 			t.say("accepted: the agent goes on from what the server %s shows of the log of %s", n.Server, n.Log)
 			return nil

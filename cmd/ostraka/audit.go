@@ -20,7 +20,7 @@ import (
 func newAudit(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("audit", "The audit log: who did what, sealed so that a change is found",
 		newAuditList(t, server), newAuditShow(t, server), newAuditStats(t, server), newAuditCheckpoint(t, server), newAuditExport(t, server),
-		newAuditVerify(t, server), newAuditPrune(t, server), newAuditKey(t))
+		newAuditVerify(t, server), newAuditPrune(t, server), newAuditRestart(t, server), newAuditKey(t))
 }
 
 // followEvery is how often `audit list --follow` asks for what is new.

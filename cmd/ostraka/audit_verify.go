@@ -55,6 +55,9 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 			if err := sayCosigned(t, head); err != nil {
 				return err
 			}
+			if err := sayRestarts(t, head); err != nil {
+				return err
+			}
 			_, err = io.WriteString(t.out, head.Checkpoint)
 			return err
 		},
@@ -225,7 +228,7 @@ func (o *auditVerifyOptions) known() ([]audit.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := audit.Open(text, o.key)
+	c, err := audit.OpenEpoch(text, o.key)
 	if err != nil {
 		return nil, usageError("%s: %v", o.checkpoint, err)
 	}
@@ -256,13 +259,17 @@ func (o *auditVerifyOptions) show(r *audit.Report) error {
 			return err
 		}
 	} else {
-		err := printFields(t, [][2]string{
+		fields := [][2]string{
 			{"log", r.Origin},
 			{"sealed", fmt.Sprintf("%d records", r.Size)},
 			{"verified", fmt.Sprintf("%d records", r.Records)},
 			{"pruned", prunedText(r.Pruned)},
 			{"checkpoints", fmt.Sprintf("%d signed heads agree", r.Checkpoints)},
-		})
+		}
+		for _, restart := range r.Restarts {
+			fields = append(fields, [2]string{"began anew", restartText(restart)})
+		}
+		err := printFields(t, fields)
 		for _, f := range r.Faults {
 			fmt.Fprintf(t.out, "%-11s %s\n", strings.ToUpper(string(f.Kind)), f.Text)
 		}

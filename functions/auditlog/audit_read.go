@@ -60,6 +60,7 @@ type AuditHead struct {
 	SignedAt   time.Time `json:"signed_at"`
 
 	Cosignatures []Cosignature `json:"cosignatures" doc:"What agents have co-signed of the log, each the newest head that it did; 99 at most, one of each owner before a second of any, and the largest first. They may be of heads before this one."`
+	Restarts     []LogRestart  `json:"restarts,omitempty" doc:"How often, where and why the log began anew, the first time first. Left out: it never did."`
 	Owners       int           `json:"owners" doc:"How many independent owners are behind the agents that have co-signed exactly this head. One without an owner counts by itself."`
 }
 
@@ -111,6 +112,9 @@ func (s *Service) AuditHead(ctx context.Context, project uuid.UUID) (head AuditH
 	if head, err = s.head(ctx, project); err != nil {
 		return head, err
 	}
+	if head.Restarts, err = s.restarts(ctx, project, head); err != nil {
+		return head, err
+	}
 	return head, s.addCosignatures(ctx, project, &head)
 }
 
@@ -120,13 +124,13 @@ func (s *Service) head(ctx context.Context, project uuid.UUID) (head AuditHead, 
 	if err != nil {
 		return head, err
 	}
-	if head.Origin, err = s.origin(ctx, project); err != nil {
-		return head, err
-	}
-	if head.Key, err = key.Verifier(head.Origin); err != nil {
-		return head, err
-	}
 	err = s.env.In(ctx, project, func(tx *store.Tx) error {
+		if head.Origin, err = origin(ctx, tx, project); err != nil {
+			return err
+		}
+		if head.Key, err = key.Verifier(head.Origin); err != nil {
+			return err
+		}
 		row, found, err := store.One[checkpointRow](ctx, tx, sql.NewestCheckpoint)
 		if err == nil && found {
 			head.Size, head.Checkpoint, head.SignedAt = row.Size, row.Note, row.SignedAt
@@ -261,7 +265,7 @@ func (s *Service) exportTile(ctx context.Context, project uuid.UUID, head AuditH
 			return err
 		}
 		note, found, err := store.Value[string](ctx, tx, sql.LastCheckpointWithin, first, end)
-		if _, bad := auditlog.Open([]byte(note), head.Key); found && bad == nil { // else it is of a key of before
+		if _, bad := auditlog.OpenEpoch([]byte(note), head.Key); found && bad == nil { // else it is of a key of before
 			checkpoint = []byte(note)
 		}
 		return err

@@ -87,7 +87,19 @@ func (s *Service) readHead(ctx context.Context, project uuid.UUID) (offered flee
 	if project != uuid.Nil {
 		offered.Project = &project
 	}
-	return offered, nil
+	restarts, err := s.restarts(ctx, project, head)
+	if len(restarts) > 0 {
+		newest := restarts[len(restarts)-1]
+		offered.Restart = &fleet.RestartProof{Record: newest.Record, Proof: newest.Proof}
+	}
+	return offered, err
+}
+
+// drop has a log's head read anew when it is asked for.
+func (o *offeredHeads) drop(project uuid.UUID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.kept, project)
 }
 
 // signed says whether the log's key has signed a checkpoint.

@@ -24,16 +24,16 @@ const (
 	sealProjects = 500
 )
 
-// origin is the name of a log in its checkpoints: a project's, or, for the nil project, the server's own.
-func (s *Service) origin(ctx context.Context, project uuid.UUID) (string, error) {
+// origin is the name of a log in its checkpoints: a project's, or, for the nil project, the server's own; since it began anew another one.
+func origin(ctx context.Context, tx *store.Tx, project uuid.UUID) (string, error) {
+	name, begun, err := store.Value[string](ctx, tx, sql.LogOrigin)
+	if err != nil || begun {
+		return name, err
+	}
 	if project != uuid.Nil {
 		return auditlog.ProjectOrigin(project.String()), nil
 	}
-	var id uuid.UUID
-	err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
-		id, _, err = store.Value[uuid.UUID](ctx, tx, sql.InstallationID)
-		return err
-	})
+	id, _, err := store.Value[uuid.UUID](ctx, tx, sql.InstallationID)
 	return auditlog.ServerOrigin(id.String()), err
 }
 
@@ -124,10 +124,6 @@ type checkpointRow struct {
 
 // sealLog seals a project's log, or, for the nil project, the server's own.
 func (s *Service) sealLog(ctx context.Context, project uuid.UUID, key auditlog.Key) error {
-	origin, err := s.origin(ctx, project)
-	if err != nil {
-		return err
-	}
 	for more := true; more; {
 		err := s.env.In(ctx, project, func(tx *store.Tx) error {
 			rows, err := store.Many[unsealedRow](ctx, tx, sql.UnsealedAudit, 1)
@@ -143,7 +139,11 @@ func (s *Service) sealLog(ctx context.Context, project uuid.UUID, key auditlog.K
 				return err
 			}
 			more = len(rows) == sealBatch
-			return seal(ctx, tx, origin, key, rows)
+			name, err := origin(ctx, tx, project)
+			if err != nil {
+				return err
+			}
+			return seal(ctx, tx, name, key, rows)
 		})
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func seal(ctx context.Context, tx *store.Tx, origin string, key auditlog.Key, ro
 		return err
 	}
 	nodes := auditNodes(ctx, tx)
-	if err := soundHead(before, origin, key, nodes); err != nil {
+	if err := soundHead(before, key, nodes); err != nil {
 		return err
 	}
 	seqs, numbers, leaves := make([]int64, len(rows)), make([]int64, len(rows)), make([]auditlog.Hash, len(rows))
@@ -197,8 +197,8 @@ func seal(ctx context.Context, tx *store.Tx, origin string, key auditlog.Key, ro
 }
 
 // soundHead refuses to go on from a head that is not what was signed: to sign what follows would make a changed log look whole. A head
-// that another key has signed is judged by its root alone, since an operator may change the key.
-func soundHead(before checkpointRow, origin string, key auditlog.Key, nodes auditlog.Nodes) error {
+// that another key has signed is judged by its root alone, since an operator may change the key. It may be of the epoch before.
+func soundHead(before checkpointRow, key auditlog.Key, nodes auditlog.Nodes) error {
 	if before.Size == 0 {
 		return nil
 	}
@@ -206,7 +206,7 @@ func soundHead(before checkpointRow, origin string, key auditlog.Key, nodes audi
 	if err != nil {
 		return err
 	}
-	verifier, err := key.Verifier(origin)
+	verifier, err := key.Verifier(auditlog.Origin([]byte(before.Note)))
 	if err != nil {
 		return err
 	}

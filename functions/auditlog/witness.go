@@ -138,14 +138,22 @@ func (s *Service) mayWitness(ctx context.Context, agent, project uuid.UUID) erro
 
 // KeepCosignature verifies a head that an agent has co-signed, and keeps it where it is the newest of this agent and log.
 func (s *Service) KeepCosignature(ctx context.Context, agent uuid.UUID, text string) error {
-	project, origin, err := s.logOf(ctx, auditlog.Origin([]byte(text)))
+	said := auditlog.Origin([]byte(text))
+	project, err := s.logOf(ctx, said)
 	if err != nil {
 		return err
 	}
 	if err := s.mayWitness(ctx, agent, project); err != nil {
 		return err
 	}
-	signed, err := s.openCosigned(ctx, agent, origin, text)
+	name, err := s.originOf(ctx, project)
+	if err != nil {
+		return err
+	}
+	if name != said {
+		return ErrUnknownCheckpoint.With("the log is called %s, and the head is not of that name", name)
+	}
+	signed, err := s.openCosigned(ctx, agent, name, text)
 	if err != nil {
 		return err
 	}
@@ -168,17 +176,28 @@ func (s *Service) KeepCosignature(ctx context.Context, agent uuid.UUID, text str
 	})
 }
 
-// logOf is whose log has an origin.
-func (s *Service) logOf(ctx context.Context, origin string) (project uuid.UUID, same string, err error) {
-	if id, found := strings.CutPrefix(origin, auditlog.ProjectOrigin("")); found {
-		if project, err = uuid.Parse(id); err == nil && project != uuid.Nil {
-			return project, auditlog.ProjectOrigin(project.String()), nil
+// originOf is origin in a transaction of its own.
+func (s *Service) originOf(ctx context.Context, project uuid.UUID) (name string, err error) {
+	err = s.env.In(ctx, project, func(tx *store.Tx) (err error) {
+		name, err = origin(ctx, tx, project)
+		return err
+	})
+	return name, err
+}
+
+// logOf is whose log has an origin, of whichever epoch.
+func (s *Service) logOf(ctx context.Context, said string) (uuid.UUID, error) {
+	log, _ := auditlog.Epoch(said)
+	if id, found := strings.CutPrefix(log, auditlog.ProjectOrigin("")); found {
+		if project, err := uuid.Parse(id); err == nil && project != uuid.Nil {
+			return project, nil
 		}
 	}
-	if same, err = s.origin(ctx, uuid.Nil); err != nil || origin == same {
-		return uuid.Nil, same, err
+	own, err := s.originOf(ctx, uuid.Nil)
+	if first, _ := auditlog.Epoch(own); err != nil || first == log {
+		return uuid.Nil, err
 	}
-	return uuid.Nil, "", badCosignature("it is of no log of this server")
+	return uuid.Nil, badCosignature("it is of no log of this server")
 }
 
 func badCosignature(why string) error {
@@ -247,14 +266,17 @@ func (s *Service) addCosignatures(ctx context.Context, project uuid.UUID, head *
 	if err != nil {
 		return err
 	}
-	head.Cosignatures = make([]Cosignature, len(rows))
+	head.Cosignatures = make([]Cosignature, 0, len(rows))
 	hands, lines := map[string]bool{}, []string{}
-	for i, r := range rows {
+	for _, r := range rows {
+		if auditlog.Origin([]byte(r.Note)) != head.Origin { // of the epoch before: the log began anew while it was brought
+			continue
+		}
 		key, err := auditlog.Witness(r.AgentID.String(), r.Key)
 		if err != nil {
 			return err
 		}
-		head.Cosignatures[i] = Cosignature{Agent: r.AgentID, Owner: r.Owner, Size: r.Size, At: r.At, Checkpoint: r.Note, Key: key}
+		head.Cosignatures = append(head.Cosignatures, Cosignature{Agent: r.AgentID, Owner: r.Owner, Size: r.Size, At: r.At, Checkpoint: r.Note, Key: key})
 		if strings.HasPrefix(r.Note, head.Checkpoint) && head.Size > 0 {
 			hands[owner.Hand(r.Owner, r.AgentID)] = true
 			lines = append(lines, r.Line)

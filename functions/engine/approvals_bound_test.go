@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/planner"
@@ -134,6 +135,10 @@ func (w *world) unlikeInProject() map[string]unlike {
 			return err
 		}},
 		"a priority": {guardian.JobPrioritise, func(n int64) error { _, err := w.SetPriority(ctx, w.by, w.project, job.ID, int(n)); return err }},
+		"why a log begins anew": {guardian.AuditRestart, func(n int64) error {
+			_, err := w.RestartLog(ctx, w.by, w.project, auditlog.NewRestart{Reason: text(n)})
+			return err
+		}},
 		"up to when a log is pruned": {guardian.AuditPrune, func(n int64) error {
 			_, err := w.PruneAudit(ctx, w.by, w.project, time.Date(2026, 1, int(n), 0, 0, 0, 0, time.UTC))
 			return err

@@ -134,6 +134,14 @@ func TestEveryOperationIsDecided(t *testing.T) {
 		},
 		"pruneAudit":       func() error { _, err := w.PruneAudit(ctx, w.by, w.project, time.Now()); return err },
 		"pruneServerAudit": func() error { _, err := w.PruneAudit(ctx, w.server, uuid.Nil, time.Now()); return err },
+		"restartAudit": func() error {
+			_, err := w.RestartLog(ctx, w.by, w.project, auditlog.NewRestart{Reason: "x"})
+			return err
+		},
+		"restartServerAudit": func() error {
+			_, err := w.RestartLog(ctx, w.server, uuid.Nil, auditlog.NewRestart{Reason: "x"})
+			return err
+		},
 		"createEnrolmentToken": func() error {
 			_, _, _, err := w.CreateEnrolmentToken(ctx, w.by, w.project, fleet.NewEnrolmentToken{Name: "x"}, no)
 			return err

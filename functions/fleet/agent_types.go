@@ -176,9 +176,16 @@ type Directives struct {
 
 // LogHead is the head of a log as agents are shown it. It may be some seconds old, and others may be shown a later one.
 type LogHead struct {
-	Project    *uuid.UUID `json:"project,omitempty" doc:"Whose log it is. Left out: the server's own."`
-	Checkpoint string     `json:"checkpoint" doc:"A C2SP tlog-checkpoint: a signed note." maxLength:"32768"`
-	Key        string     `json:"key" doc:"What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other." maxLength:"300"`
+	Project    *uuid.UUID    `json:"project,omitempty" doc:"Whose log it is. Left out: the server's own."`
+	Checkpoint string        `json:"checkpoint" doc:"A C2SP tlog-checkpoint: a signed note." maxLength:"32768"`
+	Key        string        `json:"key" doc:"What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other; since the log began anew it has another name, and the same key behind it." maxLength:"300"`
+	Restart    *RestartProof `json:"restart,omitempty" doc:"What says that the log began anew, the last time that it did. Left out: it never did."`
+}
+
+// RestartProof is the record with which a log began anew.
+type RestartProof struct {
+	Record string `json:"record" maxLength:"8192" doc:"Its canonical bytes: the reason, what was restored, and what is known to be lost."`
+	Proof  string `json:"proof" maxLength:"40960" doc:"A C2SP tlog-proof that the log has it under its new name."`
 }
 
 // EULAReference names one text of the agreement between whoever runs a server and the owner of an agent.

@@ -174,7 +174,7 @@ func TestEveryQueryIsOfOneSchema(t *testing.T) {
 }
 
 // logs finds what belongs to the log that is sealed, of the server or of a project.
-var logs = regexp.MustCompile(`(from|into|update) audit(_nodes|_checkpoints)?\b`)
+var logs = regexp.MustCompile(`(from|into|update) audit(_nodes|_checkpoints|_restarts)?\b`)
 
 func prepare(ctx context.Context, tx pgx.Tx, sql string) error {
 	_, err := tx.Conn().Prepare(ctx, "", sql)

@@ -1,0 +1,1 @@
+select leaf, record from audit_restarts order by leaf
