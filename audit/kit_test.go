@@ -22,6 +22,8 @@ type book struct {
 	nodes   []audit.Hash
 	heads   map[int64][]byte // signed, by the size that they were signed at
 	origin  string
+
+	witnesses int // of the receipts that it makes
 }
 
 func newBook(t testing.TB, size, every int) *book {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -124,6 +123,7 @@ type Receipt struct {
 	Head      Checkpoint
 	Key       string // with which the checkpoint was verified
 	OwnKey    bool   // whether that is only the one that stands in the receipt
+	Witnesses []WitnessSeen
 }
 
 type receiptWire struct {
@@ -133,12 +133,22 @@ type receiptWire struct {
 	Record    json.RawMessage `json:"record"`
 	Proof     string          `json:"proof"`
 	Key       string          `json:"key"`
+	Witnesses []WitnessStated `json:"witnesses,omitempty"` // who has co-signed the checkpoint of the proof
 }
 
 const (
 	receiptKind    = "receipt"
 	receiptVersion = 1
+	// witnessedVersion is the version of a receipt whose checkpoint others have co-signed.
+	witnessedVersion = 2
 )
+
+func (w receiptWire) version() int {
+	if len(w.Witnesses) > 0 {
+		return witnessedVersion
+	}
+	return receiptVersion
+}
 
 // Canonical are the bytes that the log vouches for.
 func (s Statement) Canonical() ([]byte, error) {
@@ -153,9 +163,15 @@ func (s Statement) Canonical() ([]byte, error) {
 	return text, nil
 }
 
-// EncodeReceipt writes a receipt out of its parts: the canonical bytes of the statement and of the record, the record's proof and the log's key.
-func EncodeReceipt(statement, record, proof []byte, key string) ([]byte, error) {
-	text, err := encode(receiptWire{Kind: receiptKind, V: receiptVersion, Statement: statement, Record: record, Proof: string(proof), Key: key})
+// EncodeReceipt writes a receipt out of its parts: the canonical bytes of the statement and of the record, the record's proof, the log's key,
+// and the keys of those who have co-signed the checkpoint of the proof.
+func EncodeReceipt(statement, record, proof []byte, key string, witnesses ...string) ([]byte, error) {
+	w := receiptWire{Kind: receiptKind, Statement: statement, Record: record, Proof: string(proof), Key: key}
+	for _, witness := range witnesses {
+		w.Witnesses = append(w.Witnesses, WitnessStated{Key: witness})
+	}
+	w.V = w.version()
+	text, err := encode(w)
 	if err != nil {
 		return nil, fmt.Errorf("writing a receipt: %w", err)
 	}
@@ -175,8 +191,8 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if err := json.Unmarshal(text, &w); err != nil || w.Kind != receiptKind {
 		return Receipt{}, errors.New("this is no receipt: one begins with {\"ostraka\":\"receipt\"")
 	}
-	if w.V != receiptVersion {
-		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d", w.V, receiptVersion)
+	if w.V != w.version() {
+		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d, and version %d of receipts with witnesses", w.V, receiptVersion, witnessedVersion)
 	}
 	if err := strict(text, &w); err != nil {
 		return Receipt{}, fmt.Errorf("the receipt was changed: %w", err)
@@ -198,19 +214,30 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if err := r.agrees(); err != nil {
 		return r, err
 	}
+	err = r.proven(w)
+	return r, err
+}
+
+// proven verifies that the log has the record, and who has co-signed the head that says so.
+func (r *Receipt) proven(w receiptWire) (err error) {
 	if !SameLog(r.Key, w.Key) {
-		return r, fmt.Errorf("it says that the key of its log is %q, and the key to verify with is %q", w.Key, r.Key)
+		return fmt.Errorf("it says that the key of its log is %q, and the key to verify with is %q", w.Key, r.Key)
 	}
+	// The name in front of the key may be that of another epoch: the log began anew before the receipt was downloaded, or since.
 	if r.Index, r.Head, err = CheckProof([]byte(w.Proof), w.Record, w.Key); err != nil {
-		return r, fmt.Errorf("the proof of the receipt: %w", err)
+		return fmt.Errorf("the proof of the receipt: %w", err)
 	}
-	if strings.Count(w.Proof, "\n\u2014 ") != 1 {
-		return r, errors.New("the checkpoint of the receipt has signatures of others, which nothing vouches for")
+	checkpoint, err := checkpointOf([]byte(w.Proof))
+	if err != nil {
+		return err
+	}
+	if r.Witnesses, err = openWitnesses(checkpoint, w.Key, w.Witnesses); err != nil {
+		return fmt.Errorf("the witnesses of the receipt: %w", err)
 	}
 	if log, _ := Epoch(r.Head.Origin); log != ProjectOrigin(r.Statement.Project) {
-		return r, fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
+		return fmt.Errorf("the record stands in the log %s, and not in that of the project %s", r.Head.Origin, r.Statement.Project)
 	}
-	return r, nil
+	return nil
 }
 
 // check refuses statements that none of ours is.
@@ -266,6 +293,15 @@ func DigestOf(b []byte) string {
 }
 
 func isDigest(text string) bool {
+	_, err := hashOf(text)
+	return err == nil
+}
+
+// hashOf reads a hash in hex, as it must be written.
+func hashOf(text string) (h Hash, err error) {
 	b, err := hex.DecodeString(text)
-	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == text
+	if err != nil || len(b) != len(h) || hex.EncodeToString(b) != text {
+		return h, errors.New("a digest in it is none")
+	}
+	return Hash(b), nil
 }

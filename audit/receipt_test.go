@@ -2,7 +2,9 @@ package audit_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -49,11 +51,31 @@ func (b *book) receipt(change ...func(*audit.Statement, *audit.Record)) []byte {
 	b.add(text)
 	b.grow(5)
 	size := int64(len(b.records))
-	proof, err := audit.Prove(index, size, b.heads[size], b.read)
+	head, keys := b.heads[size], []string{}
+	for i := range b.witnesses {
+		key, witness := b.witness(i)
+		signed, err := audit.Cosign(b.heads[size], b.verifier(), witnessID(i), key, signedAt)
+		require.NoError(b.t, err)
+		cosigned, err := audit.OpenCosigned(signed, b.verifier(), witness)
+		require.NoError(b.t, err)
+		head, keys = append(bytes.Clone(head), cosigned.Line...), append(keys, witness)
+	}
+	proof, err := audit.Prove(index, size, head, b.read)
 	require.NoError(b.t, err)
-	receipt, err := audit.EncodeReceipt(statement, text, proof, b.verifier())
+	receipt, err := audit.EncodeReceipt(statement, text, proof, b.verifier(), keys...)
 	require.NoError(b.t, err)
 	return receipt
+}
+
+func witnessID(i int) string { return fmt.Sprintf("01a20052-17b6-78a0-af4f-%012d", i) }
+
+// witness is the key of the book's witness with that number, always the same.
+func (b *book) witness(i int) (ed25519.PrivateKey, string) {
+	b.t.Helper()
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i + 1)}, ed25519.SeedSize))
+	text, err := audit.Witness(witnessID(i), key.Public().(ed25519.PublicKey))
+	require.NoError(b.t, err)
+	return key, text
 }
 
 func TestAReceiptIsVerified(t *testing.T) {
@@ -77,10 +99,19 @@ func TestAReceiptIsVerified(t *testing.T) {
 
 // TestNoByteOfAReceiptCanBeChanged changes every byte of a receipt, leaves bytes out, doubles them, and truncates the receipt.
 func TestNoByteOfAReceiptCanBeChanged(t *testing.T) {
-	b := newBook(t, 30, 97)
-	sound, key := b.receipt(), b.verifier()
+	for witnesses := range 3 {
+		b := newBook(t, 30, 97)
+		b.witnesses = witnesses
+		noByteCanBeChanged(t, b.receipt(), func(text []byte) error { _, err := audit.OpenReceipt(text, b.verifier()); return err })
+	}
+}
+
+// noByteCanBeChanged changes every byte and leaves some out, and then changes 10,000 of them by chance.
+func noByteCanBeChanged(t *testing.T, sound []byte, open func(text []byte) error) {
+	t.Helper()
+	require.NoError(t, open(sound))
 	refused := func(text []byte, what string, at int) {
-		if _, err := audit.OpenReceipt(text, key); err == nil {
+		if err := open(text); err == nil {
 			require.Failf(t, "a changed receipt passes", "%s at %d: %s", what, at, text[max(0, at-20):min(len(text), at+20)])
 		} else {
 			require.NotEmpty(t, err.Error())
@@ -97,6 +128,11 @@ func TestNoByteOfAReceiptCanBeChanged(t *testing.T) {
 		refused(append(bytes.Clone(sound[:i]), sound[i+1:]...), "left out", i)
 		refused(append(append(bytes.Clone(sound[:i]), sound[i]), sound[i:]...), "doubled", i)
 		refused(sound[:i], "truncated", i)
+	}
+	for range 10_000 {
+		changed, at := bytes.Clone(sound), r.IntN(len(sound))
+		changed[at] ^= byte(r.UintN(255) + 1)
+		refused(changed, "changed", at)
 	}
 	refused(append(bytes.Clone(sound), ' '), "appended", len(sound))
 	refused(append(bytes.Clone(sound), sound...), "doubled", len(sound))
@@ -137,6 +173,42 @@ func TestNoSignatureIsAddedToAReceipt(t *testing.T) {
 	require.NotEqual(t, sound, more)
 	_, err := audit.OpenReceipt(more, b.verifier())
 	require.ErrorContains(t, err, "signatures of others")
+}
+
+// TestWitnessesOfAReceipt opens receipts that agents have co-signed, and such that say more or less than was signed.
+func TestWitnessesOfAReceipt(t *testing.T) {
+	b := newBook(t, 10, 97)
+	b.witnesses = audit.MaxReceiptWitnesses
+	text := b.receipt()
+	r, err := audit.OpenReceipt(text, b.verifier())
+	require.NoError(t, err)
+	require.Len(t, r.Witnesses, audit.MaxReceiptWitnesses)
+	_, second := b.witness(1)
+	require.Equal(t, audit.WitnessSeen{Name: audit.WitnessName(witnessID(1)), Key: second, At: signedAt}, r.Witnesses[1])
+	require.LessOrEqual(t, len(text), audit.MaxReceiptBytes)
+	b.witnesses++
+	_, err = audit.OpenReceipt(b.receipt(), b.verifier())
+	require.ErrorContains(t, err, "at most 16", "one past the limit")
+
+	b.witnesses = 3
+	sound := b.receipt()
+	_, third := b.witness(2)
+	_, stranger := b.witness(7)
+	entry := func(key string) []byte { return []byte(`{"key":"` + key + `"}`) }
+	for name, changed := range map[string][]byte{
+		"one is not named":      bytes.Replace(sound, append([]byte{','}, entry(third)...), nil, 1),
+		"one is another":        bytes.Replace(sound, entry(third), entry(stranger), 1),
+		"one is named twice":    bytes.Replace(sound, entry(third), entry(second), 1),
+		"one more is named":     bytes.Replace(sound, entry(third), append(append(entry(third), ','), entry(stranger)...), 1),
+		"in another order":      bytes.Replace(bytes.Replace(bytes.Replace(sound, entry(third), []byte("X"), 1), entry(second), entry(third), 1), []byte("X"), entry(second), 1),
+		"of the version before": bytes.Replace(sound, []byte(`"receipt","v":2`), []byte(`"receipt","v":1`), 1),
+	} {
+		require.NotEqual(t, sound, changed, name)
+		_, err := audit.OpenReceipt(changed, b.verifier())
+		require.Error(t, err, name)
+	}
+	b.witnesses = 0
+	require.Contains(t, string(b.receipt()), `{"ostraka":"receipt","v":1,`, "one without witnesses is read by programs of before")
 }
 
 func TestAReceiptHasBounds(t *testing.T) {
@@ -196,10 +268,13 @@ func TestLinesOfShardsAreCanonical(t *testing.T) {
 func FuzzReceipt(f *testing.F) {
 	b := newBook(f, 10, 97)
 	sound, key := b.receipt(), b.verifier()
+	b.witnesses = 1
+	witnessed := b.receipt()
 	f.Add(sound)
+	f.Add(witnessed)
 	f.Add([]byte(`{"ostraka":"receipt","v":1,"statement":{},"record":{},"proof":"","key":""}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := audit.OpenReceipt(text, key); err == nil && !bytes.Equal(text, sound) {
+		if _, err := audit.OpenReceipt(text, key); err == nil && !bytes.Equal(text, sound) && !bytes.Equal(text, witnessed) {
 			t.Fatalf("a receipt that was not made passes: %s", text)
 		}
 		_, _ = audit.ParseShardLine(text)

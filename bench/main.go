@@ -98,6 +98,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"viewers", b.watched},
 		{"guardian", b.guardian},
 		{"audit", b.audit},
+		{"receipt", b.receipt},
 		{"modules", b.modules},
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,16 +16,17 @@ import (
 )
 
 func newReceipt(t *terminal) *cobra.Command {
-	return noun("receipt", "Receipts of answers, verified without a server", newReceiptVerify(t))
+	return noun("receipt", "Receipts of answers, verified without a server", newReceiptVerify(t), newReceiptShard(t))
 }
 
 // receiptVerifyOptions are the flags of `ostraka receipt verify`.
 type receiptVerifyOptions struct {
 	outputFlag
 	reexecution
-	terminal *terminal
-	key      string
-	results  string
+	terminal  *terminal
+	key       string
+	witnesses []string
+	results   string
 }
 
 func newReceiptVerify(t *terminal) *cobra.Command {
@@ -35,6 +37,9 @@ func newReceiptVerify(t *terminal) *cobra.Command {
 its shards are those that it commits to. With --results, from ostraka job results, each output is the one of the
 receipt, and where the aggregator is a built-in one the answer is folded again out of them. With --reexecute and
 --function, shards drawn here by chance are executed again here, and must give the same.
+
+A file of ostraka receipt shard is verified as well: it proves one shard. --witness names the key of an agent that must have
+co-signed the checkpoint, as ostraka agent witness show prints it on a machine that you know.
 
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
 with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong, and 1 when the receipt
@@ -53,6 +58,7 @@ or something given with it is refused: -o json says then too what was found.`,
 	o.outputFlag.register(f)
 	o.reexecution.register(f)
 	f.StringVar(&o.key, "key", "", "the key of the project's log, as ostraka audit checkpoint shows it; left out: the one in the receipt")
+	f.StringArrayVar(&o.witnesses, "witness", nil, "the key of an agent that must have co-signed the receipt's checkpoint; may be given again")
 	f.StringVar(&o.results, "results", "", "the job's results, as ostraka job results prints them")
 	return cmd
 }
@@ -83,7 +89,7 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 		return receiptReport{}, err
 	}
 	defer file.Close()
-	in := bufio.NewReaderSize(file, audit.MaxReceiptBytes+1)
+	in := bufio.NewReaderSize(file, audit.MaxShardProofBytes+1)
 	first, err := line(in)
 	if errors.Is(err, io.EOF) {
 		err = errors.New("it is empty")
@@ -95,12 +101,17 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 	if err := audit.CheckVerifier(key); key != "" && err != nil {
 		return receiptReport{}, usageError("--key: %v", err)
 	}
+	if audit.IsShardProof(first) {
+		return o.verifyShard(bytes.Clone(first), in, key)
+	}
 	r, err := audit.OpenReceipt(first, key)
 	if err != nil {
 		return receiptReport{}, refused(err)
 	}
 	v := &receiptCheck{options: o, receipt: r, lines: in}
-	err = v.run(ctx)
+	if err = o.checkWitnesses(r); err == nil {
+		err = v.run(ctx)
+	}
 	return v.report(err == nil), err
 }
 

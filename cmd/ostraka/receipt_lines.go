@@ -15,6 +15,7 @@ import (
 type receiptCheck struct {
 	options  *receiptVerifyOptions
 	receipt  audit.Receipt
+	one      *audit.ShardProof // the file proves this shard alone; nil: it is a receipt
 	lines    *bufio.Reader
 	peaks    audit.Peaks
 	byServer int64

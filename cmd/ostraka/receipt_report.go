@@ -16,6 +16,12 @@ type receiptReport struct {
 	KeyGiven  bool             `json:"key_given"`
 	Record    int64            `json:"record"` // its number in the log, counted from 0
 	LogSize   int64            `json:"log_size"`
+	Log       string           `json:"log,omitempty"` // what the log is called
+	// Witnesses have co-signed the checkpoint, one of each owner; of those that Named says the key was given.
+	Witnesses []audit.WitnessSeen `json:"witnesses,omitempty"`
+	Named     int                 `json:"witnesses_named"`
+	Shard     *audit.ShardLine    `json:"shard,omitempty"` // the one that the file proves
+	one       *audit.ShardProof
 	// What was looked at here; 0: nothing.
 	Lines     int64    `json:"lines_checked"`
 	ByServer  int64    `json:"executed_by_server"`
@@ -29,7 +35,11 @@ type receiptReport struct {
 func (v *receiptCheck) report(verified bool) receiptReport {
 	r := receiptReport{
 		Verified: verified, Statement: &v.receipt.Statement, Key: v.receipt.Key, KeyGiven: !v.receipt.OwnKey, Record: v.receipt.Index, LogSize: v.receipt.Head.Size,
+		Log: v.receipt.Head.Origin, Witnesses: v.receipt.Witnesses, Named: len(v.options.witnesses),
 		Lines: v.peaks.Size(), ByServer: v.byServer, Results: v.results, ByDigest: v.byDigest, Folded: v.folded, Executed: v.executed,
+	}
+	if v.one != nil {
+		r.Shard, r.one = &v.one.Line, v.one
 	}
 	if verified {
 		r.NotProved = v.notProved()
@@ -49,7 +59,9 @@ func (v *receiptCheck) notProved() []string {
 	say(v.receipt.OwnKey, "that the project's log has signed it: the key is the receipt's own (give --key)")
 	shards := v.receipt.Statement.Shards
 	say(shards.Accepted < shards.Total, fmt.Sprintf("anything about %s without an accepted result: the answer leaves them out", count(shards.Total-shards.Accepted, "shard")))
-	say(v.peaks.Size() == 0 && shards.Accepted > 0, "what each shard gave: the receipt has no lines of shards")
+	say(v.one != nil, "anything about the other shards: the file has one line")
+	say(len(v.receipt.Witnesses) > len(v.options.witnesses), fmt.Sprintf("whose agents have co-signed with %d of the keys: the server's word (give --witness)", len(v.receipt.Witnesses)-len(v.options.witnesses)))
+	say(v.one == nil && v.peaks.Size() == 0 && shards.Accepted > 0, "what each shard gave: the receipt has no lines of shards")
 	say(v.peaks.Size() > 0 && v.results == 0, "that your results are those of the receipt (give --results)")
 	say(v.byDigest > 0, fmt.Sprintf("what %s: the results have only their digests", count(v.byDigest, "output")+" is"))
 	say(answered && !v.folded, "that the answer follows from the results: it was not folded again here")
@@ -98,11 +110,26 @@ func receiptFields(r receiptReport) [][2]string {
 			fields = append(fields, [2]string{name, text})
 		}
 	}
+	_, epoch := audit.Epoch(r.Log)
+	add(epoch != "", "log began anew", "it is called "+r.Log+": ostraka audit verify says when and why")
+	add(len(r.Witnesses) > 0, "witnesses", witnessText(r))
+	if r.one != nil {
+		add(true, "shard", shardText(r.one))
+	}
 	add(r.Lines > 0, "lines", fmt.Sprintf("%d are those that the log vouches for; a server executed %d of them too", r.Lines, r.ByServer))
 	add(r.Results > 0, "results", resultsText(r))
 	add(r.Folded, "folded again", "the answer follows from the results")
 	add(r.Executed > 0, "executed again", count(r.Executed, "shard")+": the same output here")
 	return fields
+}
+
+// witnessText says how many owners of machines are behind the cosignatures, as the server says, and of how many the key was given.
+func witnessText(r receiptReport) string {
+	text := fmt.Sprintf("co-signed by agents of %s", count(int64(len(r.Witnesses)), "owner"))
+	if r.Named == 0 {
+		return text + ", as the server says whose they are"
+	}
+	return fmt.Sprintf("%s; %d of the keys are those given", text, r.Named)
 }
 
 // answerStated is the answer, or its digest where it is too long for a receipt.

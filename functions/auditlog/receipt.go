@@ -176,7 +176,7 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 	}
 }
 
-// receiptText is a receipt without the lines of its shards, proven by the newest head of the log.
+// receiptText is a receipt without the lines of its shards, proven by the head that agents of most owners have co-signed, or by the newest.
 func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text []byte, err error) {
 	head, err := s.head(ctx, project)
 	if err != nil {
@@ -193,14 +193,66 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 		if !found || row.Leaf == nil || *row.Leaf >= head.Size { // sealed since the head was read: asked again, it is there
 			return ErrReceiptNotMade
 		}
-		proof, err := auditlog.Prove(*row.Leaf, head.Size, []byte(head.Checkpoint), auditNodes(ctx, tx))
+		by, err := witnessed(ctx, tx, project, head, *row.Leaf)
 		if err != nil {
 			return err
 		}
-		text, err = auditlog.EncodeReceipt([]byte(*row.Statement), []byte(*row.Record), proof, head.Key)
+		proof, err := auditlog.Prove(*row.Leaf, by.size, []byte(by.checkpoint), auditNodes(ctx, tx))
+		if err != nil {
+			return err
+		}
+		text, err = auditlog.EncodeReceipt([]byte(*row.Statement), []byte(*row.Record), proof, head.Key, by.keys...)
 		return err
 	})
 	return text, err
+}
+
+// witnessedHead is a head of a log with the cosignatures of agents, and their keys in the same order.
+type witnessedHead struct {
+	size       int64
+	checkpoint string
+	keys       []string
+}
+
+// witnessed is the head that proves a record: of those that agents have co-signed the one with the most owners behind it, else the newest.
+func witnessed(ctx context.Context, tx *store.Tx, project uuid.UUID, head AuditHead, leaf int64) (witnessedHead, error) {
+	newest := witnessedHead{size: head.Size, checkpoint: head.Checkpoint}
+	type row struct {
+		AgentID uuid.UUID
+		Size    int64
+		Note    string
+		Line    string
+		Key     []byte
+	}
+	var rows []row
+	err := asServer(ctx, tx, func() (err error) {
+		rows, err = store.Many[row](ctx, tx, sql.ReceiptWitnesses, project, leaf, head.Size, auditlog.MaxReceiptWitnesses)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return newest, err
+	}
+	checkpoint, found, err := store.Value[string](ctx, tx, sql.CheckpointOfSize, rows[0].Size)
+	if err != nil || !found {
+		return newest, err
+	}
+	by, lines := witnessedHead{size: rows[0].Size}, []string{}
+	for _, r := range rows {
+		key, err := auditlog.Witness(r.AgentID.String(), r.Key)
+		if err != nil {
+			return newest, err
+		}
+		// One of a head of before, of another epoch or of a key that was replaced meanwhile is left out.
+		if _, bad := auditlog.OpenCosigned([]byte(r.Note), head.Key, key); bad != nil || !strings.HasPrefix(r.Note, checkpoint) {
+			continue
+		}
+		by.keys, lines = append(by.keys, key), append(lines, r.Line)
+	}
+	by.checkpoint = auditlog.WithCosignatures(checkpoint, lines...)
+	if len(lines) == 0 {
+		return newest, nil
+	}
+	return by, nil
 }
 
 func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64) ([]auditlog.ShardLine, error) {

@@ -2,8 +2,11 @@ package engine_test
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/hex"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -239,4 +242,42 @@ func TestAReceiptOfAFailedJob(t *testing.T) {
 	require.Equal(t, job.Error, r.Statement.Error)
 	require.Equal(t, job.Shards.Failed, r.Statement.Shards.Failed)
 	require.Len(t, lines, int(job.Shards.Accepted))
+}
+
+// TestAReceiptHasItsWitnesses has agents of two owners co-sign an older head, and one of them the newest: the receipt is proven by the one with
+// more owners behind it, and has one agent of each.
+func TestAReceiptHasItsWitnesses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.agreed(5)
+	w.makeReceipt(job.ID)
+	r, _ := w.receipt(job.ID)
+	require.Empty(t, r.Witnesses, "nobody has co-signed a head that has the record")
+	one, second, other := w.agent(nil), w.agent(nil), w.agent(nil)
+	for _, a := range []*agent{one, second} {
+		_, err := w.AssignOwner(t.Context(), w.server, a.id, "ada")
+		require.NoError(t, err)
+	}
+	w.seal()
+	older, now := w.head(w.project), time.Now()
+	keys := map[*agent]ed25519.PrivateKey{}
+	for _, a := range []*agent{one, second, other} {
+		keys[a] = w.registered(a)
+		require.NoError(t, w.cosign(a, keys[a], older, now))
+	}
+	w.happen(3)
+	w.seal()
+	newest := w.head(w.project)
+	require.NoError(t, w.cosign(one, keys[one], newest, now))
+	r, _ = w.receipt(job.ID)
+	require.Equal(t, older.Size, r.Head.Size)
+	require.Len(t, r.Witnesses, 2, "one of each owner")
+	known, err := audit.Witness(other.id.String(), publicKey(keys[other]))
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(r.Witnesses, func(s audit.WitnessSeen) bool { return s.Key == known }))
+
+	w.exec("update audit_checkpoints set note = replace(note, size::text, (size - 1)::text) where size = $1", older.Size)
+	r, _ = w.receipt(job.ID)
+	require.Empty(t, r.Witnesses, "what the log does not have is not shown")
+	require.Equal(t, newest.Size, r.Head.Size)
 }

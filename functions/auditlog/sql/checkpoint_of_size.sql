@@ -1,0 +1,1 @@
+select note from audit_checkpoints where size = $1
