@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/agent/ledger"
+	"github.com/ostraka/ostraka/agent/witness"
 )
 
 // agentStatusOptions are the flags of `ostraka agent status`.
@@ -73,7 +74,15 @@ func (o *agentStatusOptions) run() error {
 	if err != nil {
 		return err
 	}
-	return printFields(o.terminal, append(statusFields(s), doneFields(s, history, time.Now())...))
+	restarts, err := witness.Open(dir).Restarts()
+	if err != nil {
+		return err
+	}
+	fields := append(statusFields(s), doneFields(s, history, time.Now())...)
+	if n := len(restarts); n > 0 {
+		fields = append(fields, [2]string{"logs", fmt.Sprintf("began anew %s: ostraka agent witness show says when, and why", count(int64(n), "time"))})
+	}
+	return printFields(o.terminal, fields)
 }
 
 // doneFields say what runs and for whom, and what was done today and this month.
