@@ -123,6 +123,7 @@ modules: ## rebuild the WASM modules that ship
 	scripts/setup.sh modules
 	wasm/builtin/build.sh
 	examples/modules/build.sh
+	examples/sieve/build.sh
 
 .PHONY: check-modules
 check-modules: ##- fail when a WASM module that ships is not what `make modules` makes, to the byte

@@ -23,12 +23,19 @@ func (a *agent) acceptLease(lease *client.Lease) error {
 // accept says why the owner does not let the agent run a function, by its checked bundle; nothing when it does. Of two limits the
 // lower one holds: those that the program was started with, and those of the preferences.
 func (a *agent) accept(b *bundle.Bundle) error {
-	f := a.keeper.current().Function
+	p := a.keeper.current()
+	f, level := p.Function, a.sandboxFor(&b.Manifest).Level()
 	if err := acceptSize(f.BundleBytes, b.Size); err != nil {
 		return err
 	}
+	switch {
+	case b.Manifest.IsWasm() && p.WasmDenied:
+		return refused(refusedRuntime, "the owner of this machine runs no functions in WebAssembly")
+	case !level.AtLeast(f.MinIsolation):
+		return refused(refusedIsolation, fmt.Sprintf("the owner of this machine wants isolation %q and it would run at %q", f.MinIsolation, level))
+	}
 	caps := a.options.Caps.lower(Caps{MemoryBytes: f.MemoryBytes, DiskBytes: f.DiskBytes, WallSeconds: f.WallSeconds, CPUSeconds: f.CPUSeconds, Pids: f.Pids})
-	return caps.refuse(a.sandbox.Level(), &b.Manifest)
+	return caps.refuse(level, &b.Manifest)
 }
 
 func acceptSize(most, size int64) error {

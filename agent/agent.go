@@ -62,6 +62,8 @@ type agent struct {
 	server  *remote
 	id      uuid.UUID // as the server knows it
 	sandbox Sandbox
+	modules Sandbox      // of functions in WebAssembly
+	ends    func() error // what modules has
 	bundles *bundleCache
 	reader  codeReader
 	inputs  *inputCache
@@ -196,6 +198,11 @@ func (a *agent) equip(ctx context.Context) (err error) {
 	if a.sandbox, err = openSandbox(ctx, a.options, a.dir); err != nil {
 		return err
 	}
+	modules, err := NewWasmSandbox(a.dir.compiled(), a.log)
+	if err != nil {
+		return err
+	}
+	a.modules, a.ends = cheating(a.options, modules), modules.Close
 	a.keeper = newKeeper(&a.options, a.dir.path, a.sandbox)
 	if err := a.keeper.start(ctx); err != nil {
 		return err
@@ -222,16 +229,24 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 			return nil, err
 		}
 	}
+	return cheating(o, sandbox), nil
+}
+
+// cheating is a sandbox as it is, unless the agent cheats.
+func cheating(o Options, s Sandbox) Sandbox {
 	if o.Cheat != nil && o.Cheat.Sandbox != nil {
-		sandbox = o.Cheat.Sandbox(sandbox)
+		return o.Cheat.Sandbox(s)
 	}
-	return sandbox, nil
+	return s
 }
 
 func (a *agent) close() {
 	a.server.close()
 	if a.reader != nil {
 		a.reader.Close()
+	}
+	if a.ends != nil {
+		_ = a.ends() // no process of it lives any more
 	}
 	if a.spool != nil {
 		_ = a.spool.Close() // it was only read from

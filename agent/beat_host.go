@@ -5,6 +5,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // hostOf is what the server is told of the machine.
@@ -30,10 +31,19 @@ func (a *agent) wishes() *client.AgentWishes {
 		Isolation:    client.AgentWishesIsolation(a.sandbox.Level()),
 		MinIsolation: client.AgentWishesMinIsolation(p.Function.MinIsolation),
 	}
+	w.Meter = a.meter()
 	if len(p.Projects) <= maxWishedProjects { // more are enforced here
 		w.Projects = p.Projects
 	}
 	return w
+}
+
+// meter is the version of the meter with which the agent executes functions in WebAssembly; 0 where its owner lets none run.
+func (a *agent) meter() int64 {
+	if p := a.keeper.current(); p.WasmDenied {
+		return 0
+	}
+	return wasm.Meter
 }
 
 // maxWishedProjects is how many projects the server can be told of, as it has it.

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
+	"github.com/ostraka/ostraka/runtime/wasmbox"
 )
 
 const (
@@ -198,9 +199,14 @@ func (b *boxBook) report(x *box) client.SandboxReport {
 }
 
 // limitsOf are what the parts of thresholds are taken of.
-func limitsOf(l bundle.Limits) threshold.Limits {
+func limitsOf(m *bundle.Manifest) threshold.Limits {
+	l := m.Limits
+	memory := l.MemoryBytes
+	if m.IsWasm() {
+		memory += wasmbox.Overhead // what is measured is the process, and the limit is the instance's
+	}
 	return threshold.Limits{
-		CPUPercent: 100 * float64(runtime.NumCPU()), MemoryBytes: l.MemoryBytes, WorkspaceBytes: l.DiskBytes,
+		CPUPercent: 100 * float64(runtime.NumCPU()), MemoryBytes: memory, WorkspaceBytes: l.DiskBytes,
 		Processes: l.Pids + ownProcesses, OutputBytes: l.StdoutBytes + l.StderrBytes,
 	}
 }

@@ -94,6 +94,7 @@ func (a *agent) enrolWith(ctx context.Context, token string) error {
 		PublicKey: signing.Public(a.key),
 		Name:      a.options.Name,
 		Isolation: client.EnrolmentIsolation(a.sandbox.Level()),
+		Meter:     a.meter(),
 		Platform:  platform,
 		Eula:      agreed.stated(),
 	}

@@ -43,7 +43,7 @@ func (a *agent) guard(ctx context.Context, l *client.Lease, b *bundle.Bundle) er
 	}
 	a.log.Debug("the guardian has decided", "lease", l.ID, "function", o.Subject, "verdict", d.Verdict, "risk", d.Risk, "reason", d.Reason)
 	m := b.Manifest
-	return refusalFor(d, guardian.Planned{Isolation: string(a.sandbox.Level()), Limits: guardedLimits(m.Limits), Shards: int64(len(l.Shards)), Now: now}, reading.Findings)
+	return refusalFor(d, guardian.Planned{Isolation: string(a.sandboxFor(&m).Level()), Limits: guardedLimits(m.Limits), Shards: int64(len(l.Shards)), Now: now}, reading.Findings)
 }
 
 func policyOf(p *prefs.Preferences) (*guardian.Policy, error) {
@@ -57,10 +57,7 @@ func policyOf(p *prefs.Preferences) (*guardian.Policy, error) {
 // opening is what is about to happen.
 func (a *agent) opening(l *client.Lease, b *bundle.Bundle, reading codereader.Reading) guardian.Operation {
 	m := b.Manifest
-	entry := m.Entrypoint
-	if m.Script != "" {
-		entry = m.Script
-	}
+	entry := m.Entrypoint + m.Script + m.Entry // one of them
 	return guardian.Operation{
 		Kind: guardian.SandboxOpen, Project: l.Project.String(), Subject: m.Name, Actor: guardian.Actor{Kind: "agent", ID: a.id.String()},
 		Facts: guardian.SandboxFacts{
@@ -68,7 +65,7 @@ func (a *agent) opening(l *client.Lease, b *bundle.Bundle, reading codereader.Re
 				Name: m.Name, Version: l.Version, Digest: b.Digest, Entrypoint: entry, Isolation: string(m.MinIsolation), Network: m.Network,
 				Signed: l.Signing != nil, BundleBytes: b.Size, Limits: guardedLimits(m.Limits),
 			},
-			Isolation: string(a.sandbox.Level()), Network: m.Network, Job: guardian.Job{ID: l.Job.String()}, Shards: int64(len(l.Shards)),
+			Isolation: string(a.sandboxFor(&m).Level()), Network: m.Network, Job: guardian.Job{ID: l.Job.String()}, Shards: int64(len(l.Shards)),
 			Findings: reading.Findings, Scored: reading.Whole,
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/agent/host"
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/agent/witness"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 const (
@@ -171,7 +172,7 @@ func (k *keeper) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := circumstances{
-		now: k.clock(), level: k.sandbox.Level(), pause: note, alarm: alarm, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
+		now: k.clock(), level: k.level(), pause: note, alarm: alarm, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
 		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
 	}
 	owner := allow(&k.prefs, found)
@@ -229,6 +230,15 @@ func (k *keeper) complain(err error, before string) {
 	if err.Error() != before {
 		k.log.Error("THE PREFERENCES HAVE A MISTAKE: those that were in force before stay in force; mend the file (ostraka agent prefs check)", "file", k.file(), "error", err)
 	}
+}
+
+// level is the best that any function has here: those in WebAssembly have a sandbox of their own, if the owner lets them run. The caller
+// holds the lock.
+func (k *keeper) level() bundle.Isolation {
+	if level := k.sandbox.Level(); k.prefs.WasmDenied || level.AtLeast(bundle.Wasm) {
+		return level
+	}
+	return bundle.Wasm
 }
 
 func (k *keeper) use(p prefs.Preferences) {

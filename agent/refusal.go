@@ -11,6 +11,7 @@ import (
 // `ostraka agent status`.
 const (
 	refusedCaps       = "caps"                // the function asks for more than the owner of the machine allows
+	refusedRuntime    = "runtime"             // its owner runs nothing of its kind
 	refusedIsolation  = "isolation"           // it asks for a stronger sandbox than this machine has
 	refusedBundleSize = "bundle_too_large"    // its bundle is larger than the owner allows
 	refusedProject    = "project_not_allowed" // the owner does not work for the project

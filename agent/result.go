@@ -30,6 +30,7 @@ func resultOf(r harness.Result) (client.ShardResult, error) {
 		ExitCode: new(int64(r.ExitCode)), Signal: r.Signal,
 		StartedAt: started, EndedAt: ended, CPUUs: r.CPUMicros, WallUs: r.WallMicros, PeakRssBytes: r.PeakRSSBytes, InputBytes: r.InputBytes,
 		Isolation: r.Isolation, Interpreter: r.Interpreter, Platform: r.Platform, Libc: r.Libc,
+		Fuel: r.Fuel, Meter: int64(r.Meter),
 	}
 	if e := r.Exception; e != nil {
 		result.Exception = &client.Exception{Type: e.Type, Message: e.Message, Traceback: e.Traceback}

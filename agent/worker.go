@@ -241,7 +241,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandbox.Level(), session, plan)}, nil
+	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
 }
 
 // open reserves what a function may use, and wakes the sandbox that rests for it or opens one.
@@ -265,7 +265,7 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (s
 	case rested != nil:
 		_ = rested.session.Close() // it did not last; another one does the work
 	}
-	if session, err = w.sandbox.Open(ctx, b, harness.Settings{Job: held.Job.String()}); err != nil {
+	if session, err = w.sandboxFor(&b.Manifest).Open(ctx, b, harness.Settings{Job: held.Job.String()}); err != nil {
 		leave()
 		return nil, nil, err
 	}
@@ -274,7 +274,7 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (s
 
 // thresholds are those in force for a lease's sandbox.
 func (w *worker) thresholds(l *client.Lease, m *bundle.Manifest) (threshold.Plan, error) {
-	return threshold.Merge(limitsOf(m.Limits),
+	return threshold.Merge(limitsOf(m),
 		threshold.Source{Name: "the machine's owner", Rules: &w.options.Thresholds},
 		threshold.Source{Name: "the project", Rules: thresholdsOf(l.Monitor)},
 		threshold.Source{Name: "the function", Rules: m.Monitor})

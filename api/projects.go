@@ -77,7 +77,7 @@ type UpdateProjectInput struct {
 	Body struct {
 		FollowupsEnabled *bool                       `json:"followups_enabled,omitempty" doc:"Whether rules may create follow-up jobs in this project."`
 		AgentsOpen       *bool                       `json:"agents_open,omitempty" doc:"Whether every approved agent may work for the project, and not only those that joined with its token or were admitted."`
-		MinIsolation     *string                     `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
+		MinIsolation     *string                     `json:"min_isolation,omitempty" enum:"gvisor,container,wasm,linux,linux-nocgroup,landlock,process" doc:"The weakest isolation that the project accepts."`
 		Monitor          *threshold.Rules            `json:"monitor,omitempty" doc:"Thresholds for all of the project's sandboxes, as a whole; an empty object takes them away."`
 		Heuristics       *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, as a whole; without any nothing does."`
 		Weight           *int                        `json:"weight,omitempty" minimum:"1" maximum:"1000" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns; 100 at first. It takes an operator's key."`

@@ -217,6 +217,8 @@ type Result struct {
 	Interpreter     string     `json:"interpreter,omitempty"`
 	Platform        string     `json:"platform,omitempty"`
 	Libc            string     `json:"libc,omitempty"`
+	Fuel            int64      `json:"fuel,omitempty" minimum:"0" doc:"What a function in WebAssembly has used, in units of the meter."`
+	Meter           int        `json:"meter,omitempty" minimum:"0" maximum:"1000000" doc:"The version of the meter: fuel of two versions cannot be compared."`
 }
 
 // Exception is what a function raised.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ostraka/ostraka/wasm/precheck"
@@ -59,17 +57,6 @@ func openCache(dir string, maxSize int64, meter string) (*cache, error) {
 	return c, c.sweep()
 }
 
-func checkPrivate(dir string) error {
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return fmt.Errorf("opening the module cache: %w", err)
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || info.Mode().Perm() != 0o700 || int(stat.Uid) != os.Getuid() {
-		return fmt.Errorf("opening the module cache: %s holds code that will be run and must be a directory of this user with mode 0700, not %v; move it away or run chmod 700", dir, info.Mode())
-	}
-	return nil
-}
-
 // path is where the compiled code of a module lives. All that it depends on is
 // in the name.
 func (c *cache) path(digest string) string {
@@ -102,7 +89,7 @@ func (c *cache) fill(digest string, compile func(dir string) error) error {
 		return err
 	}
 	err = os.Rename(dir, c.path(digest))
-	if err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+	if err != nil && !c.has(digest) { // somebody was quicker
 		return fmt.Errorf("keeping compiled code: %w", err)
 	}
 	return c.trim(c.path(digest))

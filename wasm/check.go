@@ -39,7 +39,7 @@ func (p *Pool) Check(ctx context.Context, project string, module []byte, kind Ki
 			Message: fmt.Sprintf("there is no kind %q of modules", clean(string(kind))), Hint: fmt.Sprintf("the kinds are %v", Kinds()),
 		}
 	}
-	if info.Info, err = p.precheck(module); err != nil {
+	if info.Info, err = p.precheck(module, p.limits.Memory); err != nil {
 		return Info{}, err
 	}
 	if err := p.compile(ctx, project, m); err != nil {

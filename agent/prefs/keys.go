@@ -56,7 +56,7 @@ func keysOfFunctions() []Key {
 	limits := bundle.MaxLimits()
 	return []Key{
 		{
-			Name: "min_isolation", About: "the weakest sandbox in which functions may run here: process, landlock, linux-nocgroup, linux, container or gvisor", Example: `"linux"`, kind: text,
+			Name: "min_isolation", About: "the weakest sandbox in which functions may run here: process, landlock, linux-nocgroup, linux, wasm, container or gvisor", Example: `"linux"`, kind: text,
 			read: func(p *Preferences, value any) error {
 				level, err := bundle.ParseIsolation(textOf(value))
 				p.Function.MinIsolation = level
@@ -89,6 +89,7 @@ func keysOfPartners() []Key {
 		listed("projects_denied", "never work for these projects", `["0192…"]`, uuid.Parse, uuid.UUID.String, func(p *Preferences) *[]uuid.UUID { return &p.ProjectsDenied }),
 		listed("functions_denied", "never run these functions: names, or digests of bundles", `["miner"]`, parseFunction, func(s string) string { return s },
 			func(p *Preferences) *[]string { return &p.FunctionsDenied }),
+		yesNo("wasm_denied", "never run functions in WebAssembly, whose sandbox is the same on every system", func(p *Preferences) *bool { return &p.WasmDenied }),
 		yesNo("allow_unsigned", "run functions that their project's owner has not signed: then whoever controls the server decides what runs here", func(p *Preferences) *bool { return &p.AllowUnsigned }),
 	}
 }

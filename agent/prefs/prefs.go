@@ -44,6 +44,7 @@ type Preferences struct {
 	ProjectsDenied  []uuid.UUID
 	FunctionsDenied []string // names, or digests of bundles
 	AllowUnsigned   bool     // also functions that nobody has signed
+	WasmDenied      bool     // no functions in WebAssembly
 
 	// Rules about functions, and exceptions from what the built-in ones ask.
 	Rules     []*guardian.Compiled

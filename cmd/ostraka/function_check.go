@@ -82,7 +82,7 @@ The exit code is 1 when a result differs or a shard fails.`,
 // errDiffers says that the check found something. What it is has been printed.
 var errDiffers = &exitError{code: exitFailed, err: errors.New("the function is not ready for machines of others: see above")}
 
-func (o *functionCheckOptions) run(ctx context.Context) error {
+func (o *functionCheckOptions) run(ctx context.Context) (err error) {
 	if err := o.complete(); err != nil {
 		return err
 	}
@@ -90,16 +90,18 @@ func (o *functionCheckOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tree, err := openPython(ctx, o.terminal, o.python)
+	sandbox, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return err
 	}
-	defer tree.Release() //nolint:errcheck // the process ends
-	suspects, err := scanBundle(ctx, tree, b)
-	if err != nil {
-		return err
+	defer func() { err = errors.Join(err, sandbox.close()) }()
+	var suspects []determinism.Suspect
+	if sandbox.python != nil {
+		if suspects, err = scanBundle(ctx, *sandbox.python, b); err != nil {
+			return err
+		}
 	}
-	report, err := o.check(ctx, b, tree)
+	report, err := o.check(ctx, b, sandbox)
 	if err != nil {
 		return err
 	}
@@ -151,13 +153,8 @@ func (o *functionCheckOptions) chooseShards() (err error) {
 	return err
 }
 
-// check runs the samples in a sandbox of its own, which is gone afterwards.
-func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, tree python.Tree) (report determinism.Report, err error) {
-	sandbox, remove, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, tree)
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
+// check runs the samples.
+func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, sandbox agent.Sandbox) (report determinism.Report, err error) {
 	files, err := o.findFiles(ctx)
 	if err != nil {
 		return report, err

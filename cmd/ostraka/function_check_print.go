@@ -144,6 +144,12 @@ func (r checkReport) putLimits(t *terminal) error {
 	}
 	plainNumber := func(n int64) string { return fmt.Sprint(n) }
 	row("wall_seconds", used.WallMicros, limits.WallSeconds*1e6, seconds)
+	if limits.Fuel > 0 { // of a function in WebAssembly, which has neither files nor anything to print on but its result
+		row("fuel", used.Fuel, limits.Fuel, plainNumber)
+		row("memory_bytes", used.PeakRSSBytes, limits.MemoryBytes, roughBytes)
+		row("output_bytes", used.OutputBytes, limits.OutputBytes, roughBytes)
+		return table.flush()
+	}
 	row("cpu_seconds", used.CPUMicros, limits.CPUSeconds*1e6, seconds)
 	row("memory_bytes", used.PeakRSSBytes, limits.MemoryBytes, roughBytes)
 	row("output_bytes", used.OutputBytes, limits.OutputBytes, roughBytes)

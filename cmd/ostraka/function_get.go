@@ -61,12 +61,13 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 		{"size", bundle.FormatBytes(f.Size)},
 		{"created", shortTime(f.CreatedAt)},
 		{"about", f.Manifest.Description},
-		{"runs", firstOf(f.Manifest.Entrypoint, f.Manifest.Script)},
+		{"runtime", f.Manifest.Runtime},
+		{"runs", firstOf(f.Manifest.Entrypoint, f.Manifest.Script, f.Manifest.Entry)},
 		{"verification", verificationText(f.Manifest.Verification)},
 		{"aggregator", aggregatorText(f.Manifest.Aggregator)},
 		{"isolation", "at least " + f.Manifest.MinIsolation},
 		{"memory", bundle.FormatBytes(f.Manifest.Limits.MemoryBytes)},
-		{"time", fmt.Sprintf("%d s of processor, %d s of clock", f.Manifest.Limits.CPUSeconds, f.Manifest.Limits.WallSeconds)},
+		{"time", timeText(f.Manifest.Limits)},
 	})
 }
 
@@ -78,6 +79,13 @@ func verificationText(v client.Verification) string {
 		text += ", compared by " + v.Validator.Module
 	}
 	return text
+}
+
+func timeText(l client.Limits) string {
+	if l.Fuel > 0 {
+		return fmt.Sprintf("%d units of fuel, %d s of clock", l.Fuel, l.WallSeconds)
+	}
+	return fmt.Sprintf("%d s of processor, %d s of clock", l.CPUSeconds, l.WallSeconds)
 }
 
 func aggregatorText(a *client.Aggregator) string {

@@ -117,16 +117,11 @@ func wholeRange(text string) ([]byte, error) {
 }
 
 func (o *functionRunOptions) execute(ctx context.Context, b *bundle.Bundle, input []byte) (result harness.Result, err error) {
-	tree, err := openPython(ctx, o.terminal, o.python)
+	sandbox, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return result, err
 	}
-	defer tree.Release() //nolint:errcheck // the process ends
-	sandbox, remove, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, tree)
-	if err != nil {
-		return result, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer func() { err = errors.Join(err, sandbox.close()) }()
 	session, err := sandbox.Open(ctx, b, harness.Settings{})
 	if err != nil {
 		return result, err
@@ -146,8 +141,12 @@ func (o *functionRunOptions) print(r harness.Result) error {
 		o.quote(e.Traceback)
 		o.terminal.say("%s: %s: %s", r.Status, plain(e.Type), plain(e.Message))
 	}
-	o.terminal.say("%s after %s, %s of processor time, %s at its largest, isolation %s", r.Status,
-		shortly(r.WallMicros), shortly(r.CPUMicros), sizeOf(r.PeakRSSBytes), plain(r.Isolation))
+	fuel := ""
+	if r.Fuel > 0 {
+		fuel = fmt.Sprintf(", %d units of fuel (meter %d)", r.Fuel, r.Meter)
+	}
+	o.terminal.say("%s after %s, %s of processor time, %s at its largest%s, isolation %s", r.Status,
+		shortly(r.WallMicros), shortly(r.CPUMicros), sizeOf(r.PeakRSSBytes), fuel, plain(r.Isolation))
 	if r.Status != harness.StatusOK {
 		return nil
 	}

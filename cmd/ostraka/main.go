@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/wasm/runner"
 )
 
 // version is set by the linker: see the Makefile.
@@ -16,6 +17,6 @@ var version = "unknown"
 func main() {
 	linux.MaybeLaunch() // this program is also what functions run in, on agents and in containers, and what WASM modules run in: see those packages
 	docker.MaybeSupervise()
-	maybeRunModule()
+	runner.MaybeRun()
 	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
 }

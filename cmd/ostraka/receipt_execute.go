@@ -107,16 +107,11 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 	if err != nil {
 		return 0, err
 	}
-	tree, err := openPython(ctx, t, x.python)
+	sandbox, err := openSandbox(ctx, t, agent.Walls{}, x.python, b)
 	if err != nil {
 		return 0, err
 	}
-	defer tree.Release() //nolint:errcheck // the process ends
-	sandbox, remove, err := openSandbox(ctx, t, agent.Walls{}, tree)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
+	defer func() { err = errors.Join(err, sandbox.close()) }()
 	session, err := sandbox.Open(ctx, b, harness.Settings{Job: said.Job}) // the job is part of the seed
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -107,8 +108,13 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	if err != nil {
 		return nil, &exitError{code: exitFailed, err: err, hint: "choose another --recheck-sandbox, or none"}
 	}
-	p.onClose(func(context.Context) error { return x.Close() })
-	return x, nil
+	modules, err := recheck.NewModules(filepath.Join(dir.path, "compiled"), config.Recheck.room(), config.Log)
+	if err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	both := &recheck.ByRuntime{Executor: x, Modules: modules}
+	p.onClose(func(context.Context) error { return both.Close() })
+	return both, nil
 }
 
 func chooseRechecker(ctx context.Context, config serverConfig, dir string) (recheck.Executor, error) {

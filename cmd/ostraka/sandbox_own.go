@@ -5,23 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
-// openSandbox opens the strongest sandbox that this machine allows, in a folder of its own, for a command that executes a function here.
-// remove removes the folder.
-func openSandbox(ctx context.Context, t *terminal, walls agent.Walls, tree python.Tree) (sandbox agent.Sandbox, remove func() error, err error) {
+// ownSandbox is where a command executes a function on this machine, in a folder of its own.
+type ownSandbox struct {
+	agent.Sandbox
+	python *python.Tree // nil: of a function in WebAssembly, which needs none
+	ends   []func() error
+}
+
+// openSandbox opens the strongest sandbox that this machine allows for a function. interpreter is the Python that was asked for.
+func openSandbox(ctx context.Context, t *terminal, walls agent.Walls, interpreter string, b *bundle.Bundle) (s *ownSandbox, err error) {
 	if walls.Log, err = newLog(t, "warn"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if walls.Work, err = os.MkdirTemp("", "ostraka-sandbox-"); err != nil {
-		return nil, nil, fmt.Errorf("making a folder for the sandbox: %w", err)
+		return nil, fmt.Errorf("making a folder for the sandbox: %w", err)
 	}
-	remove = func() error { return os.RemoveAll(walls.Work) }
-	if sandbox, err = agent.Isolate(ctx, walls, tree); err != nil {
-		return nil, nil, errors.Join(err, remove())
+	s = &ownSandbox{ends: []func() error{func() error { return os.RemoveAll(walls.Work) }}}
+	if b.Manifest.IsWasm() {
+		err = s.openWasm(walls)
+	} else {
+		err = s.openPython(ctx, t, walls, interpreter)
 	}
-	return sandbox, remove, nil
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (s *ownSandbox) openWasm(walls agent.Walls) error {
+	sandbox, err := agent.NewWasmSandbox(filepath.Join(walls.Work, "compiled"), walls.Log)
+	if err != nil {
+		return err
+	}
+	s.Sandbox, s.ends = sandbox, append(s.ends, sandbox.Close)
+	return nil
+}
+
+func (s *ownSandbox) openPython(ctx context.Context, t *terminal, walls agent.Walls, interpreter string) error {
+	tree, err := openPython(ctx, t, interpreter)
+	if err != nil {
+		return err
+	}
+	s.python, s.ends = &tree, append(s.ends, tree.Release)
+	s.Sandbox, err = agent.Isolate(ctx, walls, tree)
+	return err
+}
+
+// close ends what was opened, the last first.
+func (s *ownSandbox) close() (err error) {
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.ends[i]())
+	}
+	return err
 }

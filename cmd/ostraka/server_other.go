@@ -12,9 +12,6 @@ import (
 // apiVersion is the version of the API's specification, which only servers have.
 const apiVersion = "none"
 
-// maybeRunModule does nothing: modules run on Linux only.
-func maybeRunModule() {}
-
 // The commands that run a server. Its confinement of modules and its embedded database are made of what Linux has, and a server
 // without them would be a danger to whoever relies on it.
 func newDemo(*terminal) *cobra.Command { return linuxOnly("demo", "Watch a liar being voted out") }

@@ -26,6 +26,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // Limits of a lease.
@@ -92,6 +93,8 @@ type candidate struct {
 	StateReason      string
 	EULADigest       []byte `db:"eula_digest"`
 	Isolation        bundle.Isolation
+	Meter            int              // with which it executes functions in WebAssembly; 0: it executes none
+	Wasm             bool             // the function is one
 	Wish             bundle.Isolation // the weakest level at which its owner lets anything run
 	ProjectID        *uuid.UUID
 	JobID            *uuid.UUID
@@ -102,9 +105,25 @@ type candidate struct {
 	lineRow
 }
 
-// isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides.
+// isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides. Functions in WebAssembly have another one
+// than those in Python, and need the meter that the server has: out of fuel is an answer, on which agents must agree.
 func (c candidate) isolated() bool {
-	return c.Isolation.AtLeast(c.MinIsolation) && c.Isolation.AtLeast(c.ProjectIsolation) && c.Isolation.AtLeast(c.Wish)
+	level := c.Isolation
+	if c.Wasm {
+		if c.Meter != wasm.Meter {
+			return false
+		}
+		level = bundle.Wasm
+	}
+	return level.AtLeast(c.MinIsolation) && level.AtLeast(c.ProjectIsolation) && level.AtLeast(c.Wish)
+}
+
+// class is the platform that the agent executes the function on.
+func (c candidate) class() string {
+	if c.Wasm {
+		return verify.ClassWasm
+	}
+	return c.Platform.Machine().Class()
 }
 
 // mayWork says why the agent gets no work, if it gets none.
@@ -144,7 +163,7 @@ func (s *Service) leaseNow(ctx context.Context, agent uuid.UUID, poll Poll, idem
 			tried[*c.JobID] = true
 			from := openJob{
 				agent: c.facts(agent), rules: c.Rules, ProjectID: *c.ProjectID, JobID: *c.JobID, cost: c.cost(), waits: poll.Wait > 0,
-				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.Platform.Machine().Class(), cores: c.Platform.CPUs},
+				lender: lender{owner: c.Owner, block: verify.Block(poll.From), class: c.class(), cores: c.Platform.CPUs},
 			}
 			lease, err := s.leaseFrom(ctx, agent, from, poll.Most, idem)
 			if passedOver(err) {

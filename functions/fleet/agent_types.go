@@ -46,6 +46,7 @@ type Agent struct {
 	Owner        string      `json:"owner,omitempty" doc:"Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says."`
 	Isolation    string      `json:"isolation" doc:"The level that its sandbox proved: a claim."`
 	MinIsolation string      `json:"min_isolation" doc:"The weakest level at which its owner lets anything run."`
+	Meter        int         `json:"meter,omitempty" doc:"The version of the meter with which it executes functions in WebAssembly; left out: it executes none."`
 	Projects     []uuid.UUID `json:"projects,omitempty" doc:"The only projects that its owner works for; left out: all."`
 	Platform     Platform    `json:"platform"`
 	CreatedAt    time.Time   `json:"created_at"`
@@ -83,6 +84,7 @@ type agentRow struct {
 	Owner            string
 	Isolation        string
 	MinIsolation     string
+	Meter            int
 	Projects         []uuid.UUID
 	Platform         Platform
 	CreatedAt        time.Time
@@ -101,7 +103,7 @@ type agentRow struct {
 func (r agentRow) agent() Agent {
 	a := Agent{
 		ID: r.ID, Name: r.Name, State: r.State, StateReason: r.StateReason, StateAt: r.StateAt, Owner: r.Owner,
-		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Projects: r.Projects, Platform: r.Platform,
+		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Meter: r.Meter, Projects: r.Projects, Platform: r.Platform,
 		CreatedAt: r.CreatedAt, LastSeenAt: r.LastSeenAt, ShardsDone: r.ShardsDone, Host: r.Host, EULADigest: r.EULADigest,
 		Duplicate: duplicateOf(r.DuplicateAt, r.DuplicateAddress),
 	}
@@ -124,6 +126,7 @@ type Enrolment struct {
 	PublicKey []byte
 	Name      string
 	Isolation string
+	Meter     int // of functions in WebAssembly; 0: it executes none
 	Platform  Platform
 	EULA      *Acceptance
 	Server    string // the origin by which the agent knows the server; "" from agents of before
@@ -153,7 +156,8 @@ type Heartbeat struct {
 type AgentWishes struct {
 	Projects     []uuid.UUID `json:"projects,omitempty" maxItems:"256" doc:"The only projects that the agent works for. Left out or empty: all that want it."`
 	Isolation    string      `json:"isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The level that the agent has proved since its start. Left out: the one that it enrolled with."`
-	MinIsolation string      `json:"min_isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The weakest level at which the owner lets anything run. Left out: process."`
+	MinIsolation string      `json:"min_isolation,omitempty" enum:"gvisor,container,wasm,linux,linux-nocgroup,landlock,process" doc:"The weakest level at which the owner lets anything run. Left out: process."`
+	Meter        int         `json:"meter,omitempty" minimum:"0" maximum:"1000000" doc:"The version of the meter with which the agent executes functions in WebAssembly. It is lent them where the server has the same. Left out: none."`
 }
 
 // Directives are what the server wants of an agent.

@@ -32,7 +32,7 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		DuplicateAddress string
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation)
+		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation, row.meter)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -67,6 +67,7 @@ type beatRow struct {
 	projects     []uuid.UUID
 	isolation    *string
 	minIsolation *string
+	meter        *int
 }
 
 var idleCode = regexp.MustCompile(`^[a-z][a-z_]{0,39}$`)
@@ -97,6 +98,7 @@ func fillWishes(w *AgentWishes, r *beatRow) error {
 	if n := len(w.Projects); n > MaxAgentProjects {
 		return functions.Invalid("bad_heartbeat", fmt.Sprintf("the agent names %d projects, at most %d are kept", n, MaxAgentProjects), "name fewer, or none for all")
 	}
+	r.meter = &w.Meter
 	r.projects = append([]uuid.UUID{}, w.Projects...) // never nil: an empty list means all projects, nil would keep the old one
 	for _, level := range []struct {
 		text, empty string

@@ -33,7 +33,7 @@ const (
 type SandboxReport struct {
 	ID        uuid.UUID         `json:"id"`
 	Lease     uuid.UUID         `json:"lease" doc:"The lease that it works on. A sandbox of another's lease is left out."`
-	Level     string            `json:"level" enum:"gvisor,container,linux,linux-nocgroup,landlock,process"`
+	Level     string            `json:"level" enum:"gvisor,container,wasm,linux,linux-nocgroup,landlock,process"`
 	Shard     *int64            `json:"shard,omitempty" minimum:"0" doc:"The shard that it runs now. Left out: none."`
 	AgeMillis int64             `json:"age_ms" minimum:"0" maximum:"31536000000" doc:"How long it runs already: clocks may differ."`
 	Sample    *threshold.Sample `json:"sample,omitempty" doc:"The latest. Left out: it was not looked at yet."`

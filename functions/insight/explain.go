@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 type agentsForJob struct {
@@ -30,6 +31,7 @@ type agentsForJob struct {
 	Refused   int64 // of these, not caught, do not take the function now
 	Excluded  int64 // of these, neither caught nor refusing it, have results in doubt in the job that this one runs again
 	Isolation string
+	Wasm      bool  // the function is in WebAssembly
 	Owners    int64 `db:"-"` // that are behind those which can be used
 }
 
@@ -116,7 +118,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 		if held, err = fleet.SwitchOver(ctx, server, project, job); err != nil {
 			return err
 		}
-		agents, _, err = store.One[agentsForJob](ctx, server, sql.AgentsForJob, project, id, caught, refusing, excluded, owner.Hands(owners))
+		agents, _, err = store.One[agentsForJob](ctx, server, sql.AgentsForJob, project, id, caught, refusing, excluded, owner.Hands(owners), wasm.Meter)
 		return err
 	})
 	if err != nil {
@@ -246,6 +248,8 @@ func explainUnlent(add func(code, hint, format string, args ...any), job functio
 		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%s to be lent, and the project has no agent.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"))
 	case agents.Seen == 0:
 		add("agents_silent", "look whether the agents run and reach the server", "%s to be lent, and none of the project's agents (%d) was heard of in the last minute.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Active)
+	case agents.Isolated == 0 && agents.Wasm:
+		add("no_wasm", "update the agents, or have their owners allow it (wasm_denied)", "%s to be lent, and no agent executes functions in WebAssembly with meter %d at isolation %q.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), wasm.Meter, agents.Isolation)
 	case agents.Isolated == 0:
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%s to be lent, and no agent has the isolation %q that the function asks for.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Isolation)
 	case usable == 0 && agents.Refused > 0:

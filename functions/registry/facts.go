@@ -10,7 +10,7 @@ import (
 func (r FunctionRow) Facts() guardian.Function {
 	m := r.Manifest
 	return guardian.Function{
-		Name: r.Name, Version: int64(r.Version), Digest: r.Digest, Entrypoint: m.Entrypoint + m.Script, Isolation: string(m.MinIsolation),
+		Name: r.Name, Version: int64(r.Version), Digest: r.Digest, Entrypoint: m.Entrypoint + m.Script + m.Entry, Isolation: string(m.MinIsolation),
 		Network: m.Network, Signed: r.SignedBy != nil, BundleBytes: r.Size, Limits: limitFacts(m.Limits),
 	}
 }

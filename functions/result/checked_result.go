@@ -5,6 +5,7 @@ package result
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func Check(r functions.Result, script bool) (c Checked, outcome string, err erro
 	if !slices.Contains(verify.Statuses(), verify.Status(r.Status)) {
 		return c, "", functions.ErrBadResult.With("shard %d: there is no status %q", r.Shard, r.Status)
 	}
-	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes) < 0 {
+	if min(r.OutputBytes, r.StdoutBytes, r.StderrBytes, r.CPUMicros, r.WallMicros, r.PeakRSS, r.InputBytes, r.Fuel, int64(r.Meter)) < 0 {
 		return c, "", functions.ErrBadResult.With("shard %d: a measurement is negative", r.Shard)
 	}
 	c.Result = r
@@ -144,7 +145,7 @@ type rest struct {
 // most results are.
 func diagnostics(r functions.Result) ([]byte, error) {
 	if r.Status == string(verify.OK) && r.StdoutBytes == 0 && r.StderrBytes == 0 && len(r.Files) == 0 {
-		return nil, nil
+		return fuelOnly(r), nil
 	}
 	r.Output, r.OutputDigest, r.OutputBytes, r.CPUMicros, r.WallMicros, r.PeakRSS = "", "", 0, 0, 0, 0
 	text, err := json.Marshal(rest{Result: r})
@@ -158,6 +159,14 @@ func diagnostics(r functions.Result) ([]byte, error) {
 		return nil, functions.ErrBadResult.With("the diagnostics cannot be stored: %v", err)
 	}
 	return text, nil
+}
+
+// fuelOnly is what is kept of a plain success: what it has used, where that was measured.
+func fuelOnly(r functions.Result) []byte {
+	if r.Fuel == 0 {
+		return nil
+	}
+	return fmt.Appendf(nil, `{"fuel":%d,"meter":%d}`, r.Fuel, r.Meter)
 }
 
 // Numbers are the shards of results, in their order.

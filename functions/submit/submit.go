@@ -141,6 +141,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if plan.partition, plan.shards, err = s.fixPartition(ctx, project, want); err != nil {
 		return plan, err
 	}
+	if plan.partition.Files() && function.Manifest.IsWasm() {
+		return plan, functions.Invalid("bad_partition", "a function in WebAssembly reads no files", "cut lines or a range, or write the function in Python")
+	}
 	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards); err != nil {
 		return plan, err
 	}
@@ -321,7 +324,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until); err != nil {
+	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until, p.manifest.IsWasm()); err != nil {
 		return err
 	}
 	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {

@@ -50,7 +50,7 @@ func (s *Service) askExecute(ctx context.Context, tx *store.Tx, args functions.R
 	if err != nil {
 		return err
 	}
-	level, job := string(s.rechecker.Describe().Level), work.facts
+	level, job := string(s.madeIn(work.function.Manifest).Level), work.facts
 	findings := registry.FindingFacts(known.Findings)
 	intent := base.Intent{Step: functions.RecheckArgs{}.Kind(), Project: args.Project, Kind: guardian.JobRecheck, Subject: work.job.String()}
 	intent.Facts = guardian.RecheckFacts{

@@ -16,11 +16,15 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // serverClass is the platform of the server's own attempts.
 func serverClass(d recheck.Description) string {
+	if d.Level == bundle.Wasm {
+		return verify.ClassWasm
+	}
 	m := verify.Machine{Libc: d.Libc, Interpreter: d.Interpreter}
 	if _, err := fmt.Sscan(d.Platform, &m.System, &m.Arch); err != nil { // "linux x86_64"
 		return ""

@@ -383,7 +383,7 @@ func resultOf(r harness.Result) functions.Result {
 		StdoutDigest: r.StdoutDigest, StdoutBytes: r.StdoutBytes, StdoutTail: r.StdoutTail, StdoutTruncated: r.StdoutTruncated,
 		StderrBytes: r.StderrBytes, StderrTail: r.StderrTail, Signal: r.Signal, ExitCode: &r.ExitCode,
 		CPUMicros: r.CPUMicros, WallMicros: r.WallMicros, PeakRSS: r.PeakRSSBytes, InputBytes: r.InputBytes,
-		Isolation: r.Isolation, Interpreter: r.Interpreter, Platform: r.Platform, Libc: r.Libc,
+		Isolation: r.Isolation, Interpreter: r.Interpreter, Platform: r.Platform, Libc: r.Libc, Fuel: r.Fuel, Meter: r.Meter,
 	}
 	if r.Status != harness.StatusOK {
 		out.Output, out.OutputDigest, out.OutputBytes = "", "", 0

@@ -43,7 +43,7 @@ func (h *RecheckHold) Error() string { return "rechecks are held: " + h.Reason }
 
 // holdUnless holds work that does not keep to conditions.
 func (s *Service) holdUnless(c guardian.Conditions, work recheckWork) error {
-	level := s.rechecker.Describe().Level
+	level := s.madeIn(work.function.Manifest).Level
 	if c.Isolation != "" && !level.AtLeast(bundle.Isolation(c.Isolation)) {
 		return &RecheckHold{HeldForIsolation, fmt.Sprintf("a condition of the guardian wants isolation %s at least, and the server's sandbox is %s", c.Isolation, level)}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // doubts are what a batch of rechecks is judged by before it is weighed: how often a shard is to be executed.
@@ -84,7 +86,7 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.SeeServerClass, work.job, serverClass(s.rechecker.Describe())); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SeeServerClass, work.job, serverClass(s.madeIn(work.function.Manifest))); err != nil {
 			return err
 		}
 		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
@@ -117,7 +119,7 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 			}
 			kept = append(kept, runs[shard.Number][0])
 			b.hear(shard.Number, runs[shard.Number])
-			w.judge(b, shard, runs[shard.Number], s.decidedBy())
+			w.judge(b, shard, runs[shard.Number], s.decidedBy(work))
 		}
 		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
 			return err
@@ -135,8 +137,21 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 }
 
 // decidedBy says in every verdict of the server what it was made in.
-func (s *Service) decidedBy() verify.Reason {
-	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.rechecker.Describe().String()}
+func (s *Service) decidedBy(work recheckWork) verify.Reason {
+	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.madeIn(work.function.Manifest).String()}
+}
+
+// byRuntime is a rechecker that executes functions of one runtime elsewhere than those of another.
+type byRuntime interface {
+	DescribeFor(m *bundle.Manifest) recheck.Description
+}
+
+// madeIn says what the server's results of a function are made in.
+func (s *Service) madeIn(m bundle.Manifest) recheck.Description {
+	if r, sorts := s.rechecker.(byRuntime); sorts {
+		return r.DescribeFor(&m)
+	}
+	return s.rechecker.Describe()
 }
 
 // judge decides about a shard that the server has executed.

@@ -34,6 +34,9 @@ func (m Machine) Class() string {
 	return strings.Join(append(parts, interpreter), ", ")
 }
 
+// ClassWasm is the one class of all machines where a function is in WebAssembly: its answers are the same on each.
+const ClassWasm = "wasm"
+
 // architectures are the names that others than Go have for them.
 var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i386": "386", "i686": "386"}
 

@@ -13,13 +13,14 @@ type Isolation string
 const (
 	GVisor        Isolation = "gvisor"
 	Container     Isolation = "container"
+	Wasm          Isolation = "wasm" // of functions in WebAssembly alone: a runner's process, which has no system to reach for
 	Linux         Isolation = "linux"
 	LinuxNoCgroup Isolation = "linux-nocgroup"
 	Landlock      Isolation = "landlock"
 	Process       Isolation = "process"
 )
 
-var levels = []Isolation{GVisor, Container, Linux, LinuxNoCgroup, Landlock, Process}
+var levels = []Isolation{GVisor, Container, Wasm, Linux, LinuxNoCgroup, Landlock, Process}
 
 // ParseIsolation returns the level named s.
 func ParseIsolation(s string) (Isolation, error) {

@@ -16,8 +16,12 @@ const (
 	ManifestName = "function.toml"
 	// DefaultEntrypoint is what runs when the manifest names nothing.
 	DefaultEntrypoint = "main:handler"
-	// RuntimePython3 is the only runtime so far.
+	// RuntimePython3 is the runtime when the manifest names none.
 	RuntimePython3 = "python3"
+	// RuntimeWasm is that of a function in WebAssembly: a command for WASI preview 1.
+	RuntimeWasm = "wasm"
+	// DefaultEntry is the module of such a function when the manifest names nothing.
+	DefaultEntry = "function.wasm"
 	// NetworkNone is the only network policy so far.
 	NetworkNone = "none"
 	// MaxQuorum is the largest quorum that a function may ask for.
@@ -52,6 +56,7 @@ type Manifest struct {
 	Description  string       `json:"description,omitempty"`
 	Entrypoint   string       `json:"entrypoint,omitempty"` // module:callable; empty when Script is set
 	Script       string       `json:"script,omitempty"`     // a file that reads stdin and writes stdout
+	Entry        string       `json:"entry,omitempty"`      // the module of a function in WebAssembly, and then neither of the above
 	Runtime      string       `json:"runtime"`
 	Network      string       `json:"network"`
 	MinIsolation Isolation    `json:"min_isolation"`
@@ -121,8 +126,8 @@ func (m *Manifest) check() error {
 	if len(m.Description) > MaxDescriptionBytes {
 		return fmt.Errorf("description has %d bytes, at most %d are allowed", len(m.Description), MaxDescriptionBytes)
 	}
-	if m.Runtime != RuntimePython3 {
-		return fmt.Errorf("runtime = %q: the only runtime is %q", m.Runtime, RuntimePython3)
+	if m.Runtime != RuntimePython3 && m.Runtime != RuntimeWasm {
+		return fmt.Errorf("runtime = %q: the runtimes are %q and %q", m.Runtime, RuntimePython3, RuntimeWasm)
 	}
 	if m.Network != NetworkNone {
 		return fmt.Errorf("network = %q: functions have no network; leave the line out or write %q", m.Network, NetworkNone)
@@ -130,13 +135,19 @@ func (m *Manifest) check() error {
 	if err := m.checkEntry(); err != nil {
 		return err
 	}
-	if err := m.Limits.check(); err != nil {
+	if err := m.Limits.check(m.Runtime); err != nil {
 		return err
 	}
 	return m.Verification.check()
 }
 
 func (m *Manifest) checkEntry() error {
+	if m.Runtime == RuntimeWasm {
+		return m.checkModule()
+	}
+	if m.Entry != "" {
+		return fmt.Errorf("entry = %q: that is for runtime = %q; write entrypoint or script", m.Entry, RuntimeWasm)
+	}
 	if m.Script == "" {
 		if !entrypointPattern.MatchString(m.Entrypoint) {
 			return fmt.Errorf("entrypoint = %q: write module:callable, for example %q", m.Entrypoint, DefaultEntrypoint)
@@ -154,6 +165,22 @@ func (m *Manifest) checkEntry() error {
 	}
 	return nil
 }
+
+func (m *Manifest) checkModule() error {
+	if m.Entrypoint != "" || m.Script != "" {
+		return fmt.Errorf("entrypoint and script are for Python: a function with runtime = %q has an entry, for example %q", RuntimeWasm, DefaultEntry)
+	}
+	if err := checkPath(m.Entry); err != nil {
+		return fmt.Errorf("entry: %w", err)
+	}
+	if path.Ext(m.Entry) != ".wasm" {
+		return fmt.Errorf("entry = %q: name a .wasm file of the bundle", m.Entry)
+	}
+	return nil
+}
+
+// IsWasm says whether the function is a module of WebAssembly.
+func (m *Manifest) IsWasm() bool { return m.Runtime == RuntimeWasm }
 
 func (v *Verification) check() error {
 	switch {
@@ -207,6 +234,9 @@ func (m *Manifest) Callable() string {
 
 // EntryFiles lists the paths of which the bundle must hold at least one.
 func (m *Manifest) EntryFiles() []string {
+	if m.IsWasm() {
+		return []string{m.Entry}
+	}
 	if m.Script != "" {
 		return []string{m.Script}
 	}

@@ -21,6 +21,7 @@ type manifestFile struct {
 	Description  string                   `toml:"description"`
 	Entrypoint   *string                  `toml:"entrypoint"`
 	Script       *string                  `toml:"script"`
+	Entry        *string                  `toml:"entry"`
 	Runtime      *string                  `toml:"runtime"`
 	Network      *string                  `toml:"network"`
 	MinIsolation *string                  `toml:"min_isolation"`
@@ -44,13 +45,14 @@ type limitsFile struct {
 	ArtifactBytes any `toml:"artifact_bytes"`
 	Pids          any `toml:"pids"`
 	OpenFiles     any `toml:"open_files"`
+	Fuel          any `toml:"fuel"`
 }
 
 // values lists what is written in the order of limitFields.
 func (l *limitsFile) values() []any {
 	return []any{
 		l.CPUSeconds, l.WallSeconds, l.MemoryBytes, l.OutputBytes, l.StdoutBytes,
-		l.StderrBytes, l.DiskBytes, l.Inodes, l.Files, l.ArtifactBytes, l.Pids, l.OpenFiles,
+		l.StderrBytes, l.DiskBytes, l.Inodes, l.Files, l.ArtifactBytes, l.Pids, l.OpenFiles, l.Fuel,
 	}
 }
 
@@ -129,20 +131,24 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		Runtime:     or(f.Runtime, RuntimePython3),
 		Network:     or(f.Network, NetworkNone),
 		Script:      or(f.Script, ""),
+		Entry:       or(f.Entry, ""),
 	}
 	if f.Script != nil && *f.Script == "" {
 		return Manifest{}, fmt.Errorf("script is empty: name a .py file of the bundle, or leave the line out")
 	}
-	if f.Script == nil {
+	switch {
+	case m.IsWasm():
+		m.Entrypoint, m.Entry = or(f.Entrypoint, ""), or(f.Entry, DefaultEntry)
+	case f.Script == nil:
 		m.Entrypoint = or(f.Entrypoint, DefaultEntrypoint)
-	} else {
+	default:
 		m.Entrypoint = or(f.Entrypoint, "")
 	}
 	var err error
 	if m.MinIsolation, err = ParseIsolation(or(f.MinIsolation, string(Process))); err != nil {
 		return Manifest{}, fmt.Errorf("min_isolation: %w", err)
 	}
-	if m.Limits, err = f.Limits.limits(); err != nil {
+	if m.Limits, err = f.Limits.limits(m.Runtime); err != nil {
 		return Manifest{}, err
 	}
 	if m.Verification, err = f.Verification.verification(); err != nil {
@@ -169,11 +175,14 @@ func or(s *string, fallback string) string {
 	return *s
 }
 
-func (l *limitsFile) limits() (Limits, error) {
-	out := DefaultLimits()
+func (l *limitsFile) limits(runtime string) (Limits, error) {
+	out := defaultLimitsOf(runtime)
 	for i, v := range l.values() {
 		f := limitFields[i]
 		n := f.of(&out)
+		if v != nil && !f.isFor(runtime) {
+			return Limits{}, fmt.Errorf("limits.%s: a function with runtime = %q has no such limit%s", f.name, runtime, f.instead(runtime))
+		}
 		switch v := v.(type) {
 		case nil:
 		case int64:
@@ -187,6 +196,10 @@ func (l *limitsFile) limits() (Limits, error) {
 		default:
 			return Limits{}, fmt.Errorf("limits.%s = %v: write a whole number%s", f.name, v, sizeHint(f))
 		}
+	}
+	if runtime == RuntimeWasm {
+		// One thread computes, and ends with the clock: whoever bounds processor time knows by this how much it may be.
+		out.CPUSeconds = min(out.WallSeconds, MaxLimits().CPUSeconds)
 	}
 	return out, nil
 }

@@ -17,6 +17,8 @@ type Limits struct {
 	ArtifactBytes int64 `json:"artifact_bytes"` // all artifacts together
 	Pids          int64 `json:"pids"`           // processes at a time
 	OpenFiles     int64 `json:"open_files"`     // descriptors that one process holds
+	// Fuel is how many instructions a function in WebAssembly may execute, in units of package meter; 0: it is none.
+	Fuel int64 `json:"fuel,omitempty"`
 }
 
 // DefaultLimits are the limits of a function that states none.
@@ -70,27 +72,54 @@ func MinLimits() Limits {
 type limitField struct {
 	name  string
 	of    func(*Limits) *int64
-	bytes bool // a size, which may be written "256Mi"
+	bytes bool   // a size, which may be written "256Mi"
+	whose string // the only runtime that has it; empty: both have
+}
+
+// isFor says whether functions of a runtime have the limit.
+func (f limitField) isFor(runtime string) bool { return f.whose == "" || f.whose == runtime }
+
+// instead says which limit a function of that runtime has in its place.
+func (f limitField) instead(runtime string) string {
+	switch {
+	case runtime == RuntimeWasm && f.name == "cpu_seconds":
+		return ": what it may compute is limits.fuel, which is the same on every machine"
+	case runtime == RuntimeWasm:
+		return ": it has no files and no processes, its standard output is its result, and what it writes costs fuel"
+	case f.name == "fuel":
+		return ": what it may compute is limits.cpu_seconds"
+	}
+	return ""
 }
 
 var limitFields = []limitField{
-	{"cpu_seconds", func(l *Limits) *int64 { return &l.CPUSeconds }, false},
-	{"wall_seconds", func(l *Limits) *int64 { return &l.WallSeconds }, false},
-	{"memory_bytes", func(l *Limits) *int64 { return &l.MemoryBytes }, true},
-	{"output_bytes", func(l *Limits) *int64 { return &l.OutputBytes }, true},
-	{"stdout_bytes", func(l *Limits) *int64 { return &l.StdoutBytes }, true},
-	{"stderr_bytes", func(l *Limits) *int64 { return &l.StderrBytes }, true},
-	{"disk_bytes", func(l *Limits) *int64 { return &l.DiskBytes }, true},
-	{"inodes", func(l *Limits) *int64 { return &l.Inodes }, false},
-	{"files", func(l *Limits) *int64 { return &l.Files }, false},
-	{"artifact_bytes", func(l *Limits) *int64 { return &l.ArtifactBytes }, true},
-	{"pids", func(l *Limits) *int64 { return &l.Pids }, false},
-	{"open_files", func(l *Limits) *int64 { return &l.OpenFiles }, false},
+	{"cpu_seconds", func(l *Limits) *int64 { return &l.CPUSeconds }, false, RuntimePython3},
+	{"wall_seconds", func(l *Limits) *int64 { return &l.WallSeconds }, false, ""},
+	{"memory_bytes", func(l *Limits) *int64 { return &l.MemoryBytes }, true, ""},
+	{"output_bytes", func(l *Limits) *int64 { return &l.OutputBytes }, true, ""},
+	{"stdout_bytes", func(l *Limits) *int64 { return &l.StdoutBytes }, true, RuntimePython3},
+	{"stderr_bytes", func(l *Limits) *int64 { return &l.StderrBytes }, true, RuntimePython3},
+	{"disk_bytes", func(l *Limits) *int64 { return &l.DiskBytes }, true, RuntimePython3},
+	{"inodes", func(l *Limits) *int64 { return &l.Inodes }, false, RuntimePython3},
+	{"files", func(l *Limits) *int64 { return &l.Files }, false, RuntimePython3},
+	{"artifact_bytes", func(l *Limits) *int64 { return &l.ArtifactBytes }, true, RuntimePython3},
+	{"pids", func(l *Limits) *int64 { return &l.Pids }, false, RuntimePython3},
+	{"open_files", func(l *Limits) *int64 { return &l.OpenFiles }, false, RuntimePython3},
+	{"fuel", func(l *Limits) *int64 { return &l.Fuel }, false, RuntimeWasm},
 }
 
-func (l *Limits) check() error {
+func (l *Limits) check(runtime string) error {
 	least, most := MinLimits(), MaxLimits()
+	if runtime == RuntimeWasm {
+		least, most = WasmMinLimits(), WasmMaxLimits()
+		if l.MemoryBytes%pageBytes != 0 {
+			return fmt.Errorf("limits.memory_bytes = %d: a module's memory is a multiple of 64Ki", l.MemoryBytes)
+		}
+	}
 	for _, f := range limitFields {
+		if !f.isFor(runtime) {
+			continue
+		}
 		n, lo, hi := *f.of(l), *f.of(&least), *f.of(&most)
 		if n < lo || n > hi {
 			show := func(n int64) string { return fmt.Sprint(n) }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -21,6 +22,7 @@ type Bundle struct {
 	Files         []File   `json:"files"`
 
 	archive []byte
+	module  []byte // of a function in WebAssembly
 }
 
 // File is one file of a bundle.
@@ -71,12 +73,16 @@ func archiveTooLarge() error {
 func (b *Bundle) check() error {
 	seen := newTree()
 	var manifest []byte
+	modules := map[string][]byte{}
 	err := walk(b.archive, func(f File, content []byte) error {
 		if err := seen.add(f.Path, true); err != nil {
 			return err
 		}
 		if f.Path == ManifestName {
 			manifest = append([]byte{}, content...)
+		}
+		if path.Ext(f.Path) == ".wasm" {
+			modules[f.Path] = content // walk makes a slice for each file
 		}
 		f.Digest = canonical.Digest(content)
 		b.UnpackedBytes += f.Size
@@ -92,7 +98,10 @@ func (b *Bundle) check() error {
 	if b.Manifest, err = ParseManifest(manifest); err != nil {
 		return err
 	}
-	return b.checkEntry()
+	if err := b.checkEntry(); err != nil || !b.Manifest.IsWasm() {
+		return err
+	}
+	return b.checkModule(modules[b.Manifest.Entry])
 }
 
 func (b *Bundle) checkEntry() error {

@@ -97,6 +97,7 @@ type Used struct {
 	StderrBytes   int64 `json:"stderr_bytes"`
 	ArtifactBytes int64 `json:"artifact_bytes"`
 	Artifacts     int64 `json:"artifacts"`
+	Fuel          int64 `json:"fuel,omitempty"`
 }
 
 func (u *Used) add(r harness.Result) {
@@ -112,4 +113,5 @@ func (u *Used) add(r harness.Result) {
 	u.StderrBytes = max(u.StderrBytes, r.StderrBytes)
 	u.ArtifactBytes = max(u.ArtifactBytes, artifacts)
 	u.Artifacts = max(u.Artifacts, int64(len(r.Files)))
+	u.Fuel = max(u.Fuel, r.Fuel)
 }

@@ -79,6 +79,9 @@ type Result struct {
 	Interpreter     string     `json:"interpreter"`
 	Platform        string     `json:"platform"`
 	Libc            string     `json:"libc"`
+	// Fuel is what a function in WebAssembly has used, in units of the meter of that version; 0: it is none.
+	Fuel  int64 `json:"fuel,omitempty"`
+	Meter int   `json:"meter,omitempty"`
 }
 
 // Exception describes why a shard has no output.
@@ -108,7 +111,12 @@ func signalName(s syscall.Signal) string {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// clean makes text of user code safe to pass on: valid UTF-8, no NUL.
+// Clean makes text of user code safe to pass on: valid UTF-8, no NUL.
+func Clean(s string) string { return clean(s) }
+
+// SafeException bounds an exception that user code may have had a hand in.
+func SafeException(e Exception) *Exception { return e.safe() }
+
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -84,8 +84,10 @@ type body struct {
 	loops bool
 	// result is the type of the block around a body that keeps the rest in a
 	// local: whoever leaves the function by a branch gives the rest back too.
-	result byte
-	bulk   bool // an instruction that needs locals of ours
+	result  byte
+	bulk    bool // an instruction that needs locals of ours
+	floats  bool // an instruction that may make a NaN
+	vectors bool // of vectors
 
 	entry      []byte // code of the first block, whose check depends on the rest of the function
 	entryPrice int64
@@ -104,14 +106,20 @@ func (f *body) rewrite() []byte {
 	if !f.r.AtEnd() {
 		f.r.Fail("%d bytes follow the end of a body", f.r.Left())
 	}
-	ours := uint64(1)
-	if f.bulk {
-		ours = 2
+	ours := [][]byte{{1, bytecode.I64}}
+	if f.bulk || f.floats {
+		ours = append(ours, []byte{2, bytecode.I32})
 	}
-	result := bytecode.AppendU(nil, uint64(groups)+ours)
-	result = append(append(result, declared...), 1, bytecode.I64)
-	if f.bulk {
-		result = append(result, 2, bytecode.I32)
+	if f.floats {
+		ours = append(ours, []byte{1, bytecode.F32}, []byte{1, bytecode.F64})
+	}
+	if f.vectors {
+		ours = append(ours, []byte{1, bytecode.V128})
+	}
+	result := bytecode.AppendU(nil, uint64(groups)+uint64(len(ours)))
+	result = append(result, declared...)
+	for _, group := range ours {
+		result = append(result, group...)
 	}
 	e := f.out
 	e.code = result
@@ -172,6 +180,7 @@ func (f *body) instruction() {
 	}
 	f.price++
 	f.copyOne(op, from)
+	f.canonical(op)
 	switch op {
 	case bytecode.OpBr, bytecode.OpBrTable, bytecode.OpReturn, bytecode.OpUnreachable:
 		f.flush()
@@ -234,6 +243,9 @@ func (f *body) copyOne(op byte, from int) {
 			refuse("vector instruction %d is unknown", sub)
 		}
 		f.r.Skip(bytecode.VectorShape(sub))
+		f.block = append(f.block, f.r.Buf[from:f.r.Pos]...)
+		f.canonicalVector(sub)
+		return
 	default:
 		shape := bytecode.Instructions[op]
 		if shape == bytecode.Unknown {

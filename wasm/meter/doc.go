@@ -15,13 +15,16 @@
 // small wrappers that pay for them. A function with a loop keeps the rest in a
 // local of its own, and gives it back to the global when it calls or ends.
 //
+// It also takes the one freedom from floats that WebAssembly leaves to the
+// processor: which NaN an instruction makes (nan.go).
+//
 // The rewriter trusts nothing: whatever the original could not name, the
 // rewritten module must not name either, or a guest could refuel itself.
 package meter
 
 // Version numbers what the rewriter makes. It is part of the compile cache's
 // key; raise it with every change of the output or of a price.
-const Version = 2
+const Version = 3
 
 // What the host must offer, and what it finds in a rewritten module.
 const (

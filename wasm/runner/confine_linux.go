@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,15 +64,6 @@ func confine(s Setup) error {
 		return err
 	}
 	return nil
-}
-
-// processorTime is what this process has used so far, in all its threads.
-func processorTime() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0 // only an unknown "who" can fail
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // limit lowers a resource limit; one that is lower already stays.

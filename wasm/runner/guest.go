@@ -79,7 +79,7 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 		if p := recover(); p != nil {
 			o.Failed = fmt.Sprintf("instantiating: %v", p)
 		}
-		o.Stderr = stderr.bytes()
+		o.Stderr, o.StderrBytes = stderr.bytes(), stderr.total
 		if g.memory.refused.Load() {
 			o.Exceeded = ExceededMemory
 		}

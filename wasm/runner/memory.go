@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental"
-	"golang.org/x/sys/unix"
 )
 
 // memory grants linear memory to guests by reserving addresses and committing
@@ -20,7 +19,7 @@ var _ experimental.MemoryAllocator = (*memory)(nil)
 
 // Allocate implements experimental.MemoryAllocator.
 func (m *memory) Allocate(_, maximum uint64) experimental.LinearMemory {
-	reserved, err := unix.Mmap(-1, 0, int(max(1, min(maximum, m.limit))), unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	reserved, err := reserve(int(max(1, min(maximum, m.limit))))
 	if err != nil {
 		reserved = nil // Reallocate will refuse
 	}
@@ -38,7 +37,7 @@ func (l *linearMemory) Reallocate(size uint64) []byte {
 		l.m.refused.Store(true)
 		return nil
 	}
-	if size > 0 && unix.Mprotect(l.reserved[:size], unix.PROT_READ|unix.PROT_WRITE) != nil {
+	if size > 0 && commit(l.reserved[:size]) != nil {
 		l.m.refused.Store(true)
 		return nil
 	}
@@ -48,7 +47,7 @@ func (l *linearMemory) Reallocate(size uint64) []byte {
 // Free implements experimental.LinearMemory.
 func (l *linearMemory) Free() {
 	if l.reserved != nil {
-		_ = unix.Munmap(l.reserved) // only fails for addresses that are not ours
+		release(l.reserved)
 		l.reserved = nil
 	}
 }

@@ -52,9 +52,11 @@ type Outcome struct {
 	Frames   []string `json:"frames,omitempty"`   // innermost first, at most MaxFrames
 	Exceeded Exceeded `json:"exceeded,omitempty"` // a limit, if one was reached
 	Stderr   []byte   `json:"stderr,omitempty"`   // the tail, raw
-	Memory   uint64   `json:"memory"`             // bytes of linear memory at the end, which is the peak
-	Fuel     int64    `json:"fuel"`               // units that were used; 0 if the module is not metered
-	Failed   string   `json:"failed,omitempty"`   // what failed in the runner itself
+	// StderrBytes is how much the guest has written there in all.
+	StderrBytes int64  `json:"stderr_bytes,omitempty"`
+	Memory      uint64 `json:"memory"`           // bytes of linear memory at the end, which is the peak
+	Fuel        int64  `json:"fuel"`             // units that were used; 0 if the module is not metered
+	Failed      string `json:"failed,omitempty"` // what failed in the runner itself
 	// CPU is the processor time of the whole runner for this batch: the guest,
 	// its streams and the collector.
 	CPU time.Duration `json:"cpu"`

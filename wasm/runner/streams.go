@@ -156,14 +156,16 @@ func (w *outputWriter) flush() {
 
 // tail keeps the last bytes that were written to it.
 type tail struct {
-	max  int
-	buf  []byte
-	toll toll
+	max   int
+	buf   []byte
+	total int64 // bytes in all
+	toll  toll
 }
 
 // Write implements io.Writer and never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	n := len(p)
+	t.total += int64(n)
 	t.toll.pay(n)
 	if n > t.max {
 		p = p[n-t.max:]

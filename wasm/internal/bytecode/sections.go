@@ -30,8 +30,11 @@ const (
 
 // Value types that the host's own signatures use.
 const (
-	I32 = 0x7f
-	I64 = 0x7e
+	I32  = 0x7f
+	I64  = 0x7e
+	F32  = 0x7d
+	F64  = 0x7c
+	V128 = 0x7b
 )
 
 // SubFunctionNames is the subsection of the custom section "name" that holds

@@ -1,0 +1,81 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sieve is the module of an example.
+func sieve(t *testing.T) []byte {
+	t.Helper()
+	module, err := os.ReadFile("../../examples/sieve/function.wasm")
+	require.NoError(t, err)
+	return module
+}
+
+func packModule(t *testing.T, module []byte, manifest string) (*Bundle, error) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, DefaultEntry), module, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ManifestName), []byte("name = \"count\"\nruntime = \"wasm\"\n"+manifest), 0o600))
+	return Pack(dir)
+}
+
+func TestAModuleIsAFunction(t *testing.T) {
+	module := sieve(t)
+	b, err := packModule(t, module, "")
+	require.NoError(t, err)
+	require.Equal(t, module, b.Module())
+	require.Equal(t, DefaultEntry, b.Manifest.Entry)
+	require.Empty(t, b.Manifest.Entrypoint)
+	want := WasmDefaultLimits()
+	want.CPUSeconds = want.WallSeconds
+	require.Equal(t, want, b.Manifest.Limits)
+}
+
+func TestWhatNoRunnerTakesIsRefused(t *testing.T) {
+	module := sieve(t)
+	for name, c := range map[string]struct {
+		module         []byte
+		manifest, want string
+	}{
+		"no module":         {[]byte("#!/bin/sh"), "", "function.wasm: this is not a WebAssembly module"},
+		"cut off":           {module[:len(module)/2], "", "function.wasm: "},
+		"little memory":     {module, "[limits]\nmemory_bytes = \"64Ki\"\n", "memory"},
+		"part of a page":    {module, "[limits]\nmemory_bytes = 100000\n", "a module's memory is a multiple of 64Ki"},
+		"a handler":         {module, "entrypoint = \"main:handler\"\n", "entrypoint and script are for Python"},
+		"a script":          {module, "script = \"main.py\"\n", "entrypoint and script are for Python"},
+		"no file of it":     {module, "entry = \"other.wasm\"\n", "the bundle holds no other.wasm"},
+		"another file":      {module, "entry = \"function.toml\"\n", "name a .wasm file"},
+		"climbing":          {module, "entry = \"../x.wasm\"\n", "entry: "},
+		"processor seconds": {module, "[limits]\ncpu_seconds = 1\n", "what it may compute is limits.fuel"},
+		"files":             {module, "[limits]\ndisk_bytes = 1\n", "it has no files and no processes"},
+		"no fuel":           {module, "[limits]\nfuel = 0\n", "limits.fuel = 0: from 1 to 4000000000000 are allowed"},
+		"too much fuel":     {module, "[limits]\nfuel = 4_000_000_000_001\n", "limits.fuel"},
+	} {
+		_, err := packModule(t, c.module, c.manifest)
+		require.ErrorContains(t, err, c.want, name)
+	}
+	_, err := ParseManifest([]byte("name = \"a\"\n[limits]\nfuel = 1\n"))
+	require.ErrorContains(t, err, "what it may compute is limits.cpu_seconds")
+	_, err = ParseManifest([]byte("name = \"a\"\nentry = \"function.wasm\"\n"))
+	require.ErrorContains(t, err, `that is for runtime = "wasm"`)
+	_, err = ParseManifest([]byte("name = \"a\"\nruntime = \"lisp\"\n"))
+	require.ErrorContains(t, err, `the runtimes are "python3" and "wasm"`)
+}
+
+func TestModuleLimitsAtTheirBounds(t *testing.T) {
+	for _, c := range []struct {
+		manifest string
+		ok       bool
+	}{
+		{"fuel = 4_000_000_000_000", true}, {"fuel = 1", true}, {"memory_bytes = \"1Gi\"", true}, {"memory_bytes = \"1048640Ki\"", false},
+		{"wall_seconds = 7200", true}, {"wall_seconds = 7201", false}, {"output_bytes = \"16Mi\"", true}, {"output_bytes = 16777217", false},
+	} {
+		_, err := packModule(t, sieve(t), "[limits]\n"+c.manifest+"\n")
+		require.Equal(t, c.ok, err == nil, "%s: %v", c.manifest, err)
+	}
+}

@@ -1,0 +1,127 @@
+package recheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/wasmbox"
+)
+
+// Modules executes batches of functions in WebAssembly, as agents do and with nothing but the server's own program.
+type Modules struct {
+	runner *wasmbox.Runner
+	slots  chan struct{}
+	kept   *Kept[*wasmbox.Sandbox]
+	log    *slog.Logger
+}
+
+var _ Executor = (*Modules)(nil)
+
+// NewModules keeps compiled modules in dir, which is private, and has so many batches under way at a time.
+func NewModules(dir string, concurrent int, log *slog.Logger) (*Modules, error) {
+	if concurrent < 1 {
+		return nil, errors.New("preparing rechecks of functions in WebAssembly: at least one batch at a time")
+	}
+	runner, err := wasmbox.New(wasmbox.Config{Dir: dir, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks: %w", err)
+	}
+	return &Modules{runner: runner, slots: make(chan struct{}, concurrent), kept: NewKept[*wasmbox.Sandbox](concurrent, log), log: log}, nil
+}
+
+// Describe implements Executor.
+func (m *Modules) Describe() Description {
+	return Description{Level: m.runner.Level(), Interpreter: m.runner.Interpreter(), Libc: "none", Platform: wasmbox.Platform()}
+}
+
+// Health implements Executor: it depends on nobody.
+func (m *Modules) Health(context.Context) error { return nil }
+
+// Recheck implements Executor.
+func (m *Modules) Recheck(ctx context.Context, batch Batch) ([]harness.Result, error) {
+	if err := batch.Check(); err != nil {
+		return nil, err
+	}
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, batch.Limit(), &Error{Class: Slow, Err: errors.New("no answer in time")})
+	defer cancel()
+	results, err := m.execute(limited, batch)
+	var done *Error
+	switch {
+	case err == nil || errors.As(err, &done):
+		return results, err
+	case ctx.Err() != nil:
+		return results, context.Cause(ctx)
+	}
+	return results, &Error{Class: Broken, Err: err}
+}
+
+func (m *Modules) execute(ctx context.Context, batch Batch) (results []harness.Result, err error) {
+	s, made, found := m.kept.Begin(batch.Served())
+	if found {
+		err = s.Wake(batch.Job.String())
+	} else {
+		made = time.Now()
+		s, err = m.runner.Open(ctx, batch.Bundle, batch.Settings())
+	}
+	if err != nil {
+		m.kept.End()
+		return nil, err
+	}
+	for _, shard := range batch.Shards {
+		r, err := s.Run(ctx, shard.Number, shard.Input)
+		if err != nil {
+			m.kept.End()
+			return results, errors.Join(err, s.Close())
+		}
+		results = append(results, r)
+		batch.NoteEnd()
+	}
+	m.kept.Keep(s, batch.Served(), made)
+	return results, nil
+}
+
+// Close implements Executor. It waits for what is under way.
+func (m *Modules) Close() error {
+	for range cap(m.slots) {
+		m.slots <- struct{}{}
+	}
+	return errors.Join(m.kept.Close(), m.runner.Close())
+}
+
+// ByRuntime executes functions in WebAssembly by Modules and all others as it did without it.
+type ByRuntime struct {
+	Executor
+	Modules *Modules
+}
+
+var _ Executor = (*ByRuntime)(nil)
+
+// DescribeFor says what the results of a function are made in.
+func (b *ByRuntime) DescribeFor(m *bundle.Manifest) Description {
+	if m.IsWasm() {
+		return b.Modules.Describe()
+	}
+	return b.Describe()
+}
+
+// Recheck implements Executor.
+func (b *ByRuntime) Recheck(ctx context.Context, batch Batch) ([]harness.Result, error) {
+	if batch.Bundle != nil && batch.Bundle.Manifest.IsWasm() {
+		return b.Modules.Recheck(ctx, batch)
+	}
+	return b.Executor.Recheck(ctx, batch)
+}
+
+// Close implements Executor.
+func (b *ByRuntime) Close() error { return errors.Join(b.Modules.Close(), b.Executor.Close()) }
