@@ -221,6 +221,9 @@ func (w *work) layInputs(ctx context.Context, shard int64, input string) error {
 	if !w.lease.Files {
 		return nil
 	}
+	if w.session.Inputs() == nil {
+		return refused(refusedInput, "a function in WebAssembly reads no files, and the shards of its job are files")
+	}
 	files, err := inputfile.Parse([]byte(input))
 	if err != nil {
 		return refused(refusedInput, fmt.Sprintf("the files of shard %d cannot be laid down: %v", shard, err))

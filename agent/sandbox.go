@@ -37,7 +37,7 @@ type Session interface {
 	Kill(reason string)
 	// OutputDir is where the files lie that the last shard left, until the next one runs.
 	OutputDir() string
-	// Inputs is the folder of the files that the next shard finds as its $OSTRAKA_INPUT.
+	// Inputs is the folder of the files that the next shard finds as its $OSTRAKA_INPUT; nil: its function reads none.
 	Inputs() *inputdir.Dir
 	// Close ends everything that the session started.
 	Close() error

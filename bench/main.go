@@ -100,6 +100,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"audit", b.audit},
 		{"receipt", b.receipt},
 		{"modules", b.modules},
+		{"functions in wasm", b.wasmFunctions},
 		{"rechecks", b.rechecks},
 		{"killswitch", b.killswitch},
 		{"monitor", b.monitor},

@@ -21,7 +21,7 @@ type Conditions struct {
 }
 
 // levels are the levels of isolation, weakest first.
-var levels = []string{"process", "landlock", "linux-nocgroup", "linux", "container", "gvisor"}
+var levels = []string{"process", "landlock", "linux-nocgroup", "linux", "wasm", "container", "gvisor"}
 
 // Empty tells whether nothing is asked for.
 func (c Conditions) Empty() bool {

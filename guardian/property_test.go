@@ -15,7 +15,7 @@ import (
 
 func drawConditions(t *rapid.T) guardian.Conditions {
 	c := guardian.Conditions{
-		Isolation:   rapid.SampledFrom([]string{"", "process", "landlock", "linux", "container", "gvisor"}).Draw(t, "isolation"),
+		Isolation:   rapid.SampledFrom([]string{"", "process", "landlock", "linux", "wasm", "container", "gvisor"}).Draw(t, "isolation"),
 		CPUSeconds:  rapid.Int64Range(0, 3).Draw(t, "cpu"),
 		WallSeconds: rapid.Int64Range(0, 3).Draw(t, "wall"),
 		MemoryBytes: rapid.Int64Range(0, 3).Draw(t, "memory"),
@@ -37,7 +37,7 @@ func drawConditions(t *rapid.T) guardian.Conditions {
 
 func drawPlan(t *rapid.T) guardian.Planned {
 	return guardian.Planned{
-		Isolation: rapid.SampledFrom([]string{"process", "landlock", "linux", "container", "gvisor"}).Draw(t, "level"),
+		Isolation: rapid.SampledFrom([]string{"process", "landlock", "linux", "wasm", "container", "gvisor"}).Draw(t, "level"),
 		Limits:    guardian.Limits{CPUSeconds: rapid.Int64Range(1, 3).Draw(t, "cpu"), MemoryBytes: rapid.Int64Range(1, 3).Draw(t, "memory"), Pids: 2, WallSeconds: 2},
 		Verification: &guardian.Verification{
 			Quorum: rapid.Int64Range(0, 3).Draw(t, "votes"), TargetError: rapid.Float64Range(0, 0.3).Draw(t, "rate"), RecheckAll: rapid.Bool().Draw(t, "all"),

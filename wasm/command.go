@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"time"
 
@@ -135,7 +134,7 @@ func (x *Command) Run(ctx context.Context, call Call) (a Answer, err error) {
 	defer cancel()
 	spec := runner.Batch{Seed: call.Seed, Now: call.Now, MaxOutput: call.Output, MaxLine: call.Output, MaxStderr: call.Stderr, Fuel: call.Fuel, Wall: call.Wall}
 	began := time.Now()
-	a.Outcome, err = x.process.Run(bounded, spec, one(call.Stdin), func(chunk []byte) error {
+	a.Outcome, err = x.process.Call(bounded, spec, call.Stdin, func(chunk []byte) error {
 		if int64(len(a.Stdout)+len(chunk)) > call.Output {
 			return errOverLimit
 		}
@@ -159,9 +158,4 @@ func (x *Command) Run(ctx context.Context, call Call) (a Answer, err error) {
 		return a, fmt.Errorf("running the module: %w", err)
 	}
 	return a, nil
-}
-
-// one is an input of one piece.
-func one(b []byte) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) { yield(b, nil) }
 }

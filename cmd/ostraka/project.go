@@ -166,7 +166,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f.Int64Var(&seconds, "recheck-seconds", 0, "for how many seconds a day servers execute the project's shards at most; 0: what the server says; takes an operator's key")
 	f.Int64Var(&keep, "keep-jobs", 0, "for how many days ended jobs are kept, 1 to 36500; 0: until somebody deletes them")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
-	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, linux, linux-nocgroup, landlock or process")
+	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, wasm, linux, linux-nocgroup, landlock or process")
 	return cmd
 }
 

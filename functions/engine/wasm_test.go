@@ -35,7 +35,7 @@ func TestModulesGoToAgentsThatCan(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.pushModule("count", "min_isolation = \"wasm\"\n")
-	job := w.submit(4, func(j *functions.NewJob) { j.Function, j.None = "count", true })
+	job := w.submit(4, func(j *functions.NewJob) { j.Function = "count" })
 	w.settleAll()
 	a := w.agent(honest)
 	require.Nil(t, a.lease(1), "an agent of before")

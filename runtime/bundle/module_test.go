@@ -72,8 +72,14 @@ func TestModuleLimitsAtTheirBounds(t *testing.T) {
 		manifest string
 		ok       bool
 	}{
-		{"fuel = 4_000_000_000_000", true}, {"fuel = 1", true}, {"memory_bytes = \"1Gi\"", true}, {"memory_bytes = \"1048640Ki\"", false},
-		{"wall_seconds = 7200", true}, {"wall_seconds = 7201", false}, {"output_bytes = \"16Mi\"", true}, {"output_bytes = 16777217", false},
+		{"fuel = 4_000_000_000_000", true},
+		{"fuel = 1", true},
+		{"memory_bytes = \"1Gi\"", true},
+		{"memory_bytes = \"1048640Ki\"", false},
+		{"wall_seconds = 7200", true},
+		{"wall_seconds = 7201", false},
+		{"output_bytes = \"16Mi\"", true},
+		{"output_bytes = 16777217", false},
 	} {
 		_, err := packModule(t, sieve(t), "[limits]\n"+c.manifest+"\n")
 		require.Equal(t, c.ok, err == nil, "%s: %v", c.manifest, err)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }() // in the folder for what may be lost
 		compiled = filepath.Join(dir, "compiled")
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "guest.wasm"), "./testdata/guest")
 		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")

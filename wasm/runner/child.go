@@ -79,7 +79,7 @@ func (g *guest) serveBatch(ctx context.Context, b Batch, in *bufio.Reader, out *
 	output := &outputWriter{frames: out, maxOutput: b.MaxOutput, maxLine: b.MaxLine}
 	before := processorTime()
 	o := g.run(ctx, b, input, output)
-	output.flush()
+	output.end()
 	o.CPU = processorTime() - before
 	if output.exceeded != "" {
 		o.Exceeded = output.exceeded

@@ -133,6 +133,28 @@ func (p *Process) Run(ctx context.Context, b Batch, input iter.Seq2[[]byte, erro
 	return outcome, nil
 }
 
+// maxCall is the most bytes of an input that are sent with what starts the
+// batch: the smallest pipe of all systems holds both.
+const maxCall = 2 << 10
+
+// Call is Run for an input of one piece. A small one is sent at once, so that
+// each side wakes the other only once.
+func (p *Process) Call(ctx context.Context, b Batch, input []byte, out func([]byte) error) (Outcome, error) {
+	if len(input) > maxCall {
+		return p.Run(ctx, b, func(yield func([]byte, error) bool) { yield(input, nil) }, out)
+	}
+	defer context.AfterFunc(ctx, p.Kill)()
+	err := errors.Join(writeJSON(p.in, frameBatch, b), writeFrame(p.in, frameInput, input), writeFrame(p.in, frameEnd, nil), p.in.Flush())
+	if err != nil {
+		return Outcome{}, p.died(ctx, fmt.Errorf("starting a batch: %w", err))
+	}
+	outcome, err := p.collect(out)
+	if err = p.killOn(err); err != nil {
+		return Outcome{}, p.died(ctx, err)
+	}
+	return outcome, nil
+}
+
 // killOn kills the runner on an error, so that the other direction ends too.
 func (p *Process) killOn(err error) error {
 	if err != nil {

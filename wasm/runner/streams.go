@@ -147,10 +147,16 @@ func (w *outputWriter) count(p []byte) Exceeded {
 }
 
 func (w *outputWriter) flush() {
+	w.end()
+	w.err = errors.Join(w.err, w.frames.Flush())
+}
+
+// end writes the last frame, which goes out with what follows it.
+func (w *outputWriter) end() {
 	if len(w.buf) == 0 {
 		return
 	}
-	w.err = errors.Join(w.err, writeFrame(w.frames, frameOutput, w.buf), w.frames.Flush())
+	w.err = errors.Join(w.err, writeFrame(w.frames, frameOutput, w.buf))
 	w.buf = w.buf[:0]
 }
 
