@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -84,4 +85,51 @@ func TestModuleLimitsAtTheirBounds(t *testing.T) {
 		_, err := packModule(t, sieve(t), "[limits]\n"+c.manifest+"\n")
 		require.Equal(t, c.ok, err == nil, "%s: %v", c.manifest, err)
 	}
+}
+
+// handWritten is a module: a body as its _start, and a page of memory.
+func handWritten(imports, body []byte) []byte {
+	section := func(id byte, content ...byte) []byte {
+		return append(append([]byte{id}, leb(len(content))...), content...)
+	}
+	b := []byte("\x00asm\x01\x00\x00\x00")
+	b = append(b, section(1, 1, 0x60, 0, 0)...)
+	if imports != nil {
+		b = append(b, section(2, imports...)...)
+	}
+	b = append(b, section(3, 1, 0)...)
+	b = append(b, section(5, 1, 0, 1)...)
+	start := byte(0)
+	if imports != nil {
+		start = 1
+	}
+	b = append(b, section(7, append([]byte("\x02\x06memory\x02\x00\x06_start\x00"), start)...)...)
+	return append(b, section(10, append(append([]byte{1}, leb(len(body))...), body...)...)...)
+}
+
+func leb(n int) (b []byte) {
+	for ; n >= 0x80; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}
+
+// TestHostileModulesAreRefused has what would take a compiler minutes, and what no host offers.
+func TestHostileModulesAreRefused(t *testing.T) {
+	loops := append([]byte{1, 0xe8, 7, 0x7f}, bytes.Repeat([]byte{0x03, 0x40}, 100)...) // 1,000 locals and 100 loops in each other
+	for name, c := range map[string]struct {
+		module []byte
+		want   string
+	}{
+		"a compile bomb":       {handWritten(nil, append(loops, bytes.Repeat([]byte{0x0b}, 101)...)), "loop"},
+		"locals without end":   {handWritten(nil, []byte{1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f, 0x0b}), "locals"},
+		"a host of its own":    {handWritten([]byte("\x01\x03env\x05shell\x00\x00"), []byte{0, 0x0b}), "import 0 (env.shell): the host does not offer this"},
+		"a socket":             {handWritten([]byte("\x01\x16wasi_snapshot_preview1\x09sock_send\x00\x00"), []byte{0, 0x0b}), "sock_send"},
+		"the meter's own call": {handWritten([]byte("\x01\x07ostraka\x04tick\x00\x00"), []byte{0, 0x0b}), "the host does not offer this"},
+	} {
+		_, err := packModule(t, c.module, "")
+		require.ErrorContains(t, err, c.want, name)
+	}
+	_, err := packModule(t, handWritten(nil, []byte{0, 0x00, 0x0b}), "")
+	require.NoError(t, err, "a trap is its own affair")
 }

@@ -113,6 +113,33 @@ func TestEveryEnd(t *testing.T) {
 	}
 }
 
+// TestTraps has code that fails, and a recursion that ends with the stack: a hundred levels and one without end.
+func TestTraps(t *testing.T) {
+	command := func(body string) []byte {
+		return []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x05\x03\x01\x00\x01" +
+			"\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x00\x0a" + string(rune(len(body)+3)) + "\x01" + string(rune(len(body)+1)) + "\x00" + body)
+	}
+	for body, want := range map[string]string{
+		"\x00\x0b":                         "unreachable",
+		"\x10\x00\x0b":                     "stack overflow",
+		"\x41\x01\x41\x00\x6d\x1a\x0b":     "integer divide by zero",
+		"\x41\x7f\x28\x02\x00\x1a\x0b":     "out of bounds memory access",
+		"\x41\x00\x41\x00\x36\x02\x00\x0b": "",
+	} {
+		s := open(t, newRunner(t), pack(t, command(body), ""), "")
+		r, err := s.Run(t.Context(), 0, []byte(`1`))
+		require.NoError(t, err)
+		require.Equal(t, harness.StatusError, r.Status)
+		if want == "" {
+			require.Equal(t, harness.ExceptionNoResult, r.Exception.Type)
+			continue
+		}
+		require.Equal(t, wasmbox.ExceptionTrap, r.Exception.Type, "%+v", r.Exception)
+		require.Equal(t, want, r.Exception.Message)
+		require.NotEmpty(t, r.Exception.Traceback)
+	}
+}
+
 // TestAShardSeesNothingButItsInput asks for all that a machine has, and gets the same everywhere: random numbers follow from bundle, job and
 // shard.
 func TestAShardSeesNothingButItsInput(t *testing.T) {
