@@ -63,7 +63,7 @@ type agent struct {
 	id      uuid.UUID // as the server knows it
 	sandbox Sandbox
 	modules Sandbox      // of functions in WebAssembly
-	ends    func() error // what modules has
+	unload  func() error // what modules has
 	bundles *bundleCache
 	reader  codeReader
 	inputs  *inputCache
@@ -202,7 +202,7 @@ func (a *agent) equip(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.modules, a.ends = cheating(a.options, modules), modules.Close
+	a.modules, a.unload = cheating(a.options, modules), modules.Close
 	a.keeper = newKeeper(&a.options, a.dir.path, a.sandbox)
 	if err := a.keeper.start(ctx); err != nil {
 		return err
@@ -245,8 +245,8 @@ func (a *agent) close() {
 	if a.reader != nil {
 		a.reader.Close()
 	}
-	if a.ends != nil {
-		_ = a.ends() // no process of it lives any more
+	if a.unload != nil {
+		_ = a.unload() // no process of it lives any more
 	}
 	if a.spool != nil {
 		_ = a.spool.Close() // it was only read from
