@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +27,9 @@ const (
 	staleAfter = time.Hour
 	compiling  = "compiling-"
 )
+
+// ErrNotPrivate says that others could have written to the cache.
+var ErrNotPrivate = errors.New("it is not private")
 
 // cache keeps compiled modules on disk, one directory for each. What is in it is
 // native code that will be run, guarded by a checksum only: the directory must

@@ -14,7 +14,7 @@ func checkPrivate(dir string) error {
 		return fmt.Errorf("opening the module cache: %w", err)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || info.Mode().Perm() != 0o700 || int(stat.Uid) != os.Getuid() {
-		return fmt.Errorf("opening the module cache: %s holds code that will be run and must be a directory of this user with mode 0700, not %v; move it away or run chmod 700", dir, info.Mode())
+		return fmt.Errorf("opening the module cache: %w: %s holds code that will be run and must be a directory of this user with mode 0700, not %v; move it away or run chmod 700", ErrNotPrivate, dir, info.Mode())
 	}
 	return nil
 }

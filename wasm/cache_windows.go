@@ -13,7 +13,7 @@ func checkPrivate(dir string) error {
 		return fmt.Errorf("opening the module cache: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("opening the module cache: %s holds code that will be run and must be a folder, not %v; move it away", dir, info.Mode())
+		return fmt.Errorf("opening the module cache: %w: %s holds code that will be run and must be a folder, not %v; move it away", ErrNotPrivate, dir, info.Mode())
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ projects_denied = [
 ]
 functions_denied = ["miner"]
 allow_unsigned = true
+wasm_denied = true
 days = ["sat", "sun"]
 hours = ["22:00-06:00", "12:00-13:00"]
 time_zone = "Europe/Athens"
@@ -57,6 +58,7 @@ func TestEveryPreferenceIsRead(t *testing.T) {
 		ProjectsDenied:  []uuid.UUID{uuid.MustParse("0192d4a5-8f5e-7c3a-9b1e-2f6d3c4b5a61")},
 		FunctionsDenied: []string{"miner"},
 		AllowUnsigned:   true,
+		WasmDenied:      true,
 		Schedule:        Schedule{Days: []time.Weekday{time.Saturday, time.Sunday}, Hours: []Interval{{22 * 60, 6 * 60}, {12 * 60, 13 * 60}}, Zone: athens},
 		OnBattery:       true, BatteryAbove: 50, BusyAbove: 60, BusyBelow: 40,
 	}, p)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // Config says where sandboxes live.
 type Config struct {
-	Dir        string // compiled modules; private
+	Dir        string // compiled modules; private. One that is not is emptied
 	CacheBytes int64  // how much they may take; 0: DefaultCacheBytes
 	Log        *slog.Logger
 }
@@ -38,7 +39,13 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = DefaultCacheBytes
 	}
-	commands, err := wasm.NewCommands(wasm.CommandOptions{CacheDir: cfg.Dir, CacheSize: cfg.CacheBytes, Log: cfg.Log})
+	options := wasm.CommandOptions{CacheDir: cfg.Dir, CacheSize: cfg.CacheBytes, Log: cfg.Log}
+	commands, err := wasm.NewCommands(options)
+	if errors.Is(err, wasm.ErrNotPrivate) { // a copy from a backup, perhaps: what others could have changed is compiled again
+		if err = os.RemoveAll(cfg.Dir); err == nil {
+			commands, err = wasm.NewCommands(options)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("preparing functions in WebAssembly: %w", err)
 	}

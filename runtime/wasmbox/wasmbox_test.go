@@ -225,3 +225,19 @@ func TestTheClockEndsAShard(t *testing.T) {
 	require.Equal(t, harness.StatusTimeout, r.Status)
 	require.Equal(t, "it took longer than limits.wall_seconds = 1", r.Exception.Message)
 }
+
+// TestWhatOthersCouldHaveChangedIsCompiledAgain finds a folder that a restored backup has left open.
+func TestWhatOthersCouldHaveChangedIsCompiledAgain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "compiled")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // which is what is wrong with it
+	planted := filepath.Join(dir, "planted")
+	require.NoError(t, os.WriteFile(planted, nil, 0o600))
+	r, err := wasmbox.New(wasmbox.Config{Dir: dir})
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	require.NoFileExists(t, planted)
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeDir|0o700, info.Mode())
+}
