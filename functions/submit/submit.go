@@ -142,7 +142,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 		return plan, err
 	}
 	if plan.partition.Files() && function.Manifest.IsWasm() {
-		return plan, functions.Invalid("bad_partition", "a function in WebAssembly reads no files", "cut lines or a range, or write the function in Python")
+		return plan, functions.Invalid("partition_kind", "a function in WebAssembly reads no files", "cut lines or a range, or write the function in Python")
 	}
 	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards); err != nil {
 		return plan, err
