@@ -56,10 +56,10 @@ func Isolate(ctx context.Context, o Walls, tree python.Tree) (Sandbox, error) {
 }
 
 func proven(ctx context.Context, level bundle.Isolation, o Walls, tree python.Tree) (Sandbox, error) {
-	switch level {
-	case bundle.Process:
+	if level == bundle.Process {
 		return NewSandbox(tree, o.Work)
-	case bundle.Wasm:
+	}
+	if level == bundle.Wasm {
 		return nil, fmt.Errorf("isolation %q is that of functions in WebAssembly, which every agent has: name a level for those in Python", level)
 	}
 	return prove(ctx, level, tree, o.Work, o.Hidden...)

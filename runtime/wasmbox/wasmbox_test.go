@@ -229,7 +229,7 @@ func TestTheClockEndsAShard(t *testing.T) {
 func TestWhatOthersCouldHaveChangedIsCompiledAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "compiled")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // which is what is wrong with it
+	require.NoError(t, os.Chmod(dir, 0o755))
 	planted := filepath.Join(dir, "planted")
 	require.NoError(t, os.WriteFile(planted, nil, 0o600))
 	r, err := wasmbox.New(wasmbox.Config{Dir: dir})
