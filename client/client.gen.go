@@ -83,6 +83,7 @@ const (
 	AgentWishesMinIsolationLinux         AgentWishesMinIsolation = "linux"
 	AgentWishesMinIsolationLinuxNocgroup AgentWishesMinIsolation = "linux-nocgroup"
 	AgentWishesMinIsolationProcess       AgentWishesMinIsolation = "process"
+	AgentWishesMinIsolationWasm          AgentWishesMinIsolation = "wasm"
 )
 
 // Valid indicates whether the value is a known member of the AgentWishesMinIsolation enum.
@@ -99,6 +100,8 @@ func (e AgentWishesMinIsolation) Valid() bool {
 	case AgentWishesMinIsolationLinuxNocgroup:
 		return true
 	case AgentWishesMinIsolationProcess:
+		return true
+	case AgentWishesMinIsolationWasm:
 		return true
 	default:
 		return false
@@ -917,6 +920,7 @@ const (
 	ProjectChangeMinIsolationLinux         ProjectChangeMinIsolation = "linux"
 	ProjectChangeMinIsolationLinuxNocgroup ProjectChangeMinIsolation = "linux-nocgroup"
 	ProjectChangeMinIsolationProcess       ProjectChangeMinIsolation = "process"
+	ProjectChangeMinIsolationWasm          ProjectChangeMinIsolation = "wasm"
 )
 
 // Valid indicates whether the value is a known member of the ProjectChangeMinIsolation enum.
@@ -933,6 +937,8 @@ func (e ProjectChangeMinIsolation) Valid() bool {
 	case ProjectChangeMinIsolationLinuxNocgroup:
 		return true
 	case ProjectChangeMinIsolationProcess:
+		return true
+	case ProjectChangeMinIsolationWasm:
 		return true
 	default:
 		return false
@@ -1047,6 +1053,54 @@ func (e RuleTrialOutcome) Valid() bool {
 	}
 }
 
+// Defines values for RunStepState.
+const (
+	RunStepStateCancelled RunStepState = "cancelled"
+	RunStepStateFailed    RunStepState = "failed"
+	RunStepStateFinished  RunStepState = "finished"
+	RunStepStateRunning   RunStepState = "running"
+	RunStepStateSkipped   RunStepState = "skipped"
+	RunStepStateWaiting   RunStepState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the RunStepState enum.
+func (e RunStepState) Valid() bool {
+	switch e {
+	case RunStepStateCancelled:
+		return true
+	case RunStepStateFailed:
+		return true
+	case RunStepStateFinished:
+		return true
+	case RunStepStateRunning:
+		return true
+	case RunStepStateSkipped:
+		return true
+	case RunStepStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RunStepType.
+const (
+	RunStepTypeCheck RunStepType = "check"
+	RunStepTypeMap   RunStepType = "map"
+)
+
+// Valid indicates whether the value is a known member of the RunStepType enum.
+func (e RunStepType) Valid() bool {
+	switch e {
+	case RunStepTypeCheck:
+		return true
+	case RunStepTypeMap:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SandboxState.
 const (
 	SandboxStateEnded   SandboxState = "ended"
@@ -1118,6 +1172,7 @@ const (
 	SandboxReportLevelLinux         SandboxReportLevel = "linux"
 	SandboxReportLevelLinuxNocgroup SandboxReportLevel = "linux-nocgroup"
 	SandboxReportLevelProcess       SandboxReportLevel = "process"
+	SandboxReportLevelWasm          SandboxReportLevel = "wasm"
 )
 
 // Valid indicates whether the value is a known member of the SandboxReportLevel enum.
@@ -1134,6 +1189,8 @@ func (e SandboxReportLevel) Valid() bool {
 	case SandboxReportLevelLinuxNocgroup:
 		return true
 	case SandboxReportLevelProcess:
+		return true
+	case SandboxReportLevelWasm:
 		return true
 	default:
 		return false
@@ -1452,6 +1509,102 @@ func (e WebhookRequestKinds) Valid() bool {
 	}
 }
 
+// Defines values for WorkflowParameterType.
+const (
+	WorkflowParameterTypeBoolean WorkflowParameterType = "boolean"
+	WorkflowParameterTypeInteger WorkflowParameterType = "integer"
+	WorkflowParameterTypeNumber  WorkflowParameterType = "number"
+	WorkflowParameterTypeString  WorkflowParameterType = "string"
+)
+
+// Valid indicates whether the value is a known member of the WorkflowParameterType enum.
+func (e WorkflowParameterType) Valid() bool {
+	switch e {
+	case WorkflowParameterTypeBoolean:
+		return true
+	case WorkflowParameterTypeInteger:
+		return true
+	case WorkflowParameterTypeNumber:
+		return true
+	case WorkflowParameterTypeString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WorkflowRunState.
+const (
+	WorkflowRunStateCancelled WorkflowRunState = "cancelled"
+	WorkflowRunStateFailed    WorkflowRunState = "failed"
+	WorkflowRunStateFinished  WorkflowRunState = "finished"
+	WorkflowRunStatePaused    WorkflowRunState = "paused"
+	WorkflowRunStateRunning   WorkflowRunState = "running"
+)
+
+// Valid indicates whether the value is a known member of the WorkflowRunState enum.
+func (e WorkflowRunState) Valid() bool {
+	switch e {
+	case WorkflowRunStateCancelled:
+		return true
+	case WorkflowRunStateFailed:
+		return true
+	case WorkflowRunStateFinished:
+		return true
+	case WorkflowRunStatePaused:
+		return true
+	case WorkflowRunStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WorkflowRunDetailState.
+const (
+	WorkflowRunDetailStateCancelled WorkflowRunDetailState = "cancelled"
+	WorkflowRunDetailStateFailed    WorkflowRunDetailState = "failed"
+	WorkflowRunDetailStateFinished  WorkflowRunDetailState = "finished"
+	WorkflowRunDetailStatePaused    WorkflowRunDetailState = "paused"
+	WorkflowRunDetailStateRunning   WorkflowRunDetailState = "running"
+)
+
+// Valid indicates whether the value is a known member of the WorkflowRunDetailState enum.
+func (e WorkflowRunDetailState) Valid() bool {
+	switch e {
+	case WorkflowRunDetailStateCancelled:
+		return true
+	case WorkflowRunDetailStateFailed:
+		return true
+	case WorkflowRunDetailStateFinished:
+		return true
+	case WorkflowRunDetailStatePaused:
+		return true
+	case WorkflowRunDetailStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WorkflowStepType.
+const (
+	WorkflowStepTypeCheck WorkflowStepType = "check"
+	WorkflowStepTypeMap   WorkflowStepType = "map"
+)
+
+// Valid indicates whether the value is a known member of the WorkflowStepType enum.
+func (e WorkflowStepType) Valid() bool {
+	switch e {
+	case WorkflowStepTypeCheck:
+		return true
+	case WorkflowStepTypeMap:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListAgentsParamsState.
 const (
 	ListAgentsParamsStateActive      ListAgentsParamsState = "active"
@@ -1743,6 +1896,33 @@ func (e ListModuleRunsParamsState) Valid() bool {
 	}
 }
 
+// Defines values for ListWorkflowRunsParamsState.
+const (
+	ListWorkflowRunsParamsStateCancelled ListWorkflowRunsParamsState = "cancelled"
+	ListWorkflowRunsParamsStateFailed    ListWorkflowRunsParamsState = "failed"
+	ListWorkflowRunsParamsStateFinished  ListWorkflowRunsParamsState = "finished"
+	ListWorkflowRunsParamsStatePaused    ListWorkflowRunsParamsState = "paused"
+	ListWorkflowRunsParamsStateRunning   ListWorkflowRunsParamsState = "running"
+)
+
+// Valid indicates whether the value is a known member of the ListWorkflowRunsParamsState enum.
+func (e ListWorkflowRunsParamsState) Valid() bool {
+	switch e {
+	case ListWorkflowRunsParamsStateCancelled:
+		return true
+	case ListWorkflowRunsParamsStateFailed:
+		return true
+	case ListWorkflowRunsParamsStateFinished:
+		return true
+	case ListWorkflowRunsParamsStatePaused:
+		return true
+	case ListWorkflowRunsParamsStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Acceptance defines model for Acceptance.
 type Acceptance struct {
 	// AcceptedAt By the agent's clock, in whole seconds: it is part of what is signed, and decides nothing.
@@ -1785,6 +1965,9 @@ type Agent struct {
 	// Isolation The level that its sandbox proved: a claim.
 	Isolation  string     `json:"isolation"`
 	LastSeenAt *time.Time `json:"last_seen_at,omitempty"`
+
+	// Meter The version of the meter with which it executes functions in WebAssembly; left out: it executes none.
+	Meter int64 `json:"meter,omitempty"`
 
 	// MinIsolation The weakest level at which its owner lets anything run.
 	MinIsolation string `json:"min_isolation"`
@@ -1869,6 +2052,9 @@ type AgentVersion struct {
 type AgentWishes struct {
 	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
 	Isolation AgentWishesIsolation `json:"isolation,omitempty"`
+
+	// Meter The version of the meter with which the agent executes functions in WebAssembly. It is lent them where the server has the same. Left out: none.
+	Meter int64 `json:"meter,omitempty"`
 
 	// MinIsolation The weakest level at which the owner lets anything run. Left out: process.
 	MinIsolation AgentWishesMinIsolation `json:"min_isolation,omitempty"`
@@ -2103,8 +2289,11 @@ type AuditHead struct {
 	Origin string `json:"origin"`
 
 	// Owners How many independent owners are behind the agents that have co-signed exactly this head. One without an owner counts by itself.
-	Owners   int64     `json:"owners"`
-	SignedAt time.Time `json:"signed_at"`
+	Owners int64 `json:"owners"`
+
+	// Restarts How often, where and why the log began anew, the first time first. Left out: it never did.
+	Restarts []LogRestart `json:"restarts,omitempty"`
+	SignedAt time.Time    `json:"signed_at"`
 
 	// Size How many records are sealed; 0: none yet, and then there is no checkpoint.
 	Size int64 `json:"size"`
@@ -2541,6 +2730,9 @@ type Enrolment struct {
 
 	// Isolation The isolation level that the agent can give, as its canary proved it.
 	Isolation EnrolmentIsolation `json:"isolation"`
+
+	// Meter The version of the meter with which it executes functions in WebAssembly; left out: it executes none.
+	Meter int64 `json:"meter,omitempty"`
 
 	// Name What the agent's owner calls it.
 	Name string `json:"name"`
@@ -3791,6 +3983,7 @@ type Limits struct {
 	CPUSeconds    int64 `json:"cpu_seconds"`
 	DiskBytes     int64 `json:"disk_bytes"`
 	Files         int64 `json:"files"`
+	Fuel          int64 `json:"fuel,omitempty"`
 	Inodes        int64 `json:"inodes"`
 	MemoryBytes   int64 `json:"memory_bytes"`
 	OpenFiles     int64 `json:"open_files"`
@@ -3812,17 +4005,49 @@ type LogHead struct {
 	// Checkpoint A C2SP tlog-checkpoint: a signed note.
 	Checkpoint string `json:"checkpoint"`
 
-	// Key What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other.
+	// Key What verifies it, as C2SP signed-note writes it. Keep the first, and believe no other; since the log began anew it has another name, and the same key behind it.
 	Key string `json:"key"`
 
 	// Project Whose log it is. Left out: the server's own.
 	Project *openapi_types.UUID `json:"project,omitempty"`
+
+	// Restart What says that the log began anew, the last time that it did. Left out: it never did.
+	Restart *RestartProof `json:"restart,omitempty"`
+}
+
+// LogRestart defines model for LogRestart.
+type LogRestart struct {
+	Actor string    `json:"actor"`
+	At    time.Time `json:"at"`
+
+	// From What the log was called before.
+	From string `json:"from"`
+
+	// Index The number of the record that says so.
+	Index int64 `json:"index"`
+
+	// Lost How many records the greatest head had that was known to be lost. Left out: none was known.
+	Lost *int64 `json:"lost,omitempty"`
+
+	// Origin What it is called since.
+	Origin string `json:"origin"`
+
+	// Proof A C2SP tlog-proof that the log has the record, by the newest head; the last restart has one.
+	Proof  string `json:"proof,omitempty"`
+	Reason string `json:"reason"`
+
+	// Record The bytes that were hashed.
+	Record string `json:"record"`
+
+	// Restored How many records the head had that it went on from.
+	Restored int64 `json:"restored"`
 }
 
 // Manifest defines model for Manifest.
 type Manifest struct {
 	Aggregator   *Aggregator       `json:"aggregator,omitempty"`
 	Description  string            `json:"description,omitempty"`
+	Entry        string            `json:"entry,omitempty"`
 	Entrypoint   string            `json:"entrypoint,omitempty"`
 	Heuristics   []ResultHeuristic `json:"heuristics,omitempty"`
 	Limits       Limits            `json:"limits"`
@@ -4035,6 +4260,15 @@ type NewKillSwitch struct {
 // NewKillSwitchScope defines model for NewKillSwitch.Scope.
 type NewKillSwitchScope string
 
+// NewLogRestart defines model for NewLogRestart.
+type NewLogRestart struct {
+	// LostHead A checkpoint that the log had signed and does not grow out of any more. Left out: the greatest that agents have co-signed, where the database has one.
+	LostHead string `json:"lost_head,omitempty"`
+
+	// Reason What has happened. Everybody who reads the log sees it, and so do the owners of machines that remember what is lost.
+	Reason string `json:"reason"`
+}
+
 // NewOverride defines model for NewOverride.
 type NewOverride struct {
 	// Operations For which operations; left out: all.
@@ -4214,6 +4448,17 @@ type Partition struct {
 
 // PartitionKind defines model for Partition.Kind.
 type PartitionKind string
+
+// PinnedFunction defines model for PinnedFunction.
+type PinnedFunction struct {
+	// Digest SHA-256 of the bundle.
+	Digest   string `json:"digest"`
+	Function string `json:"function"`
+
+	// Name As steps name it.
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+}
 
 // Place defines model for Place.
 type Place struct {
@@ -4409,6 +4654,9 @@ type ProjectAgent struct {
 	LastFailedAt *time.Time `json:"last_failed_at,omitempty"`
 	LastSeenAt   *time.Time `json:"last_seen_at,omitempty"`
 
+	// Meter The version of the meter with which it executes functions in WebAssembly; left out: it executes none.
+	Meter int64 `json:"meter,omitempty"`
+
 	// MinIsolation The weakest level at which its owner lets anything run.
 	MinIsolation string `json:"min_isolation"`
 
@@ -4522,6 +4770,15 @@ type ProjectList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// PushWorkflowRequest defines model for PushWorkflowRequest.
+type PushWorkflowRequest struct {
+	// Definition The text of workflow.toml.
+	Definition string `json:"definition"`
+
+	// Functions A version for each name under [functions].
+	Functions []WorkflowFunctionRequest `json:"functions"`
+}
+
 // Quota defines model for Quota.
 type Quota struct {
 	About string `json:"about"`
@@ -4611,6 +4868,15 @@ type Report struct {
 	Output      []string        `json:"output"`
 	Params      json.RawMessage `json:"params"`
 	Stats       TrialStats      `json:"stats"`
+}
+
+// RestartProof defines model for RestartProof.
+type RestartProof struct {
+	// Proof A C2SP tlog-proof that the log has it under its new name.
+	Proof string `json:"proof"`
+
+	// Record Its canonical bytes: the reason, what was restored, and what is known to be lost.
+	Record string `json:"record"`
 }
 
 // ResultHeuristic defines model for ResultHeuristic.
@@ -4784,6 +5050,37 @@ type RuleTrialOutcome string
 type RuleTrials struct {
 	Rules []RuleTrial `json:"rules"`
 }
+
+// RunStep defines model for RunStep.
+type RunStep struct {
+	// Approval What its job waits for before any of it is lent.
+	Approval *JobApproval `json:"approval,omitempty"`
+	EndedAt  *time.Time   `json:"ended_at,omitempty"`
+
+	// Error Why it failed; of a step that waits for room in a quota, which one.
+	Error string `json:"error,omitempty"`
+
+	// Function What its job runs, as the definition names it.
+	Function string `json:"function,omitempty"`
+
+	// Job Its job, unless that was deleted.
+	Job      *openapi_types.UUID `json:"job,omitempty"`
+	JobState *JobState           `json:"job_state,omitempty"`
+	Name     string              `json:"name"`
+
+	// Needs Steps that must have finished before.
+	Needs     []string     `json:"needs"`
+	Shards    *ShardCounts `json:"shards,omitempty"`
+	StartedAt *time.Time   `json:"started_at,omitempty"`
+	State     RunStepState `json:"state"`
+	Type      RunStepType  `json:"type"`
+}
+
+// RunStepState defines model for RunStep.State.
+type RunStepState string
+
+// RunStepType defines model for RunStep.Type.
+type RunStepType string
 
 // Sandbox defines model for Sandbox.
 type Sandbox struct {
@@ -5241,15 +5538,21 @@ type ShardResolutionDecision string
 
 // ShardResult defines model for ShardResult.
 type ShardResult struct {
-	CPUUs       int64      `json:"cpu_us,omitempty"`
-	EndedAt     time.Time  `json:"ended_at"`
-	Exception   *Exception `json:"exception,omitempty"`
-	ExitCode    *int64     `json:"exit_code,omitempty"`
-	Files       []File     `json:"files,omitempty"`
-	InputBytes  int64      `json:"input_bytes,omitempty"`
-	Interpreter string     `json:"interpreter,omitempty"`
-	Isolation   string     `json:"isolation,omitempty"`
-	Libc        string     `json:"libc,omitempty"`
+	CPUUs     int64      `json:"cpu_us,omitempty"`
+	EndedAt   time.Time  `json:"ended_at"`
+	Exception *Exception `json:"exception,omitempty"`
+	ExitCode  *int64     `json:"exit_code,omitempty"`
+	Files     []File     `json:"files,omitempty"`
+
+	// Fuel What a function in WebAssembly has used, in units of the meter.
+	Fuel        int64  `json:"fuel,omitempty"`
+	InputBytes  int64  `json:"input_bytes,omitempty"`
+	Interpreter string `json:"interpreter,omitempty"`
+	Isolation   string `json:"isolation,omitempty"`
+	Libc        string `json:"libc,omitempty"`
+
+	// Meter The version of the meter: fuel of two versions cannot be compared.
+	Meter int64 `json:"meter,omitempty"`
 
 	// Output The canonical JSON bytes of the output as text, when status is ok and it has at most 64 KiB.
 	Output      string `json:"output,omitempty"`
@@ -5313,6 +5616,15 @@ type SizeMetrics struct {
 
 	// Outputs Bytes of all accepted outputs together.
 	Outputs int64 `json:"outputs"`
+}
+
+// StartWorkflowRequest defines model for StartWorkflowRequest.
+type StartWorkflowRequest struct {
+	// Parameters Values by the names of parameters; those left out have their defaults. An integer may be a number or a text such as 2^64+10^9.
+	Parameters map[string]json.RawMessage `json:"parameters,omitempty"`
+
+	// Version The newest when left out.
+	Version int64 `json:"version,omitempty"`
 }
 
 // TelemetryPoint defines model for TelemetryPoint.
@@ -5682,6 +5994,157 @@ type WitnessKey struct {
 	Proof []byte `json:"proof"`
 }
 
+// Workflow defines model for Workflow.
+type Workflow struct {
+	CreatedAt   time.Time `json:"created_at"`
+	Description string    `json:"description,omitempty"`
+
+	// Digest SHA-256 of the definition and of what its names stand for.
+	Digest    string           `json:"digest"`
+	Functions []PinnedFunction `json:"functions"`
+	Name      string           `json:"name"`
+
+	// OpenRuns How many runs of it have not ended.
+	OpenRuns int64     `json:"open_runs"`
+	PushedAt time.Time `json:"pushed_at"`
+	PushedBy string    `json:"pushed_by"`
+	Version  int64     `json:"version"`
+}
+
+// WorkflowDetail defines model for WorkflowDetail.
+type WorkflowDetail struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Definition The text of workflow.toml.
+	Definition  string `json:"definition"`
+	Description string `json:"description,omitempty"`
+
+	// Digest SHA-256 of the definition and of what its names stand for.
+	Digest    string           `json:"digest"`
+	Functions []PinnedFunction `json:"functions"`
+	Name      string           `json:"name"`
+
+	// OpenRuns How many runs of it have not ended.
+	OpenRuns   int64               `json:"open_runs"`
+	Parameters []WorkflowParameter `json:"parameters"`
+	PushedAt   time.Time           `json:"pushed_at"`
+	PushedBy   string              `json:"pushed_by"`
+
+	// Steps In an order in which they can run.
+	Steps   []WorkflowStep `json:"steps"`
+	Version int64          `json:"version"`
+}
+
+// WorkflowFunctionRequest defines model for WorkflowFunctionRequest.
+type WorkflowFunctionRequest struct {
+	Function string `json:"function"`
+
+	// Name As steps name it.
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+}
+
+// WorkflowList defines model for WorkflowList.
+type WorkflowList struct {
+	Items []Workflow `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// WorkflowParameter defines model for WorkflowParameter.
+type WorkflowParameter struct {
+	Default     json.RawMessage       `json:"default,omitempty"`
+	Description string                `json:"description,omitempty"`
+	Enum        []json.RawMessage     `json:"enum,omitempty"`
+	Maximum     json.RawMessage       `json:"maximum,omitempty"`
+	Minimum     json.RawMessage       `json:"minimum,omitempty"`
+	Name        string                `json:"name"`
+	Type        WorkflowParameterType `json:"type"`
+}
+
+// WorkflowParameterType defines model for WorkflowParameter.Type.
+type WorkflowParameterType string
+
+// WorkflowRun defines model for WorkflowRun.
+type WorkflowRun struct {
+	Digest  string     `json:"digest"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+
+	// Error Which step failed, and why. A run with an error that is still running has failed as soon as the jobs under way have ended.
+	Error string `json:"error,omitempty"`
+
+	// Functions What the run keeps to, whatever is pushed later.
+	Functions []PinnedFunction   `json:"functions"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Parameters Integers are texts.
+	Parameters map[string]json.RawMessage `json:"parameters"`
+	Revision   int64                      `json:"revision"`
+	StartedAt  time.Time                  `json:"started_at"`
+	StartedBy  string                     `json:"started_by"`
+	State      WorkflowRunState           `json:"state"`
+	Version    int64                      `json:"version"`
+	Workflow   string                     `json:"workflow"`
+}
+
+// WorkflowRunState defines model for WorkflowRun.State.
+type WorkflowRunState string
+
+// WorkflowRunDetail defines model for WorkflowRunDetail.
+type WorkflowRunDetail struct {
+	Digest  string     `json:"digest"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+
+	// Error Which step failed, and why. A run with an error that is still running has failed as soon as the jobs under way have ended.
+	Error string `json:"error,omitempty"`
+
+	// Functions What the run keeps to, whatever is pushed later.
+	Functions []PinnedFunction   `json:"functions"`
+	ID        openapi_types.UUID `json:"id"`
+
+	// Parameters Integers are texts.
+	Parameters map[string]json.RawMessage `json:"parameters"`
+	Revision   int64                      `json:"revision"`
+	StartedAt  time.Time                  `json:"started_at"`
+	StartedBy  string                     `json:"started_by"`
+	State      WorkflowRunDetailState     `json:"state"`
+	Steps      []RunStep                  `json:"steps"`
+	Version    int64                      `json:"version"`
+	Workflow   string                     `json:"workflow"`
+}
+
+// WorkflowRunDetailState defines model for WorkflowRunDetail.State.
+type WorkflowRunDetailState string
+
+// WorkflowRunList defines model for WorkflowRunList.
+type WorkflowRunList struct {
+	Items []WorkflowRun `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// WorkflowStep defines model for WorkflowStep.
+type WorkflowStep struct {
+	// Function What its job runs, as the definition names it.
+	Function string `json:"function,omitempty"`
+
+	// Message Of a check: what is wrong where it does not hold.
+	Message string `json:"message,omitempty"`
+	Name    string `json:"name"`
+
+	// Needs Steps that must have finished before.
+	Needs []string         `json:"needs"`
+	Type  WorkflowStepType `json:"type"`
+
+	// When Of a check: what must hold.
+	When string `json:"when,omitempty"`
+}
+
+// WorkflowStepType defines model for WorkflowStep.Type.
+type WorkflowStepType string
+
 // CosignLogParams defines parameters for CosignLog.
 type CosignLogParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -5916,6 +6379,12 @@ type PruneServerAuditParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// RestartServerAuditParams defines parameters for RestartServerAudit.
+type RestartServerAuditParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // GetServerAuditStatsParams defines parameters for GetServerAuditStats.
 type GetServerAuditStatsParams struct {
 	// By What records are counted by.
@@ -6092,6 +6561,12 @@ type ListAuditParamsOrder string
 
 // PruneAuditParams defines parameters for PruneAudit.
 type PruneAuditParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RestartAuditParams defines parameters for RestartAudit.
+type RestartAuditParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -6771,6 +7246,73 @@ type TestWebhookParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListWorkflowRunsParams defines parameters for ListWorkflowRuns.
+type ListWorkflowRunsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Workflow Only runs of this workflow.
+	Workflow *string                      `form:"workflow,omitempty" json:"workflow,omitempty"`
+	State    *ListWorkflowRunsParamsState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// ListWorkflowRunsParamsState defines parameters for ListWorkflowRuns.
+type ListWorkflowRunsParamsState string
+
+// CancelWorkflowRunParams defines parameters for CancelWorkflowRun.
+type CancelWorkflowRunParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// PauseWorkflowRunParams defines parameters for PauseWorkflowRun.
+type PauseWorkflowRunParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeWorkflowRunParams defines parameters for ResumeWorkflowRun.
+type ResumeWorkflowRunParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListWorkflowsParams defines parameters for ListWorkflows.
+type ListWorkflowsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// PushWorkflowParams defines parameters for PushWorkflow.
+type PushWorkflowParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWorkflowParams defines parameters for DeleteWorkflow.
+type DeleteWorkflowParams struct {
+	// IfMatch The ETag of the document as you read it. Required: without it two people would overwrite each other's changes.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// GetWorkflowParams defines parameters for GetWorkflow.
+type GetWorkflowParams struct {
+	// Version The newest when left out.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+}
+
+// StartWorkflowParams defines parameters for StartWorkflow.
+type StartWorkflowParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListSandboxesParams defines parameters for ListSandboxes.
 type ListSandboxesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -6870,6 +7412,9 @@ type DecideServerApprovalJSONRequestBody = ApprovalDecision
 // PruneServerAuditJSONRequestBody defines body for PruneServerAudit for application/json ContentType.
 type PruneServerAuditJSONRequestBody = AuditPruning
 
+// RestartServerAuditJSONRequestBody defines body for RestartServerAudit for application/json ContentType.
+type RestartServerAuditJSONRequestBody = NewLogRestart
+
 // ChangeServerGuardianJSONRequestBody defines body for ChangeServerGuardian for application/json ContentType.
 type ChangeServerGuardianJSONRequestBody = GuardianSettings
 
@@ -6908,6 +7453,9 @@ type DecideApprovalJSONRequestBody = ApprovalDecision
 
 // PruneAuditJSONRequestBody defines body for PruneAudit for application/json ContentType.
 type PruneAuditJSONRequestBody = AuditPruning
+
+// RestartAuditJSONRequestBody defines body for RestartAudit for application/json ContentType.
+type RestartAuditJSONRequestBody = NewLogRestart
 
 // CreateEnrolmentTokenJSONRequestBody defines body for CreateEnrolmentToken for application/json ContentType.
 type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
@@ -6998,6 +7546,12 @@ type CreateUploadJSONRequestBody = UploadRequest
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookRequest
+
+// PushWorkflowJSONRequestBody defines body for PushWorkflow for application/json ContentType.
+type PushWorkflowJSONRequestBody = PushWorkflowRequest
+
+// StartWorkflowJSONRequestBody defines body for StartWorkflow for application/json ContentType.
+type StartWorkflowJSONRequestBody = StartWorkflowRequest
 
 // TerminateSandboxJSONRequestBody defines body for TerminateSandbox for application/json ContentType.
 type TerminateSandboxJSONRequestBody = Termination
@@ -7581,6 +8135,32 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
 	GetServerAuditRecord(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RestartServerAuditWithBody Have the server's own log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+	RestartServerAuditWithBody(ctx context.Context, params *RestartServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestartServerAudit Have the server's own log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+	RestartServerAudit(ctx context.Context, params *RestartServerAuditParams, body RestartServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetServerAuditStats Count records of the server's own log
 	//
 	// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
@@ -8013,6 +8593,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
 	GetAuditRecord(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestartAuditWithBody Have the log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+	RestartAuditWithBody(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RestartAudit Have the log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+	RestartAudit(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, body RestartAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAuditStats Count records of the log
 	//
@@ -9285,6 +9891,117 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/test (the `TestWebhook` operationId).
 	TestWebhook(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, params *TestWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListWorkflowRuns List runs of workflows
+	//
+	// The newest first.
+	//
+	// Corresponds with GET /v1/projects/{project}/workflow-runs (the `ListWorkflowRuns` operationId).
+	ListWorkflowRuns(ctx context.Context, project openapi_types.UUID, params *ListWorkflowRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWorkflowRun Delete a run that has ended
+	//
+	// Its jobs stay.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/workflow-runs/{run} (the `DeleteWorkflowRun` operationId).
+	DeleteWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWorkflowRun Get a run with its steps
+	//
+	// Corresponds with GET /v1/projects/{project}/workflow-runs/{run} (the `GetWorkflowRun` operationId).
+	GetWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelWorkflowRun Cancel a run and its jobs
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
+	CancelWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseWorkflowRun Pause a run
+	//
+	// No further step begins until it is resumed. Jobs that are under way go on.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/pause (the `PauseWorkflowRun` operationId).
+	PauseWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeWorkflowRun Resume a paused run
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
+	ResumeWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWorkflows List workflows
+	//
+	// The newest version of each, by name.
+	//
+	// Corresponds with GET /v1/projects/{project}/workflows (the `ListWorkflows` operationId).
+	ListWorkflows(ctx context.Context, project openapi_types.UUID, params *ListWorkflowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PushWorkflowWithBody Push a version of a workflow
+	//
+	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+	PushWorkflowWithBody(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PushWorkflow Push a version of a workflow
+	//
+	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+	PushWorkflow(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, body PushWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteWorkflow Delete a workflow with its versions and runs
+	//
+	// One with a run that has not ended stays. Functions and jobs are not deleted.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/workflows/{name} (the `DeleteWorkflow` operationId).
+	DeleteWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *DeleteWorkflowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWorkflow Get a workflow
+	//
+	// The ETag is of the newest version.
+	//
+	// Corresponds with GET /v1/projects/{project}/workflows/{name} (the `GetWorkflow` operationId).
+	GetWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *GetWorkflowParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartWorkflowWithBody Start a run of a workflow
+	//
+	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+	StartWorkflowWithBody(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartWorkflow Start a run of a workflow
+	//
+	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+	StartWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, body StartWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListSandboxes List sandboxes of all agents
 	//
 	// Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
@@ -10373,6 +11090,52 @@ func (c *Client) GetServerAuditRecord(ctx context.Context, index int64, reqEdito
 	return c.Client.Do(req)
 }
 
+// RestartServerAuditWithBody Have the server's own log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+func (c *Client) RestartServerAuditWithBody(ctx context.Context, params *RestartServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartServerAuditRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestartServerAudit Have the server's own log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+func (c *Client) RestartServerAudit(ctx context.Context, params *RestartServerAuditParams, body RestartServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartServerAuditRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetServerAuditStats Count records of the server's own log
 //
 // Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
@@ -11266,6 +12029,52 @@ func (c *Client) PruneAudit(ctx context.Context, project openapi_types.UUID, par
 // Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
 func (c *Client) GetAuditRecord(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAuditRecordRequest(c.Server, project, index)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestartAuditWithBody Have the log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+func (c *Client) RestartAuditWithBody(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartAuditRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RestartAudit Have the log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+func (c *Client) RestartAudit(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, body RestartAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRestartAuditRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13987,6 +14796,247 @@ func (c *Client) TestWebhook(ctx context.Context, project openapi_types.UUID, we
 	return c.Client.Do(req)
 }
 
+// ListWorkflowRuns List runs of workflows
+//
+// The newest first.
+//
+// Corresponds with GET /v1/projects/{project}/workflow-runs (the `ListWorkflowRuns` operationId).
+func (c *Client) ListWorkflowRuns(ctx context.Context, project openapi_types.UUID, params *ListWorkflowRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWorkflowRunsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWorkflowRun Delete a run that has ended
+//
+// Its jobs stay.
+//
+// Corresponds with DELETE /v1/projects/{project}/workflow-runs/{run} (the `DeleteWorkflowRun` operationId).
+func (c *Client) DeleteWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWorkflowRunRequest(c.Server, project, run)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWorkflowRun Get a run with its steps
+//
+// Corresponds with GET /v1/projects/{project}/workflow-runs/{run} (the `GetWorkflowRun` operationId).
+func (c *Client) GetWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWorkflowRunRequest(c.Server, project, run)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelWorkflowRun Cancel a run and its jobs
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
+func (c *Client) CancelWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelWorkflowRunRequest(c.Server, project, run, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseWorkflowRun Pause a run
+//
+// No further step begins until it is resumed. Jobs that are under way go on.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/pause (the `PauseWorkflowRun` operationId).
+func (c *Client) PauseWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseWorkflowRunRequest(c.Server, project, run, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeWorkflowRun Resume a paused run
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
+func (c *Client) ResumeWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeWorkflowRunRequest(c.Server, project, run, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWorkflows List workflows
+//
+// The newest version of each, by name.
+//
+// Corresponds with GET /v1/projects/{project}/workflows (the `ListWorkflows` operationId).
+func (c *Client) ListWorkflows(ctx context.Context, project openapi_types.UUID, params *ListWorkflowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWorkflowsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PushWorkflowWithBody Push a version of a workflow
+//
+// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+//
+// The body has at most 196608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+func (c *Client) PushWorkflowWithBody(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPushWorkflowRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PushWorkflow Push a version of a workflow
+//
+// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+//
+// The body has at most 196608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+func (c *Client) PushWorkflow(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, body PushWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPushWorkflowRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteWorkflow Delete a workflow with its versions and runs
+//
+// One with a run that has not ended stays. Functions and jobs are not deleted.
+//
+// Corresponds with DELETE /v1/projects/{project}/workflows/{name} (the `DeleteWorkflow` operationId).
+func (c *Client) DeleteWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *DeleteWorkflowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteWorkflowRequest(c.Server, project, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWorkflow Get a workflow
+//
+// The ETag is of the newest version.
+//
+// Corresponds with GET /v1/projects/{project}/workflows/{name} (the `GetWorkflow` operationId).
+func (c *Client) GetWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *GetWorkflowParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWorkflowRequest(c.Server, project, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartWorkflowWithBody Start a run of a workflow
+//
+// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+//
+// The body has at most 196608 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+func (c *Client) StartWorkflowWithBody(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartWorkflowRequestWithBody(c.Server, project, name, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartWorkflow Start a run of a workflow
+//
+// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+//
+// The body has at most 196608 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+func (c *Client) StartWorkflow(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, body StartWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartWorkflowRequest(c.Server, project, name, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListSandboxes List sandboxes of all agents
 //
 // Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
@@ -16240,6 +17290,61 @@ func NewGetServerAuditRecordRequest(server string, index int64) (*http.Request, 
 	return req, nil
 }
 
+// NewRestartServerAuditRequest calls the generic RestartServerAudit builder with application/json body
+func NewRestartServerAuditRequest(server string, params *RestartServerAuditParams, body RestartServerAuditJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRestartServerAuditRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRestartServerAuditRequestWithBody constructs an http.Request for the RestartServerAudit method, with any body, and a specified content type
+func NewRestartServerAuditRequestWithBody(server string, params *RestartServerAuditParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/audit/restart")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetServerAuditStatsRequest constructs an http.Request for the GetServerAuditStats method
 func NewGetServerAuditStatsRequest(server string, params *GetServerAuditStatsParams) (*http.Request, error) {
 	var err error
@@ -18116,6 +19221,68 @@ func NewGetAuditRecordRequest(server string, project openapi_types.UUID, index i
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRestartAuditRequest calls the generic RestartAudit builder with application/json body
+func NewRestartAuditRequest(server string, project openapi_types.UUID, params *RestartAuditParams, body RestartAuditJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRestartAuditRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewRestartAuditRequestWithBody constructs an http.Request for the RestartAudit method, with any body, and a specified content type
+func NewRestartAuditRequestWithBody(server string, project openapi_types.UUID, params *RestartAuditParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/audit/restart", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -25381,6 +26548,681 @@ func NewTestWebhookRequest(server string, project openapi_types.UUID, webhook op
 	return req, nil
 }
 
+// NewListWorkflowRunsRequest constructs an http.Request for the ListWorkflowRuns method
+func NewListWorkflowRunsRequest(server string, project openapi_types.UUID, params *ListWorkflowRunsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Workflow != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "workflow", *params.Workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteWorkflowRunRequest constructs an http.Request for the DeleteWorkflowRun method
+func NewDeleteWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWorkflowRunRequest constructs an http.Request for the GetWorkflowRun method
+func NewGetWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCancelWorkflowRunRequest constructs an http.Request for the CancelWorkflowRun method
+func NewCancelWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s/cancel", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewPauseWorkflowRunRequest constructs an http.Request for the PauseWorkflowRun method
+func NewPauseWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s/pause", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResumeWorkflowRunRequest constructs an http.Request for the ResumeWorkflowRun method
+func NewResumeWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s/resume", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListWorkflowsRequest constructs an http.Request for the ListWorkflows method
+func NewListWorkflowsRequest(server string, project openapi_types.UUID, params *ListWorkflowsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflows", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPushWorkflowRequest calls the generic PushWorkflow builder with application/json body
+func NewPushWorkflowRequest(server string, project openapi_types.UUID, params *PushWorkflowParams, body PushWorkflowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPushWorkflowRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewPushWorkflowRequestWithBody constructs an http.Request for the PushWorkflow method, with any body, and a specified content type
+func NewPushWorkflowRequestWithBody(server string, project openapi_types.UUID, params *PushWorkflowParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflows", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteWorkflowRequest constructs an http.Request for the DeleteWorkflow method
+func NewDeleteWorkflowRequest(server string, project openapi_types.UUID, name string, params *DeleteWorkflowParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflows/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetWorkflowRequest constructs an http.Request for the GetWorkflow method
+func NewGetWorkflowRequest(server string, project openapi_types.UUID, name string, params *GetWorkflowParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflows/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartWorkflowRequest calls the generic StartWorkflow builder with application/json body
+func NewStartWorkflowRequest(server string, project openapi_types.UUID, name string, params *StartWorkflowParams, body StartWorkflowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartWorkflowRequestWithBody(server, project, name, params, "application/json", bodyReader)
+}
+
+// NewStartWorkflowRequestWithBody constructs an http.Request for the StartWorkflow method, with any body, and a specified content type
+func NewStartWorkflowRequestWithBody(server string, project openapi_types.UUID, name string, params *StartWorkflowParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "name", name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflows/%s/runs", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListSandboxesRequest constructs an http.Request for the ListSandboxes method
 func NewListSandboxesRequest(server string, params *ListSandboxesParams) (*http.Request, error) {
 	var err error
@@ -26502,6 +28344,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit/records/{index} (the `GetServerAuditRecord` operationId).
 	GetServerAuditRecordWithResponse(ctx context.Context, index int64, reqEditors ...RequestEditorFn) (*GetServerAuditRecordResponse, error)
 
+	// RestartServerAuditWithBodyWithResponse Have the server's own log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+	RestartServerAuditWithBodyWithResponse(ctx context.Context, params *RestartServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestartServerAuditResponse, error)
+
+	// RestartServerAuditWithResponse Have the server's own log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+	RestartServerAuditWithResponse(ctx context.Context, params *RestartServerAuditParams, body RestartServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RestartServerAuditResponse, error)
+
 	// GetServerAuditStatsWithResponse Count records of the server's own log
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -26976,6 +28844,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/records/{index} (the `GetAuditRecord` operationId).
 	GetAuditRecordWithResponse(ctx context.Context, project openapi_types.UUID, index int64, reqEditors ...RequestEditorFn) (*GetAuditRecordResponse, error)
+
+	// RestartAuditWithBodyWithResponse Have the log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+	RestartAuditWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestartAuditResponse, error)
+
+	// RestartAuditWithResponse Have the log begin anew after a backup was restored
+	//
+	// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+	RestartAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, body RestartAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RestartAuditResponse, error)
 
 	// GetAuditStatsWithResponse Count records of the log
 	//
@@ -28403,6 +30297,135 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/test (the `TestWebhook` operationId).
 	TestWebhookWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, params *TestWebhookParams, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+
+	// ListWorkflowRunsWithResponse List runs of workflows
+	//
+	// The newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/workflow-runs (the `ListWorkflowRuns` operationId).
+	ListWorkflowRunsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListWorkflowRunsParams, reqEditors ...RequestEditorFn) (*ListWorkflowRunsResponse, error)
+
+	// DeleteWorkflowRunWithResponse Delete a run that has ended
+	//
+	// Its jobs stay.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/workflow-runs/{run} (the `DeleteWorkflowRun` operationId).
+	DeleteWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWorkflowRunResponse, error)
+
+	// GetWorkflowRunWithResponse Get a run with its steps
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/workflow-runs/{run} (the `GetWorkflowRun` operationId).
+	GetWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWorkflowRunResponse, error)
+
+	// CancelWorkflowRunWithResponse Cancel a run and its jobs
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
+	CancelWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*CancelWorkflowRunResponse, error)
+
+	// PauseWorkflowRunWithResponse Pause a run
+	//
+	// No further step begins until it is resumed. Jobs that are under way go on.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/pause (the `PauseWorkflowRun` operationId).
+	PauseWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams, reqEditors ...RequestEditorFn) (*PauseWorkflowRunResponse, error)
+
+	// ResumeWorkflowRunWithResponse Resume a paused run
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
+	ResumeWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*ResumeWorkflowRunResponse, error)
+
+	// ListWorkflowsWithResponse List workflows
+	//
+	// The newest version of each, by name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/workflows (the `ListWorkflows` operationId).
+	ListWorkflowsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListWorkflowsParams, reqEditors ...RequestEditorFn) (*ListWorkflowsResponse, error)
+
+	// PushWorkflowWithBodyWithResponse Push a version of a workflow
+	//
+	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+	PushWorkflowWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PushWorkflowResponse, error)
+
+	// PushWorkflowWithResponse Push a version of a workflow
+	//
+	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+	PushWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, body PushWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*PushWorkflowResponse, error)
+
+	// DeleteWorkflowWithResponse Delete a workflow with its versions and runs
+	//
+	// One with a run that has not ended stays. Functions and jobs are not deleted.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/workflows/{name} (the `DeleteWorkflow` operationId).
+	DeleteWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteWorkflowParams, reqEditors ...RequestEditorFn) (*DeleteWorkflowResponse, error)
+
+	// GetWorkflowWithResponse Get a workflow
+	//
+	// The ETag is of the newest version.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/workflows/{name} (the `GetWorkflow` operationId).
+	GetWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *GetWorkflowParams, reqEditors ...RequestEditorFn) (*GetWorkflowResponse, error)
+
+	// StartWorkflowWithBodyWithResponse Start a run of a workflow
+	//
+	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+	StartWorkflowWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartWorkflowResponse, error)
+
+	// StartWorkflowWithResponse Start a run of a workflow
+	//
+	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	//
+	// The body has at most 196608 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+	StartWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, body StartWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*StartWorkflowResponse, error)
 
 	// ListSandboxesWithResponse List sandboxes of all agents
 	//
@@ -30128,6 +32151,54 @@ func (r GetServerAuditRecordResponse) ContentType() string {
 	return ""
 }
 
+type RestartServerAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogRestart
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestartServerAuditResponse) GetJSON200() *LogRestart {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestartServerAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestartServerAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestartServerAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestartServerAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestartServerAuditResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetServerAuditStatsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -31798,6 +33869,54 @@ func (r GetAuditRecordResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetAuditRecordResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RestartAuditResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogRestart
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RestartAuditResponse) GetJSON200() *LogRestart {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RestartAuditResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RestartAuditResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RestartAuditResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RestartAuditResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RestartAuditResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -37517,6 +39636,564 @@ func (r TestWebhookResponse) ContentType() string {
 	return ""
 }
 
+// ListWorkflowRunsResponse200Headers the declared response headers of an HTTP 200 response for ListWorkflowRuns
+type ListWorkflowRunsResponse200Headers struct {
+	Link *string
+}
+
+type ListWorkflowRunsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListWorkflowRunsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWorkflowRunsResponse) GetJSON200() *WorkflowRunList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWorkflowRunsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWorkflowRunsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWorkflowRunsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWorkflowRunsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWorkflowRunsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CancelWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PauseWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PauseWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ResumeWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ResumeWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListWorkflowsResponse200Headers the declared response headers of an HTTP 200 response for ListWorkflows
+type ListWorkflowsResponse200Headers struct {
+	Link *string
+}
+
+type ListWorkflowsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListWorkflowsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListWorkflowsResponse) GetJSON200() *WorkflowList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListWorkflowsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListWorkflowsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWorkflowsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWorkflowsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWorkflowsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PushWorkflowResponse201Headers the declared response headers of an HTTP 201 response for PushWorkflow
+type PushWorkflowResponse201Headers struct {
+	ETag     *string
+	Location *string
+}
+
+type PushWorkflowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowDetail
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *WorkflowDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PushWorkflowResponse201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PushWorkflowResponse) GetJSON200() *WorkflowDetail {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r PushWorkflowResponse) GetJSON201() *WorkflowDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PushWorkflowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PushWorkflowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PushWorkflowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PushWorkflowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PushWorkflowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteWorkflowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteWorkflowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteWorkflowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteWorkflowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteWorkflowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteWorkflowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetWorkflowResponse200Headers the declared response headers of an HTTP 200 response for GetWorkflow
+type GetWorkflowResponse200Headers struct {
+	ETag *string
+}
+
+type GetWorkflowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetWorkflowResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetWorkflowResponse) GetJSON200() *WorkflowDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetWorkflowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetWorkflowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetWorkflowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetWorkflowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetWorkflowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartWorkflowResponse201Headers the declared response headers of an HTTP 201 response for StartWorkflow
+type StartWorkflowResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type StartWorkflowResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *StartWorkflowResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r StartWorkflowResponse) GetJSON201() *WorkflowRunDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartWorkflowResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartWorkflowResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartWorkflowResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartWorkflowResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartWorkflowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListSandboxesResponse200Headers the declared response headers of an HTTP 200 response for ListSandboxes
 type ListSandboxesResponse200Headers struct {
 	Link *string
@@ -38894,6 +41571,44 @@ func (c *ClientWithResponses) GetServerAuditRecordWithResponse(ctx context.Conte
 	return ParseGetServerAuditRecordResponse(rsp)
 }
 
+// RestartServerAuditWithBodyWithResponse Have the server's own log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+func (c *ClientWithResponses) RestartServerAuditWithBodyWithResponse(ctx context.Context, params *RestartServerAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestartServerAuditResponse, error) {
+	rsp, err := c.RestartServerAuditWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestartServerAuditResponse(rsp)
+}
+
+// RestartServerAuditWithResponse Have the server's own log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/audit/restart (the `RestartServerAudit` operationId).
+func (c *ClientWithResponses) RestartServerAuditWithResponse(ctx context.Context, params *RestartServerAuditParams, body RestartServerAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RestartServerAuditResponse, error) {
+	rsp, err := c.RestartServerAudit(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestartServerAuditResponse(rsp)
+}
+
 // GetServerAuditStatsWithResponse Count records of the server's own log
 //
 // Returns a wrapper object for the known response body format(s).
@@ -39649,6 +42364,44 @@ func (c *ClientWithResponses) GetAuditRecordWithResponse(ctx context.Context, pr
 		return nil, err
 	}
 	return ParseGetAuditRecordResponse(rsp)
+}
+
+// RestartAuditWithBodyWithResponse Have the log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+func (c *ClientWithResponses) RestartAuditWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RestartAuditResponse, error) {
+	rsp, err := c.RestartAuditWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestartAuditResponse(rsp)
+}
+
+// RestartAuditWithResponse Have the log begin anew after a backup was restored
+//
+// The tree goes on from the restored head, with a record that says why; from that record on the log has another name, so that nothing which was signed before is signed against. It is shown for ever wherever the log is. Agents that remember what is lost take no more work until their owners have accepted it.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/audit/restart (the `RestartAudit` operationId).
+func (c *ClientWithResponses) RestartAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *RestartAuditParams, body RestartAuditJSONRequestBody, reqEditors ...RequestEditorFn) (*RestartAuditResponse, error) {
+	rsp, err := c.RestartAudit(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRestartAuditResponse(rsp)
 }
 
 // GetAuditStatsWithResponse Count records of the log
@@ -41942,6 +44695,213 @@ func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, proje
 	return ParseTestWebhookResponse(rsp)
 }
 
+// ListWorkflowRunsWithResponse List runs of workflows
+//
+// The newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/workflow-runs (the `ListWorkflowRuns` operationId).
+func (c *ClientWithResponses) ListWorkflowRunsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListWorkflowRunsParams, reqEditors ...RequestEditorFn) (*ListWorkflowRunsResponse, error) {
+	rsp, err := c.ListWorkflowRuns(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWorkflowRunsResponse(rsp)
+}
+
+// DeleteWorkflowRunWithResponse Delete a run that has ended
+//
+// Its jobs stay.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/workflow-runs/{run} (the `DeleteWorkflowRun` operationId).
+func (c *ClientWithResponses) DeleteWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteWorkflowRunResponse, error) {
+	rsp, err := c.DeleteWorkflowRun(ctx, project, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWorkflowRunResponse(rsp)
+}
+
+// GetWorkflowRunWithResponse Get a run with its steps
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/workflow-runs/{run} (the `GetWorkflowRun` operationId).
+func (c *ClientWithResponses) GetWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWorkflowRunResponse, error) {
+	rsp, err := c.GetWorkflowRun(ctx, project, run, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWorkflowRunResponse(rsp)
+}
+
+// CancelWorkflowRunWithResponse Cancel a run and its jobs
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
+func (c *ClientWithResponses) CancelWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*CancelWorkflowRunResponse, error) {
+	rsp, err := c.CancelWorkflowRun(ctx, project, run, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelWorkflowRunResponse(rsp)
+}
+
+// PauseWorkflowRunWithResponse Pause a run
+//
+// No further step begins until it is resumed. Jobs that are under way go on.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/pause (the `PauseWorkflowRun` operationId).
+func (c *ClientWithResponses) PauseWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams, reqEditors ...RequestEditorFn) (*PauseWorkflowRunResponse, error) {
+	rsp, err := c.PauseWorkflowRun(ctx, project, run, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseWorkflowRunResponse(rsp)
+}
+
+// ResumeWorkflowRunWithResponse Resume a paused run
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
+func (c *ClientWithResponses) ResumeWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*ResumeWorkflowRunResponse, error) {
+	rsp, err := c.ResumeWorkflowRun(ctx, project, run, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeWorkflowRunResponse(rsp)
+}
+
+// ListWorkflowsWithResponse List workflows
+//
+// The newest version of each, by name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/workflows (the `ListWorkflows` operationId).
+func (c *ClientWithResponses) ListWorkflowsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListWorkflowsParams, reqEditors ...RequestEditorFn) (*ListWorkflowsResponse, error) {
+	rsp, err := c.ListWorkflows(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWorkflowsResponse(rsp)
+}
+
+// PushWorkflowWithBodyWithResponse Push a version of a workflow
+//
+// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+//
+// The body has at most 196608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+func (c *ClientWithResponses) PushWorkflowWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PushWorkflowResponse, error) {
+	rsp, err := c.PushWorkflowWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePushWorkflowResponse(rsp)
+}
+
+// PushWorkflowWithResponse Push a version of a workflow
+//
+// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+//
+// The body has at most 196608 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflows (the `PushWorkflow` operationId).
+func (c *ClientWithResponses) PushWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, params *PushWorkflowParams, body PushWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*PushWorkflowResponse, error) {
+	rsp, err := c.PushWorkflow(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePushWorkflowResponse(rsp)
+}
+
+// DeleteWorkflowWithResponse Delete a workflow with its versions and runs
+//
+// One with a run that has not ended stays. Functions and jobs are not deleted.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/workflows/{name} (the `DeleteWorkflow` operationId).
+func (c *ClientWithResponses) DeleteWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *DeleteWorkflowParams, reqEditors ...RequestEditorFn) (*DeleteWorkflowResponse, error) {
+	rsp, err := c.DeleteWorkflow(ctx, project, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteWorkflowResponse(rsp)
+}
+
+// GetWorkflowWithResponse Get a workflow
+//
+// The ETag is of the newest version.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/workflows/{name} (the `GetWorkflow` operationId).
+func (c *ClientWithResponses) GetWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *GetWorkflowParams, reqEditors ...RequestEditorFn) (*GetWorkflowResponse, error) {
+	rsp, err := c.GetWorkflow(ctx, project, name, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetWorkflowResponse(rsp)
+}
+
+// StartWorkflowWithBodyWithResponse Start a run of a workflow
+//
+// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+//
+// The body has at most 196608 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+func (c *ClientWithResponses) StartWorkflowWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartWorkflowResponse, error) {
+	rsp, err := c.StartWorkflowWithBody(ctx, project, name, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartWorkflowResponse(rsp)
+}
+
+// StartWorkflowWithResponse Start a run of a workflow
+//
+// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+//
+// The body has at most 196608 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflows/{name}/runs (the `StartWorkflow` operationId).
+func (c *ClientWithResponses) StartWorkflowWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *StartWorkflowParams, body StartWorkflowJSONRequestBody, reqEditors ...RequestEditorFn) (*StartWorkflowResponse, error) {
+	rsp, err := c.StartWorkflow(ctx, project, name, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartWorkflowResponse(rsp)
+}
+
 // ListSandboxesWithResponse List sandboxes of all agents
 //
 // Sandboxes are listed as agents report them: a heartbeat names those that run, and what they are like.
@@ -43269,6 +46229,39 @@ func ParseGetServerAuditRecordResponse(rsp *http.Response) (*GetServerAuditRecor
 	return response, nil
 }
 
+// ParseRestartServerAuditResponse parses an HTTP response from a RestartServerAuditWithResponse call
+func ParseRestartServerAuditResponse(rsp *http.Response) (*RestartServerAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestartServerAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogRestart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetServerAuditStatsResponse parses an HTTP response from a GetServerAuditStatsWithResponse call
 func ParseGetServerAuditStatsResponse(rsp *http.Response) (*GetServerAuditStatsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -44493,6 +47486,39 @@ func ParseGetAuditRecordResponse(rsp *http.Response) (*GetAuditRecordResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest AuditProof
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRestartAuditResponse parses an HTTP response from a RestartAuditWithResponse call
+func ParseRestartAuditResponse(rsp *http.Response) (*RestartAuditResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RestartAuditResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogRestart
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -48863,6 +51889,447 @@ func ParseTestWebhookResponse(rsp *http.Response) (*TestWebhookResponse, error) 
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListWorkflowRunsResponse parses an HTTP response from a ListWorkflowRunsWithResponse call
+func ParseListWorkflowRunsResponse(rsp *http.Response) (*ListWorkflowRunsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWorkflowRunsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListWorkflowRunsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWorkflowRunResponse parses an HTTP response from a DeleteWorkflowRunWithResponse call
+func ParseDeleteWorkflowRunResponse(rsp *http.Response) (*DeleteWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetWorkflowRunResponse parses an HTTP response from a GetWorkflowRunWithResponse call
+func ParseGetWorkflowRunResponse(rsp *http.Response) (*GetWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelWorkflowRunResponse parses an HTTP response from a CancelWorkflowRunWithResponse call
+func ParseCancelWorkflowRunResponse(rsp *http.Response) (*CancelWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePauseWorkflowRunResponse parses an HTTP response from a PauseWorkflowRunWithResponse call
+func ParsePauseWorkflowRunResponse(rsp *http.Response) (*PauseWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseResumeWorkflowRunResponse parses an HTTP response from a ResumeWorkflowRunWithResponse call
+func ParseResumeWorkflowRunResponse(rsp *http.Response) (*ResumeWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListWorkflowsResponse parses an HTTP response from a ListWorkflowsWithResponse call
+func ParseListWorkflowsResponse(rsp *http.Response) (*ListWorkflowsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWorkflowsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListWorkflowsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePushWorkflowResponse parses an HTTP response from a PushWorkflowWithResponse call
+func ParsePushWorkflowResponse(rsp *http.Response) (*PushWorkflowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PushWorkflowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest WorkflowDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers PushWorkflowResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteWorkflowResponse parses an HTTP response from a DeleteWorkflowWithResponse call
+func ParseDeleteWorkflowResponse(rsp *http.Response) (*DeleteWorkflowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteWorkflowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetWorkflowResponse parses an HTTP response from a GetWorkflowWithResponse call
+func ParseGetWorkflowResponse(rsp *http.Response) (*GetWorkflowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetWorkflowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetWorkflowResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStartWorkflowResponse parses an HTTP response from a StartWorkflowWithResponse call
+func ParseStartWorkflowResponse(rsp *http.Response) (*StartWorkflowResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartWorkflowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers StartWorkflowResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		response.Headers201 = &headers
 	}
