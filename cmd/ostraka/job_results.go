@@ -77,7 +77,7 @@ func (o *jobResultsOptions) check() error {
 	case o.watching && o.format == "json" && o.file != "" && !o.resume:
 		return usageError("--watch with --file: add --resume, which writes final results only; what is provisional may be taken back after it was written")
 	case o.file != "":
-		return checkFileToWrite("--file", o.file)
+		return checkFileToWrite(o.file)
 	case o.format == "parquet" && o.terminal.shows:
 		return usageError("Parquet is nothing that a terminal can show: name a file with --file, or send it on with | or >")
 	}

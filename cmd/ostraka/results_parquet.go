@@ -143,6 +143,7 @@ func (c parquetColumn) cell(value json.RawMessage) parquet.Value {
 		if json.Unmarshal(value, &text) == nil {
 			return parquet.ByteArrayValue([]byte(text))
 		}
+	default: // JSON as it was written
 	}
 	return parquet.ByteArrayValue(bytes.ToValidUTF8(value, []byte("\uFFFD")))
 }

@@ -157,7 +157,7 @@ func TestAFileIsWholeOrNotThere(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	require.NoError(t, checkFileToWrite("--file", name))
+	require.NoError(t, checkFileToWrite(name))
 	require.NoError(t, writeWholeFile(name, "writing", func(w io.Writer) error {
 		_, err := w.Write([]byte("whole"))
 		return err
@@ -165,11 +165,11 @@ func TestAFileIsWholeOrNotThere(t *testing.T) {
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, "whole", string(text))
-	require.NoError(t, checkFileToWrite("--file", name))
+	require.NoError(t, checkFileToWrite(name))
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(name, link))
 	for _, bad := range []string{dir, link, filepath.Join(dir, "none", "out"), filepath.Join(name, "out"), os.DevNull} {
-		require.Equal(t, exitUsage, exitCode(checkFileToWrite("--file", bad)), bad)
+		require.Equal(t, exitUsage, exitCode(checkFileToWrite(bad)), bad)
 	}
 }
 

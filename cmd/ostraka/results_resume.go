@@ -29,7 +29,7 @@ type resultsFile struct {
 
 // openResults opens a file to go on with, or a new one. What it leads to is no other file, however it was called before.
 func openResults(name string) (*resultsFile, error) {
-	if err := checkFileToWrite("--file", name); err != nil {
+	if err := checkFileToWrite(name); err != nil {
 		return nil, err
 	}
 	before, err := os.Lstat(name)

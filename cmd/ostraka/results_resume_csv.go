@@ -66,7 +66,7 @@ func (f *resultsFile) checkRow(failed error, cells int) error {
 	}
 	rest = rest[:n]
 	if errors.Is(failed, csv.ErrQuote) {
-		rest = append(rest, '"')
+		rest = slices.Concat(rest, []byte{'"'})
 	}
 	row, err := csv.NewReader(bytes.NewReader(rest)).ReadAll()
 	if err != nil || len(row) != 1 || len(row[0]) > cells || bytes.HasSuffix(rest, []byte("\n")) {

@@ -30,7 +30,7 @@ func answerResults(w http.ResponseWriter, r *http.Request, lines ...string) {
 	for _, line := range lines {
 		var shard int
 		_, _ = fmt.Sscanf(line, `{"shard":%d,`, &shard)
-		if shard > after && !(r.URL.Query().Get("final") == "true" && strings.Contains(line, "provisional")) {
+		if shard > after && (r.URL.Query().Get("final") != "true" || !strings.Contains(line, "provisional")) {
 			fmt.Fprint(w, line)
 		}
 	}

@@ -27,19 +27,19 @@ func writeWholeFile(name, doing string, write func(io.Writer) error) error {
 
 // checkFileToWrite refuses a name that stands for something else than a file: what is written there would take the place of a link, or
 // of a folder.
-func checkFileToWrite(flag, name string) error {
+func checkFileToWrite(name string) error {
 	info, err := os.Lstat(name)
 	if err != nil {
 		if dir, dirErr := os.Stat(filepath.Dir(name)); dirErr != nil || !dir.IsDir() {
-			return usageError("%s %s: there is no folder %s", flag, name, filepath.Dir(name))
+			return usageError("--file %s: there is no folder %s", name, filepath.Dir(name))
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		return usageError("%s: %w", flag, err)
+		return usageError("--file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return usageError("%s %s: that is no regular file: name one, or one that is not there yet", flag, name)
+		return usageError("--file %s: that is no regular file: name one, or one that is not there yet", name)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/webhook"
+	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -85,6 +89,9 @@ func (w *world) unlikePairs() map[string]unlike {
 	for name, p := range w.unlikeOfServer() {
 		all[name] = p
 	}
+	for name, p := range w.unlikeWorkflows() {
+		all[name] = p
+	}
 	return all
 }
 
@@ -141,6 +148,26 @@ func (w *world) unlikeInProject() map[string]unlike {
 		}},
 		"up to when a log is pruned": {guardian.AuditPrune, func(n int64) error {
 			_, err := w.PruneAudit(ctx, w.by, w.project, time.Date(2026, 1, int(n), 0, 0, 0, 0, time.UTC))
+			return err
+		}},
+	}
+}
+
+func (w *world) unlikeWorkflows() map[string]unlike {
+	ctx, no := w.t.Context(), functions.Idempotency{}
+	pins := w.twicePins()
+	w.pushTwice()
+	return map[string]unlike{
+		"to which path events are posted": {guardian.WebhookChange, func(n int64) error {
+			_, _, _, err := w.CreateWebhook(ctx, w.by, w.project, webhook.Spec{Name: "hook", URL: "https://hooks.example/" + text(n), Kinds: functions.WebhookKinds()}, no)
+			return err
+		}},
+		"what a workflow says": {guardian.WorkflowPublish, func(n int64) error {
+			_, _, err := w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "the two sums differ", text(n)), pins)
+			return err
+		}},
+		"over what a workflow runs": {guardian.WorkflowStart, func(n int64) error {
+			_, _, err := w.StartWorkflow(ctx, w.by, w.project, workflow.Start{Workflow: "twice", Parameters: map[string]json.RawMessage{"length": strconv.AppendInt(nil, n, 10)}}, no)
 			return err
 		}},
 	}
