@@ -63,6 +63,9 @@ const schedules = createRoute({ getParentRoute: () => project, path: "/schedules
 const schedule = createRoute({ getParentRoute: () => project, path: "/schedules/$schedule", component: lazyRouteComponent(() => import("./pages/schedules"), "SchedulePage") });
 const webhooks = createRoute({ getParentRoute: () => project, path: "/webhooks", component: lazyRouteComponent(() => import("./pages/webhooks"), "WebhooksPage") });
 const webhook = createRoute({ getParentRoute: () => project, path: "/webhooks/$webhook", component: lazyRouteComponent(() => import("./pages/webhooks"), "WebhookPage") });
+const workflows = createRoute({ getParentRoute: () => project, path: "/workflows", component: lazyRouteComponent(() => import("./pages/workflows"), "WorkflowsPage") });
+const workflow = createRoute({ getParentRoute: () => project, path: "/workflows/$name", component: lazyRouteComponent(() => import("./pages/workflows"), "WorkflowPage") });
+const workflowRun = createRoute({ getParentRoute: () => project, path: "/workflow-runs/$run", component: lazyRouteComponent(() => import("./pages/workflows"), "WorkflowRunPage") });
 const guardianPage = lazyRouteComponent(() => import("./pages/guardian"), "GuardianPage");
 const approvalsPage = lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage");
 const guardian = createRoute({ getParentRoute: () => project, path: "/guardian", component: guardianPage });
@@ -78,7 +81,7 @@ const tree = root.addChildren([
   signed.addChildren([
     home, system, guardianOfAll, approvalsOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, webhooks, webhook, guardian, approvals, audit, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, workflows, workflow, workflowRun, webhooks, webhook, guardian, approvals, audit, settings,
     ]),
   ]),
 ]);

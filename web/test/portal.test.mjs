@@ -184,6 +184,25 @@ test("a webhook is tested, its body is shown, and it is deleted", async () => {
   nothingWrong();
 });
 
+test("a workflow is started with an integer beyond 2^53, and ends", async () => {
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/workflows`);
+  await page.getByRole("link", { name: "bpsw", exact: true }).click();
+  await page.getByText("steps.search.answer.primes == steps.count.answer.primes").first().waitFor();
+  await page.getByLabel(/^from/).fill("2^64+13");
+  await page.getByLabel(/^length/).fill("10^3");
+  await page.getByLabel(/^size/).fill("500");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("heading", { name: "Run", exact: true }).waitFor();
+  await page.getByRole("region", { name: "parameters" }).getByText('"18446744073709551629"').waitFor();
+  await page.getByText("finished", { exact: true }).first().waitFor();
+  for (const step of ["search", "count", "same"]) await page.getByRole("row", { name: step }).getByText("finished").first().waitFor();
+  await page.screenshot({ path: join(pictures, "workflow-run-light.png") });
+  await page.goto(`${base}${inProject}/workflows`);
+  await page.getByText("from=18446744073709551629").waitFor();
+  nothingWrong();
+});
+
 test("operators see the rules and approvals of the installation", async () => {
   const { page, nothingWrong } = await open(browser);
   await signIn(page, env("OSTRAKA_OPERATOR_KEY"), "/guardian");

@@ -89,6 +89,7 @@ function Nav() {
       <Link to="/p/$project/modules" params={{ project }}>Modules</Link>
       <Link to="/p/$project/rules" params={{ project }}>Rules</Link>
       <Link to="/p/$project/schedules" params={{ project }}>Schedules</Link>
+      <Link to="/p/$project/workflows" params={{ project }}>Workflows</Link>
       <Link to="/p/$project/webhooks" params={{ project }}>Webhooks</Link>
       <Link to="/p/$project/guardian" params={{ project }}>Guardian</Link>
       <Link to="/p/$project/approvals" params={{ project }}>Approvals</Link>
@@ -152,10 +153,10 @@ function Look() {
 }
 
 const nouns: Record<string, string> = {
-  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", overview: "Overview", run: "Run", v: "Versions",
+  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", workflows: "Workflows", "workflow-runs": "Workflow runs", overview: "Overview", run: "Run", v: "Versions",
   settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
 };
-const noPage = new Set(["shards", "v"]);
+const noPage = new Set(["shards", "v", "workflow-runs"]);
 
 /** The address as a path: each level but the last is a link. */
 function Crumbs() {
