@@ -18,7 +18,7 @@ func TestWhatFollowsFromATry(t *testing.T) {
 	for _, status := range []int{200, 202, 204, 299} {
 		require.Equal(t, Delivered, answered(status, 0).outcome().state)
 	}
-	for _, status := range []int{100, 301, 400, 404, 500} {
+	for _, status := range []int{100, 101, 301, 400, 404, 500} {
 		o := answered(status, time.Hour).outcome()
 		require.Equal(t, Waiting, o.state, status)
 		require.Equal(t, 5*time.Second, o.again, "only 429 and 503 say when")

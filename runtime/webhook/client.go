@@ -74,6 +74,9 @@ func (c *Client) Post(ctx context.Context, url, id string, body []byte, secrets 
 		return Answer{}, c.told(err)
 	}
 	defer res.Body.Close()
+	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which need not end
+		return Answer{Status: res.StatusCode}, nil
+	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // the status has been said already
 	return Answer{Status: res.StatusCode, RetryAfter: c.retryAfter(res.Header.Get("Retry-After"))}, nil
 }
@@ -88,8 +91,23 @@ func (c *Client) transport(plain bool) *http.Transport {
 		return c.guard.Check(to, plain)
 	}}
 	return &http.Transport{
-		Proxy: nil, DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true,
+		Proxy: nil, DialContext: c.dial(dialer), DisableKeepAlives: true, DisableCompression: true,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: c.limit, MaxResponseHeaderBytes: maxAnswer,
+	}
+}
+
+// dial has each connection end with its try, whatever is spoken on it: the context of a request says nothing to what outlives the request.
+func (c *Client) dial(dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		until := time.Now().Add(c.limit)
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if err := conn.SetDeadline(until); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return conn, nil
 	}
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -87,6 +88,49 @@ func TestASlowReceiverIsCutOff(t *testing.T) {
 	answer, err := c.Post(t.Context(), begun, "msg_1", nil, secret)
 	require.NoError(t, err, "the status was said in time")
 	require.Equal(t, http.StatusAccepted, answer.Status)
+}
+
+// switching answers 101, and then holds the connection until the other side lets go of it.
+func switching(t *testing.T) (url string, ended chan struct{}) {
+	t.Helper()
+	ended = make(chan struct{})
+	return serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		conn, both, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Errorf("taking the connection: %v", err)
+			return
+		}
+		defer conn.Close()
+		_, _ = both.WriteString("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: own\r\n\r\n")
+		_ = both.Flush()
+		_, _ = io.Copy(io.Discard, conn)
+	}), ended
+}
+
+// TestAnotherProtocolIsNotSpoken: the body of a 101 is the connection, which would hold who reads it for ever.
+func TestAnotherProtocolIsNotSpoken(t *testing.T) {
+	url, ended := switching(t)
+	answer, err := local().Post(t.Context(), url, "msg_1", nil, secret)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusSwitchingProtocols, answer.Status)
+	<-ended
+}
+
+// TestAConnectionEndsWithItsTry also where no context of a request ends it any more.
+func TestAConnectionEndsWithItsTry(t *testing.T) {
+	c := local()
+	c.limit = 50 * time.Millisecond
+	url, ended := switching(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
+	require.NoError(t, err)
+	res, err := c.transport(true).RoundTrip(req)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	require.True(t, timedOut(err), "%v", err)
+	require.NoError(t, res.Body.Close())
+	<-ended
 }
 
 // TestAnEndlessAnswerIsNotRead further than its limit: the status has been said.
