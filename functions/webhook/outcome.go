@@ -3,7 +3,9 @@ package webhook
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ostraka/ostraka/runtime/webhook"
 )
@@ -15,6 +17,8 @@ const (
 	MaxRetryAfter = 24 * time.Hour
 	// FailingFor is how long no try has worked when a webhook is paused: nobody seems to look.
 	FailingFor = 5 * 24 * time.Hour
+	// maxReason is how much of a reason is kept, in bytes: a receiver may have a say in it.
+	maxReason = 300
 	// jitterShare is by how much of itself a pause may be longer, so that what failed together is not tried together.
 	jitterShare = 0.1
 )
@@ -71,12 +75,23 @@ func (t try) outcome() (o outcome) {
 func (t try) reason() string {
 	switch {
 	case t.err != nil:
-		return t.err.Error()
+		return plain(t.err.Error())
 	case t.answer.Status >= http.StatusMultipleChoices && t.answer.Status < http.StatusBadRequest:
 		return fmt.Sprintf("it answers %d: redirects are not followed, name the URL that it leads to", t.answer.Status)
 	default:
 		return fmt.Sprintf("it answers %d", t.answer.Status)
 	}
+}
+
+// plain is as much of a text as is kept, of characters that a person can see and a database can store.
+func plain(text string) string {
+	text = text[:min(len(text), maxReason)]
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
 }
 
 // again is how long to wait before the next try.

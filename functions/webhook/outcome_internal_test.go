@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,4 +44,20 @@ func TestWhatFollowsFromATry(t *testing.T) {
 	require.Equal(t, Failed, try{err: errors.New("away"), number: MaxTries}.outcome().state)
 	require.Empty(t, try{err: errors.New("away"), number: 1, failing: FailingFor - 1}.outcome().pause)
 	require.Contains(t, try{err: errors.New("away"), number: 1, failing: FailingFor}.outcome().pause, "away")
+}
+
+// TestAReasonIsPlain whatever is in an error: a text with a NUL could not be stored, and the try would never count.
+func TestAReasonIsPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"its name is \x00\x1b[2Jx\r\n\u202e\u00e9": "its name is [2Jx\u00e9",
+		"cut \xff\xc3":                              "cut ",
+		strings.Repeat("x", maxReason):              strings.Repeat("x", maxReason),
+		strings.Repeat("x", maxReason+1):            strings.Repeat("x", maxReason),
+		strings.Repeat("x", maxReason-1) + "\u00e9": strings.Repeat("x", maxReason-1),
+	} {
+		o := try{err: errors.New(text), number: 1, failing: FailingFor}.outcome()
+		require.Equal(t, want, o.text)
+		require.Contains(t, o.pause, want)
+		require.NotContains(t, o.pause, "\x00")
+	}
 }

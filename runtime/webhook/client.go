@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ type Client struct {
 	agent string
 	limit time.Duration
 	now   func() time.Time
+	roots *x509.CertPool // who may sign certificates; nil: whom this machine trusts
 }
 
 // NewClient makes a client that calls what the guard lets through.
@@ -92,7 +94,7 @@ func (c *Client) transport(plain bool) *http.Transport {
 	}}
 	return &http.Transport{
 		Proxy: nil, DialContext: c.dial(dialer), DisableKeepAlives: true, DisableCompression: true,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: c.limit, MaxResponseHeaderBytes: maxAnswer,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.roots}, TLSHandshakeTimeout: c.limit, MaxResponseHeaderBytes: maxAnswer,
 	}
 }
 
@@ -124,13 +126,30 @@ func (c *Client) told(err error) error {
 	case errors.As(err, &dns):
 		return errors.New("the name of the host cannot be resolved")
 	case errors.As(err, &certificate):
-		return fmt.Errorf("its certificate does not hold: %w", certificate.Err)
+		return errors.New("its certificate does not hold: " + distrust(certificate.Err))
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("nothing listens there: the connection was refused")
 	case errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH):
 		return errors.New("there is no way to the host")
 	default:
 		return errors.New("the connection broke, or the other side speaks no HTTP")
+	}
+}
+
+// distrust is why a certificate does not hold. What is written in it is the receiver's, and is not repeated.
+func distrust(err error) string {
+	var name x509.HostnameError
+	var issuer x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &name):
+		return "it is for another name"
+	case errors.As(err, &issuer):
+		return "nobody known has signed it"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "it has expired, or is not valid yet"
+	default:
+		return "it is not one for this use"
 	}
 }
 
