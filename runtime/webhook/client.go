@@ -73,7 +73,7 @@ func (c *Client) Post(ctx context.Context, url, id string, body []byte, secrets 
 	}
 	res, err := c.transport(req.URL.Scheme == "http").RoundTrip(req) // which follows no redirect
 	if err != nil {
-		return Answer{}, c.told(err)
+		return Answer{}, c.told(err, req.URL.Hostname())
 	}
 	defer res.Body.Close()
 	if res.StatusCode == http.StatusSwitchingProtocols { // its body is the connection itself, which need not end
@@ -113,14 +113,15 @@ func (c *Client) dial(dialer *net.Dialer) func(ctx context.Context, network, add
 	}
 }
 
-// told is an error without what is nobody's business: which name servers there are, or which of the server's addresses it called from.
-func (c *Client) told(err error) error {
+// told is an error without what is nobody's business: which name servers there are, which of the server's addresses it called from, or what
+// a name means in the network that it stands in.
+func (c *Client) told(err error, host string) error {
 	var refused *RefusedError
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &refused):
-		return refused
+		return refused.of(host)
 	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || timedOut(err):
 		return fmt.Errorf("no answer within %v", c.limit)
 	case errors.As(err, &dns):

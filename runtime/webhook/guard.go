@@ -27,6 +27,14 @@ func (e *RefusedError) Error() string {
 	return text + "; an operator can allow its network: ostraka server --webhook-allow CIDR"
 }
 
+// of is the error as who has named the host may read it: of a name, without what it was resolved to.
+func (e *RefusedError) of(host string) *RefusedError {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return e
+	}
+	return &RefusedError{Address: "an address of the host", Rule: e.Rule, Never: e.Never}
+}
+
 // The ports of public addresses that are called: that of HTTPS, and those that need no rights to serve on.
 const (
 	httpsPort = 443
