@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/webhook"
+	webhooksql "github.com/ostraka/ostraka/functions/webhook/sql"
 	hooks "github.com/ostraka/ostraka/runtime/webhook"
+	"github.com/ostraka/ostraka/testenv"
 )
 
 func TestAWebhookGetsWhatItWants(t *testing.T) {
@@ -393,6 +396,28 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 	require.Len(t, r.messages(), 1)
 	_, err := w.GetWebhook(t.Context(), w.project, h.ID)
 	requireCode(t, err, "not_found")
+}
+
+// TestAWebhookIsDeletedInItsTurn: deleting one takes its row and then its deliveries, and dropping deliveries takes them the other way round.
+func TestAWebhookIsDeletedInItsTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, loopback)
+	h, _ := w.hook("all", newReceiver(t).URL)
+	w.cancelled()
+	dropping, release := w.holdUp(webhooksql.DropDeliveries)
+	spread, deleted := make(chan error, 1), make(chan error, 1)
+	go func() {
+		spread <- w.SpreadWebhooks(context.WithoutCancel(t.Context()), functions.SpreadWebhooksArgs{Project: w.project})
+	}()
+	<-dropping
+	go func() { deleted <- w.DeleteWebhook(context.WithoutCancel(t.Context()), w.by, w.project, h.ID) }()
+	testenv.Eventually(t, func() bool {
+		return w.controlCount("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'") > 0
+	}, "it waits before it has locked anything")
+	release()
+	require.NoError(t, <-spread)
+	require.NoError(t, <-deleted)
+	require.Zero(t, w.count("select count(*) from webhook_deliveries"))
 }
 
 func TestEventsAreForgotten(t *testing.T) {

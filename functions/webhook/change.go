@@ -91,6 +91,9 @@ func (s *Service) RotateWebhookSecret(ctx context.Context, by functions.Principa
 // DeleteWebhook deletes a webhook with its deliveries and its secret.
 func (s *Service) DeleteWebhook(ctx context.Context, by functions.Principal, project, id uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if err := lock(ctx, tx, id); err != nil { // what drops deliveries has theirs first, and the webhook's then
+			return err
+		}
 		w, err := get(ctx, tx, id)
 		if err != nil {
 			return err
