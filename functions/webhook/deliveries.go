@@ -43,14 +43,6 @@ type deliveryRow struct {
 	Paused bool // the webhook
 }
 
-func (r deliveryRow) body() ([]byte, error) {
-	text, err := json.Marshal(message{Type: r.Kind, Timestamp: r.At.UTC(), Data: r.Data})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the event %s: %w", r.EventID, err)
-	}
-	return text, nil
-}
-
 // GetWebhookDelivery returns a delivery with what is sent.
 func (s *Service) GetWebhookDelivery(ctx context.Context, project, id, delivery uuid.UUID) (d Shown, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
