@@ -411,9 +411,9 @@ func TestAWebhookIsDeletedInItsTurn(t *testing.T) {
 	}()
 	<-dropping
 	go func() { deleted <- w.DeleteWebhook(context.WithoutCancel(t.Context()), w.by, w.project, h.ID) }()
-	testenv.Eventually(t, func() bool {
-		return w.controlCount("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'advisory'") > 0
-	}, "it waits before it has locked anything")
+	const waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+	testenv.Eventually(t, func() bool { return w.controlCount(waiting) > 0 }, "it waits")
+	require.Equal(t, int64(1), w.controlCount(waiting+" and wait_event = 'advisory'"), "at the gate, before it has locked anything")
 	release()
 	require.NoError(t, <-spread)
 	require.NoError(t, <-deleted)

@@ -22,8 +22,7 @@ const (
 	TryLimit = 15 * time.Second
 	// maxAnswer is how much of an answer is read, in bytes. Nothing of it is kept: it could be of somebody who did not mean to answer.
 	maxAnswer = 64 << 10
-	// MaxBody is the largest message, in bytes: the standard asks for thin ones, below 20 kB. Who makes messages
-	// holds to it.
+	// MaxBody is the largest message, in bytes: the standard asks for thin ones, below 20 kB. Who makes messages holds to it.
 	MaxBody = 20_000
 )
 
