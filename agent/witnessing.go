@@ -308,7 +308,7 @@ func logAlarm(store *witness.Store) idle {
 	case n == nil:
 		return idle{}
 	case n.Restart != nil:
-		return idle{n.Code, fmt.Sprintf("the log %s of the server %s began anew, and lacks what this agent remembers; the reason given is %q: look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept", n.Log, n.Server, n.Restart.Reason)}
+		return idle{n.Code, fmt.Sprintf("the log %s of the server %s began anew, and lacks what this agent remembers; the reason given is %q: look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept --restart", n.Log, n.Server, n.Restart.Reason)}
 	default:
 		return idle{n.Code, "the server " + n.Server + " shows another history of a log: " + n.Why + "; look at it with ostraka agent witness show, ask the operator, and go on with ostraka agent witness accept --reason"}
 	}

@@ -119,8 +119,7 @@ func TestALogThatBeganAnewIsFollowedOrAsked(t *testing.T) {
 			log.grow("since", 50)
 			show()
 			require.Equal(t, before, cosigned, "nothing is signed until the owner has accepted")
-			_, err = a.witnesses.store.Accept("", time.Now())
-			require.NoError(t, err)
+			acceptShown(t, a.witnesses.store, "")
 			show()
 			require.Equal(t, before+1, cosigned)
 			require.Empty(t, logAlarm(a.witnesses.store).Code)
@@ -155,8 +154,10 @@ func TestARestartExplainsAnAlarm(t *testing.T) {
 	show()
 	require.Equal(t, witness.Forked, logAlarm(a.witnesses.store).Code, "it ends no alarm")
 	require.Contains(t, logAlarm(a.witnesses.store).Text, "the disk broke")
-	_, err := a.witnesses.store.Accept("", time.Now())
-	require.NoError(t, err)
+	log.beginAnew("what a liar says after the owner looked")
+	show()
+	require.NotContains(t, logAlarm(a.witnesses.store).Text, "a liar", "what came later is not what is accepted")
+	require.Equal(t, "the disk broke", acceptShown(t, a.witnesses.store, "").Accepted)
 	show()
 	require.Equal(t, 2, cosigned)
 }
@@ -224,6 +225,16 @@ func stopped(t *testing.T, f *fakeServer, o Options) *agent {
 	return a
 }
 
+// acceptShown accepts what stands.
+func acceptShown(t *testing.T, store *witness.Store, reason string) witness.Notice {
+	t.Helper()
+	n, err := store.Notice()
+	require.NoError(t, err)
+	accepted, err := store.Accept(*n, reason, time.Now())
+	require.NoError(t, err)
+	return accepted
+}
+
 // TestALyingServerIsFoundOut has a server grow its log honestly, and then show another history, or sign with another key.
 func TestALyingServerIsFoundOut(t *testing.T) {
 	for code, lie := range map[string]func(l *fakeLog){
@@ -267,8 +278,7 @@ func TestALyingServerIsFoundOut(t *testing.T) {
 				return err == nil && status.Running && status.Code == code
 			})
 			require.Contains(t, status.Why, "ostraka agent witness accept")
-			_, err = witness.Open(o.DataDir).Accept("the operator has explained it", time.Now())
-			require.NoError(t, err)
+			acceptShown(t, witness.Open(o.DataDir), "the operator has explained it")
 			f.until("it works again", func() bool {
 				status, err = ReadStatus(o.DataDir)
 				return err == nil && status.Code != code

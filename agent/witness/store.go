@@ -67,6 +67,7 @@ type Notice struct {
 	Remembered Log       `json:"remembered"`
 	Shown      Log       `json:"shown"`
 	Restart    *Restart  `json:"restart,omitempty"`  // with which the log began anew since; nil: nothing says that it did
+	Later      *Restart  `json:"later,omitempty"`    // the newest time that it did so after that, which is no part of what is accepted
 	Accepted   string    `json:"accepted,omitempty"` // the owner's reason
 	AcceptedAt time.Time `json:"accepted_at,omitzero"`
 }
@@ -128,6 +129,14 @@ func (s *Store) read() (all heads, err error) {
 
 // Remember keeps the newest head of a log, on disk before it returns. It says no where the agent follows as many logs as it may.
 func (s *Store) Remember(server, log string, l Log) (kept bool, err error) {
+	err = s.alone(func() error {
+		kept, err = s.remember(server, log, l)
+		return err
+	})
+	return kept, err
+}
+
+func (s *Store) remember(server, log string, l Log) (kept bool, err error) {
 	err = s.change(func(all heads) bool {
 		if all[server] == nil {
 			all[server] = map[string]Log{}
@@ -158,12 +167,17 @@ func room(logs map[string]Log, log string, now time.Time) bool {
 // ServerLog is what the server's own log is called here.
 const ServerLog = "server"
 
-func (s *Store) change(do func(heads) bool) error {
+// alone does something while no other process changes what is in the folder: the agent, or its owner's command.
+func (s *Store) alone(do func() error) error {
 	lock, err := filelock.Wait(filepath.Join(s.dir, "lock"))
 	if err != nil {
 		return fmt.Errorf("keeping the heads of logs: %w", err)
 	}
 	defer lock.Close()
+	return do()
+}
+
+func (s *Store) change(do func(heads) bool) error {
 	all, err := s.read()
 	if err != nil || !do(all) {
 		return err
@@ -177,10 +191,12 @@ func (s *Store) change(do func(heads) bool) error {
 
 // Raise keeps a notice; one that stands already stays.
 func (s *Store) Raise(n Notice) error {
-	if old, err := s.Notice(); err != nil || old != nil {
-		return err
-	}
-	return s.write(s.noticeFile(), n)
+	return s.alone(func() error {
+		if old, err := s.Notice(); err != nil || old != nil {
+			return err
+		}
+		return s.write(s.noticeFile(), n)
+	})
 }
 
 func (s *Store) write(path string, n Notice) error {
@@ -216,14 +232,24 @@ func (s *Store) Notice() (*Notice, error) {
 	return &n, nil
 }
 
-// Explain adds to the notice of a log what says that it began anew since. The notice stands until the owner accepts.
+// Explain adds to the notice of a log what says that it began anew since. The notice stands until the owner accepts. The first restart stays,
+// whatever the server says later: the owner may have looked at it already. Of later ones the newest is kept beside it.
 func (s *Store) Explain(server, log string, r Restart) error {
-	n, err := s.Notice()
-	if err != nil || n == nil || n.Server != server || n.Log != log || n.Restart != nil && n.Restart.Origin >= r.Origin {
-		return err
-	}
-	n.Restart = &r
-	return s.write(s.noticeFile(), *n)
+	return s.alone(func() error {
+		n, err := s.Notice()
+		if err != nil || n == nil || n.Server != server || n.Log != log {
+			return err
+		}
+		switch {
+		case n.Restart == nil:
+			n.Restart = &r
+		case n.Restart.Origin < r.Origin && (n.Later == nil || n.Later.Origin < r.Origin):
+			n.Later = &r
+		default:
+			return nil
+		}
+		return s.write(s.noticeFile(), *n)
+	})
 }
 
 // Reason is what an owner accepts who gives no reason of their own: the one with which the log began anew.
@@ -234,9 +260,36 @@ func (n Notice) Reason() string {
 	return n.Restart.Reason
 }
 
-// Accept has the agent go on from the history that it was shown, as its owner says; of a log that began anew, from there. Without a reason it
-// is the one that the restart gives. The notice stays as evidence beside it.
-func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
+// ErrSaidSince says that a server has said something else since the owner looked.
+var ErrSaidSince = errors.New("the server has said something else since: look again with ostraka agent witness show")
+
+// ErrNothing says that no notice stands.
+var ErrNothing = errors.New("there is nothing to accept: the server has shown this agent one history of its logs")
+
+// RestartOrigin is what the log is called since it began anew; "" where nothing says that it did.
+func (n Notice) RestartOrigin() string {
+	if n.Restart == nil {
+		return ""
+	}
+	return n.Restart.Origin
+}
+
+// same says whether accepting two notices is accepting the same.
+func (n Notice) same(other Notice) bool {
+	return n.At.Equal(other.At) && n.Server == other.Server && n.Log == other.Log && n.Shown.Note == other.Shown.Note && n.RestartOrigin() == other.RestartOrigin()
+}
+
+// Accept has the agent go on from the history that its owner has seen in a notice; of a log that began anew, from there. Without a reason it
+// is the one that the restart gives. A notice that says something else by now is not accepted. It stays as evidence beside the heads.
+func (s *Store) Accept(seen Notice, reason string, now time.Time) (accepted Notice, err error) {
+	err = s.alone(func() error {
+		accepted, err = s.accept(seen, reason, now)
+		return err
+	})
+	return accepted, err
+}
+
+func (s *Store) accept(seen Notice, reason string, now time.Time) (Notice, error) {
 	n, err := s.Notice()
 	if n != nil && reason == "" {
 		reason = n.Reason()
@@ -245,7 +298,9 @@ func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
 	case err != nil:
 		return Notice{}, err
 	case n == nil:
-		return Notice{}, errors.New("there is nothing to accept: the server has shown this agent one history of its logs")
+		return Notice{}, ErrNothing
+	case !n.same(seen):
+		return Notice{}, ErrSaidSince
 	case reason == "" || len([]rune(reason)) > MaxReason:
 		return Notice{}, fmt.Errorf("say why, in at most %d characters", MaxReason)
 	}
@@ -258,7 +313,7 @@ func (s *Store) Accept(reason string, now time.Time) (Notice, error) {
 	if r := n.Restart; r != nil {
 		shown = Following(n.Remembered, Head{Note: r.Note, Key: r.Key, Restart: &r.Restart}, now)
 	}
-	if _, err := s.Remember(n.Server, n.Log, shown); err != nil {
+	if _, err := s.remember(n.Server, n.Log, shown); err != nil {
 		return *n, err
 	}
 	if err := os.Remove(s.noticeFile()); err != nil {

@@ -254,7 +254,7 @@ func TestAnAlarmStandsUntilItIsAccepted(t *testing.T) {
 	s := witness.Open(dir)
 	require.NoError(t, s.Make())
 	now := time.Unix(1_800_000_000, 0).UTC()
-	_, err := s.Accept("nothing is wrong", now)
+	_, err := s.Accept(witness.Notice{}, "nothing is wrong", now)
 	require.ErrorContains(t, err, "nothing to accept")
 	first := witness.Notice{Code: witness.Forked, Why: "two", At: now, Server: "https://a", Log: witness.ServerLog, Remembered: witness.Log{Note: "old"}, Shown: witness.Log{Note: "new", Key: "k"}}
 	require.NoError(t, s.Raise(first))
@@ -264,10 +264,10 @@ func TestAnAlarmStandsUntilItIsAccepted(t *testing.T) {
 	require.Equal(t, first, *n, "the first one stays")
 
 	for _, bad := range []string{"", strings.Repeat("é", witness.MaxReason+1)} {
-		_, err = s.Accept(bad, now)
+		_, err = s.Accept(first, bad, now)
 		require.ErrorContains(t, err, "say why")
 	}
-	_, err = s.Accept(strings.Repeat("é", witness.MaxReason), now)
+	_, err = s.Accept(first, strings.Repeat("é", witness.MaxReason), now)
 	require.NoError(t, err)
 	n, err = s.Notice()
 	require.NoError(t, err)
@@ -302,9 +302,33 @@ func TestARestartIsAcceptedByItsReason(t *testing.T) {
 	older := restart
 	older.Origin, older.Reason = origin+"/20260503T030201Z", "older"
 	require.NoError(t, s.Explain("https://a", witness.ServerLog, older))
-	accepted, err := s.Accept("", now)
+	_, err = s.Accept(*n, "the restart came after I looked", now)
+	require.ErrorIs(t, err, witness.ErrSaidSince)
+	n, err = s.Notice()
 	require.NoError(t, err)
-	require.Equal(t, "restored", accepted.Accepted)
+	require.Equal(t, restart, *n.Restart)
+	require.Nil(t, n.Later)
+
+	for _, second := range []string{"5", "7", "6"} {
+		later := restart
+		later.Origin, later.Reason, later.Note = origin+"/2026050"+second+"T030201Z", "what a liar says after the owner looked", "later"
+		require.NoError(t, s.Explain("https://a", witness.ServerLog, later))
+	}
+	for _, seen := range []func(*witness.Notice){
+		func(n *witness.Notice) { n.At = n.At.Add(1) },
+		func(n *witness.Notice) { n.Shown.Note = "another" },
+		func(n *witness.Notice) { n.Restart = &older },
+		func(n *witness.Notice) { n.Restart = nil },
+	} {
+		another := *n
+		seen(&another)
+		_, err = s.Accept(another, "what was seen", now)
+		require.ErrorIs(t, err, witness.ErrSaidSince)
+	}
+	accepted, err := s.Accept(*n, "", now)
+	require.NoError(t, err)
+	require.Equal(t, "restored", accepted.Accepted, "what the owner has looked at, and nothing later")
+	require.Equal(t, origin+"/20260507T030201Z", accepted.Later.Origin, "what came later is kept, as evidence")
 	require.Equal(t, "old", accepted.Remembered.Note, "the head of before stays as evidence")
 	logs, err := s.Logs("https://a")
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -71,7 +70,10 @@ func showWitness(t *terminal, output *outputFlag, key string, store *witness.Sto
 			{"shown", n.Shown.Note},
 		}
 		if n.Restart != nil {
-			fields = append(fields, [2]string{"restart", restartText(n.Restart.Restart)}, [2]string{"head since", n.Restart.Note})
+			fields = append(fields, [2]string{"restart", restartText(n.Restart.Restart)}, [2]string{"called since", plain(n.Restart.Origin)}, [2]string{"head since", n.Restart.Note})
+		}
+		if n.Later != nil {
+			fields = append(fields, [2]string{"and later", restartText(n.Later.Restart) + " (accepting the first does not accept this one)"})
 		}
 	}
 	for _, r := range restarts {
@@ -91,15 +93,18 @@ func restartText(r audit.Restart) string {
 
 func newAgentWitnessAccept(t *terminal) *cobra.Command {
 	var data dataFlag
-	var reason string
+	var reason, restart string
 	cmd := &cobra.Command{
-		Use: "accept [--reason TEXT]", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
+		Use: "accept [--reason TEXT] [--restart NAME]", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
 		Long: `Have the agent on this machine go on from the history that the server has shown it, and work for the server again.
 Ask the server's operator first what has happened, and others who keep heads of the log. What proves the other history
-stays in the agent's folder, with your reason. Of a log that began anew in the open (ostraka agent witness show says so) the
-reason may be left out: it is the one that its restart gives. An agent accepts nothing by itself, since whoever has taken
-the server over could say the same.`,
-		Example: `  ostraka agent witness accept --reason "restored from the backup of 3 May, says the operator"`,
+stays in the agent's folder, with your reason. An agent accepts nothing by itself, since whoever has taken the server over
+could say the same.
+
+Of a log that began anew in the open (ostraka agent witness show says so), give what it is called since: nothing is accepted
+that the server has put there after you looked. The reason may be left out: it is the one that the restart gives.`,
+		Example: `  ostraka agent witness accept --reason "restored from the backup of 3 May, says the operator"
+  ostraka agent witness accept --restart ostraka/server/0198c0de-0000-7000-8000-000000000000/20260504T030201Z`,
 		RunE: func(*cobra.Command, []string) error {
 			dir, err := data.dir()
 			if err != nil {
@@ -108,22 +113,43 @@ the server over could say the same.`,
 			if err := agent.CheckDataDir(dir); err != nil {
 				return err
 			}
-			store := witness.Open(dir)
-			if notice, err := store.Notice(); err != nil || reason == "" && (notice == nil || notice.Restart == nil) {
-				return cmp.Or(err, usageError("why? give --reason"))
-			}
-			n, err := store.Accept(reason, time.Now())
-			if err != nil {
-				return &exitError{code: exitFailed, err: err, hint: "ostraka agent witness show says what there is"}
-			}
-			if n.Restart != nil {
-				t.say("the log began anew %s", restartText(n.Restart.Restart))
-			}
-			t.say("accepted: the agent goes on from what the server %s shows of the log of %s", n.Server, n.Log)
-			return nil
+			return acceptHistory(t, witness.Open(dir), reason, restart)
 		},
 	}
 	data.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why you trust the server; it is kept with what proves the other history")
+	cmd.Flags().StringVar(&restart, "restart", "", "what the log is called since it began anew, as ostraka agent witness show says it")
 	return cmd
+}
+
+// acceptHistory shows what is accepted first, and accepts nothing else.
+func acceptHistory(t *terminal, store *witness.Store, reason, restart string) error {
+	n, err := store.Notice()
+	switch {
+	case err != nil:
+		return err
+	case reason == "" && (n == nil || n.Restart == nil):
+		return usageError("why? give --reason")
+	case n == nil:
+		return &exitError{code: exitFailed, err: witness.ErrNothing}
+	case restart == "" && n.Restart != nil:
+		return usageError("the log began anew, for a reason that the server gives: look at it with ostraka agent witness show, and say what the log is called since with --restart")
+	case restart != n.RestartOrigin():
+		return &exitError{code: exitFailed, err: witness.ErrSaidSince}
+	}
+	if n.Restart != nil {
+		t.say("the log began anew %s", restartText(n.Restart.Restart))
+		t.say("its head since:\n%s", plainLines(n.Restart.Note))
+	} else {
+		t.say("the head that it shows:\n%s", plainLines(n.Shown.Note))
+	}
+	accepted, err := store.Accept(*n, reason, time.Now())
+	if err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "ostraka agent witness show says what there is"}
+	}
+	t.say("accepted: the agent goes on from what the server %s shows of the log of %s", accepted.Server, accepted.Log)
+	if accepted.Later != nil {
+		t.say("the log began anew once more since, which is not accepted: the agent goes on if nothing is lost by it, and asks again otherwise")
+	}
+	return nil
 }
