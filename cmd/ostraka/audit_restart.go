@@ -101,14 +101,21 @@ func lostText(r audit.Restart) string {
 	return fmt.Sprintf("a head of %s", count(r.Lost.Size, "record"))
 }
 
-// sayRestarts says how often a log began anew; of the last time the proof is checked here, and the others are proven by audit verify.
+// sayRestarts says how often a log began anew; of the last time the proof is checked here, and the others are proven by audit verify. None
+// can be left out, since each says what the log was called before.
 func sayRestarts(t *terminal, head client.AuditHead) error {
-	if len(head.Restarts) == 0 {
-		if _, epoch := audit.Epoch(head.Origin); epoch != "" {
-			return &exitError{code: exitFailed, err: fmt.Errorf("the log is called %s, and the server does not say why it began anew", plain(head.Origin)), hint: "ostraka audit verify says more"}
-		}
-		return nil
+	restarts, err := openRestarts(head)
+	if err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "ostraka audit verify says more"}
 	}
+	for _, r := range restarts {
+		t.say("the log began anew %s", restartText(r))
+	}
+	return nil
+}
+
+func openRestarts(head client.AuditHead) (restarts []audit.Restart, err error) {
+	called, _ := audit.Epoch(head.Origin)
 	for i, shown := range head.Restarts {
 		r, err := audit.ParseRestart([]byte(shown.Record))
 		r.Index = shown.Index
@@ -116,9 +123,15 @@ func sayRestarts(t *terminal, head client.AuditHead) error {
 			r, err = audit.OpenRestart([]byte(shown.Record), []byte(shown.Proof), head.Key)
 		}
 		if err != nil {
-			return &exitError{code: exitFailed, err: fmt.Errorf("what the server says of a restart does not hold: %w", err), hint: "ostraka audit verify says more"}
+			return nil, fmt.Errorf("what the server says of a restart does not hold: %w", err)
 		}
-		t.say("the log began anew %s", restartText(r))
+		if r.From != called {
+			return nil, fmt.Errorf("the server leaves out why the log that was called %s began anew as %s, before record %d", plain(called), plain(r.From), r.Index)
+		}
+		called, restarts = r.Origin, append(restarts, r)
 	}
-	return nil
+	if called != head.Origin {
+		return nil, fmt.Errorf("the log is called %s, and the server does not say why it began anew", plain(head.Origin))
+	}
+	return restarts, nil
 }

@@ -45,8 +45,10 @@ grow out of it was changed, which ostraka audit verify --checkpoint FILE finds. 
 			}
 			if head.Size == 0 {
 				t.say("nothing is sealed yet: try again in some seconds")
-			} else if _, err := audit.Open([]byte(head.Checkpoint), head.Key); err != nil {
+			} else if signed, err := audit.Open([]byte(head.Checkpoint), head.Key); err != nil {
 				return &exitError{code: exitFailed, err: err}
+			} else {
+				head.Origin = signed.Origin
 			}
 			if output.json() {
 				return writeJSON(t.out, doc.Raw)
