@@ -141,7 +141,7 @@ func (o *jobResultsOptions) write(ctx context.Context, c *connection, id uuid.UU
 	if o.format == "parquet" {
 		err = table.parquet(out, rowGroupBytes)
 	} else {
-		err = table.csv(out)
+		err = table.csv(out, o.terminal.shows && o.file == "")
 	}
 	if err != nil {
 		return err

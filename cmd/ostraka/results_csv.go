@@ -11,13 +11,21 @@ import (
 	"github.com/ostraka/ostraka/client"
 )
 
-// csv writes the table as CSV: numbers as they were written, texts without quotes, everything else as JSON.
-func (t *resultTable) csv(out io.Writer) error {
+// csv writes the table as CSV: numbers as they were written, texts without quotes, everything else as JSON. On a terminal no cell may draw.
+func (t *resultTable) csv(out io.Writer, onTerminal bool) error {
 	table := csv.NewWriter(out)
-	if err := table.Write(t.csvHeading()); err != nil {
+	write := func(row []string) error {
+		for i := range row {
+			if onTerminal {
+				row[i] = plain(row[i])
+			}
+		}
+		return table.Write(row)
+	}
+	if err := write(t.csvHeading()); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	if err := t.each(func(r client.ResultLine, _ int) error { return table.Write(t.csvRow(r)) }); err != nil {
+	if err := t.each(func(r client.ResultLine, _ int) error { return write(t.csvRow(r)) }); err != nil {
 		return err
 	}
 	table.Flush()

@@ -13,8 +13,13 @@ import (
 	"github.com/ostraka/ostraka/client"
 )
 
-// tableOf is the CSV of some lines of results.
+// tableOf is the CSV of some lines of results, in a file.
 func tableOf(t *testing.T, lines ...string) (string, error) {
+	t.Helper()
+	return tableOn(t, false, lines...)
+}
+
+func tableOn(t *testing.T, terminal bool, lines ...string) (string, error) {
 	t.Helper()
 	table, err := newResultTable()
 	require.NoError(t, err)
@@ -31,7 +36,7 @@ func tableOf(t *testing.T, lines ...string) (string, error) {
 	}
 	require.FileExists(t, table.spool.Name())
 	var out bytes.Buffer
-	err = table.csv(&out)
+	err = table.csv(&out, terminal)
 	return out.String(), err
 }
 
@@ -70,4 +75,15 @@ func TestResultsAsCSV(t *testing.T) {
 	_, err = tableOf(t, wide(maxColumns+1))
 	require.ErrorContains(t, err, "more than 1000 columns")
 	require.NotErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestATableCannotDrawOnTheTerminal: a stranger's texts and names are as they are in a file, and harmless on a terminal.
+func TestATableCannotDrawOnTheTerminal(t *testing.T) {
+	const line = `{"shard":0,"output":{"k\u001b[2J":"a\u001b[2Jb\u202e"},"output_digest":"d","agent":"0190a5d4-0000-7000-8000-000000000001"}`
+	got, err := tableOn(t, true, line)
+	require.NoError(t, err)
+	require.Equal(t, "shard,output.k·[2J,output_digest,agent\n0,a·[2Jb·,d,0190a5d4-0000-7000-8000-000000000001\n", got)
+	got, err = tableOf(t, line)
+	require.NoError(t, err)
+	require.Contains(t, got, "a\x1b[2Jb\u202e")
 }
