@@ -38,7 +38,8 @@ after --. What follows -- is given to "ostraka agent start", for example -- --wo
 The agent's data is in ` + service.Agent.StateDir() + `. "ostraka agent uninstall" takes all of it back.
 
 With --root, files are written below a folder (an image that is being built) and nothing is started.`,
-		Example: `  sudo OSTRAKA_TOKEN=… OSTRAKA_ACCEPT_EULA=VERSION ostraka agent install --url https://ostraka.example.org
+		Example: `  read -rs OSTRAKA_TOKEN && export OSTRAKA_TOKEN   # no other user and no log sees it
+  sudo --preserve-env=OSTRAKA_TOKEN ostraka agent install --url https://ostraka.example.org -- --accept-eula VERSION
   ostraka agent install --url https://ostraka.example.org --dry-run -- --workers 4`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() != 0 && len(args) > 0 {

@@ -37,8 +37,9 @@ compiled modules, is in ` + service.Server.StateDir() + `.
 
 With --root, files are written below a folder (an image that is being built) and nothing is started.`,
 		Example: `  ostraka config example server | sudo tee /etc/ostraka/server.toml   # then change it
-  sudo OSTRAKA_DATABASE_URL=… ostraka server install
-  sudo OSTRAKA_DATABASE_URL=… ostraka server install --dry-run -- --queues none`,
+  read -rs OSTRAKA_DATABASE_URL && export OSTRAKA_DATABASE_URL         # no other user and no log sees it
+  sudo --preserve-env=OSTRAKA_DATABASE_URL ostraka server install
+  sudo --preserve-env=OSTRAKA_DATABASE_URL ostraka server install --dry-run -- --queues none`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() != 0 && len(args) > 0 {
 				return usageError("what is for server follows --, for example: ostraka server install -- --queues none")
@@ -114,7 +115,7 @@ func newServerUninstall(t *terminal) *cobra.Command {
 		Long: `Stop the service and remove what "ostraka server install" has made, and nothing else: a file that was
 changed since is kept and named. The file of settings, the database and the objects are not touched.
 The service's data folder and its user stay; --purge removes them too, and with them objects that are
-kept in it.`,
+kept in it. The environment file goes: the next installation, as of an upgrade, needs the secrets again.`,
 		Example: "  sudo ostraka server uninstall --dry-run",
 		Args:    arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -7,10 +7,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/agent/liar"
@@ -43,6 +45,32 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	}
 	require.Equal(t, exitFailed, exitCode(errors.New("anything")))
 	require.Equal(t, exitOK, exitCode(nil))
+}
+
+// TestNoExamplePutsASecretIntoTheArgumentsOfSudo: everybody may read those while the command runs, and sudo logs them.
+func TestNoExamplePutsASecretIntoTheArgumentsOfSudo(t *testing.T) {
+	inArguments := regexp.MustCompile(`sudo [^\n|]*\bOSTRAKA_[A-Z0-9_]+=`)
+	require.Regexp(t, inArguments, "$ sudo -E OSTRAKA_TOKEN=… ostraka agent install")
+	require.NotRegexp(t, inArguments, "sudo --preserve-env=OSTRAKA_TOKEN,OSTRAKA_URL ostraka agent install")
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range append(pages, "../../README.md", "../../CHANGELOG.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		require.Empty(t, inArguments.FindString(string(text)), page)
+	}
+	helps := 0
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		require.Empty(t, inArguments.FindString(cmd.Long+"\n"+cmd.Example), cmd.CommandPath())
+		helps++
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	look(newRoot(quietTerminal(nil)))
+	require.Greater(t, helps, 50)
 }
 
 func TestForeignTextCannotDrawOnTheTerminal(t *testing.T) {
