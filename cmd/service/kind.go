@@ -13,6 +13,7 @@ type Kind struct {
 	noun    string // of the command that installs it: ostraka NOUN install
 	etc     string // folder of its environment file and manifest
 	secrets string // what the environment file says of itself
+	needs   string // what of it the next installation has to be given
 	unit    *template.Template
 	command func(o *Options) []string
 }
@@ -28,12 +29,14 @@ var (
 	Agent = &Kind{
 		Name: "ostraka-agent", Title: "the agent", noun: "agent", etc: "/etc/ostraka-agent",
 		secrets: "the token lets machines join the project. It may be deleted once the agent has joined.",
+		needs:   "--url again, and a token if the agent is to join anew",
 		unit:    template.Must(template.New("agent").Parse(agentUnit)),
 		command: func(*Options) []string { return []string{"agent", "start", "--data", "/var/lib/ostraka-agent"} },
 	}
 	Server = &Kind{
 		Name: "ostraka-server", Title: "the server", noun: "server", etc: "/etc/ostraka",
 		secrets: "who reads this can read and change everything that the server keeps.",
+		needs:   "the secrets again",
 		unit:    template.Must(template.New("server").Parse(serverUnit)),
 		command: func(o *Options) []string { return []string{"server", "--config", o.Config} },
 	}

@@ -93,7 +93,11 @@ func (u *remover) files() (changed []string, err error) {
 			changed, kept = append(changed, path), append(kept, f)
 			continue
 		}
-		u.say(Step{What: "remove " + path})
+		what := "remove " + path
+		if f.Path == u.Kind.environmentPath() {
+			what += ": the next installation needs " + u.Kind.needs
+		}
+		u.say(Step{What: what})
 		if u.DryRun {
 			continue
 		}
