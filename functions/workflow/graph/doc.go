@@ -6,7 +6,11 @@
 // that it reads is foreign, so all of it is bounded.
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ostraka/ostraka/functions/partition"
+)
 
 // The limits of a workflow.
 const (
@@ -26,6 +30,9 @@ const (
 	MaxExpressionBytes = 4 << 10
 	// MaxNesting is how deep the parentheses of an expression nest.
 	MaxNesting = 16
+	// MaxExpandedBytes is how much JSON the inputs and params of all steps become, with the values of a run in them; of one of them
+	// partition.MaxSpecBytes.
+	MaxExpandedBytes = 4 * partition.MaxSpecBytes
 	// MaxBits is how large an integer becomes, on the way as well. It holds the 1,000 digits that a range may have.
 	MaxBits = 3400
 )

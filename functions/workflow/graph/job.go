@@ -102,19 +102,25 @@ func (t stepTable) mapStep(s Step) (m MapStep, err error) {
 }
 
 // Job makes the job of a step of the type map.
-func (s Step) Job(values Values) (j Job, err error) {
+func (s Step) Job(values Values) (Job, error) {
+	left := MaxExpandedBytes
+	return s.job(values, &left)
+}
+
+// job takes the length of what it makes from left.
+func (s Step) job(values Values, left *int) (j Job, err error) {
 	m := s.Map
 	j = Job{Function: m.Function, Policy: m.Policy, Aggregator: m.Aggregator, Priority: m.Priority}
-	if j.Partition, err = s.partition(values); err != nil {
+	if j.Partition, err = s.partition(values, left); err != nil {
 		return j, err
 	}
 	if m.Params != nil {
-		j.Params, err = filler{s.field("params"), values}.object(m.Params)
+		j.Params, err = filler{s.field("params"), values}.json(m.Params, left)
 	}
 	return j, err
 }
 
-func (s Step) partition(values Values) (spec partition.Spec, err error) {
+func (s Step) partition(values Values, left *int) (spec partition.Spec, err error) {
 	f := filler{s.field(string(s.Map.Kind)), values}
 	if bounds, is := s.Map.Input.(map[string]any); is && s.Map.Kind == partition.KindRange {
 		r, err := f.rangeOf(bounds)
@@ -123,51 +129,41 @@ func (s Step) partition(values Values) (spec partition.Spec, err error) {
 		}
 		return partition.OfRange(r), partitionError(f.field, r.Validate())
 	}
-	raw, err := f.spec(s.Map.Kind, s.Map.Input)
+	template, err := f.spec(s.Map.Kind, s.Map.Input)
 	if err != nil {
 		return spec, err
 	}
-	if len(raw) > partition.MaxSpecBytes {
-		return spec, wrong(f.field, "choose fewer or shorter values", "the input has %d bytes of JSON, and the limit is %d", len(raw), partition.MaxSpecBytes)
+	raw, err := f.json(template, left)
+	if err != nil {
+		return spec, err
 	}
 	return spec, partitionError(f.field, spec.UnmarshalJSON(raw))
 }
 
-// spec is the JSON form of a partition.
-func (f filler) spec(kind partition.Kind, input any) (json.RawMessage, error) {
-	raw, err := f.json(input)
-	if err != nil {
-		return nil, err
-	}
-	fields := map[string]json.RawMessage{}
+// spec is the template of a partition's JSON form.
+func (f filler) spec(kind partition.Kind, input any) (map[string]any, error) {
 	switch x := input.(type) {
 	case []any:
-		fields["values"] = raw
+		return map[string]any{"kind": verbatim(kind), "values": x}, nil
 	case map[string]any:
 		if kind == partition.KindGrid {
-			return f.axes(x)
+			return map[string]any{"kind": verbatim(kind), "axes": axes(x)}, nil
 		}
-		if err := json.Unmarshal(raw, &fields); err != nil {
-			return nil, wrong(f.field, "write a table", "the input cannot be read")
-		}
+		template := maps.Clone(x)
+		template["kind"] = verbatim(kind)
+		return template, nil
 	default:
 		return nil, wrong(f.field, `write a list of values, or { object = "DIGEST" }`, "the input is neither a list nor a table")
 	}
-	fields["kind"] = quoted(string(kind))
-	return encode(fields), nil
 }
 
-// axes is the JSON form of a grid. Its axes are in the order of their names, since a table in TOML has none.
-func (f filler) axes(input map[string]any) (json.RawMessage, error) {
-	var list []json.RawMessage
+// axes are those of a grid. They are in the order of their names, since a table in TOML has none.
+func axes(input map[string]any) []any {
+	list := make([]any, 0, len(input))
 	for _, name := range slices.Sorted(maps.Keys(input)) {
-		values, err := f.json(input[name])
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, encode(map[string]json.RawMessage{"name": quoted(name), "values": values}))
+		list = append(list, map[string]any{"name": verbatim(name), "values": input[name]})
 	}
-	return encode(map[string]json.RawMessage{"kind": quoted(string(partition.KindGrid)), "axes": encode(list)}), nil
+	return list
 }
 
 // rangeOf reads from, to or length, and size.
@@ -220,7 +216,7 @@ func partitionError(field string, err error) error {
 // checkSteps refuses steps that could not run whatever the values are, and those that cannot run with the defaults, where each
 // parameter has one. A value without a default is tried when a run is started.
 func (d *Definition) checkSteps() error {
-	values, whole := Values{}, true
+	values, whole, left := Values{}, true, MaxExpandedBytes
 	for _, p := range d.Parameters {
 		if p.Default == nil {
 			whole = false
@@ -241,7 +237,7 @@ func (d *Definition) checkSteps() error {
 		if !whole {
 			continue
 		}
-		if _, err := s.Job(values); err != nil {
+		if _, err := s.job(values, &left); err != nil {
 			return err
 		}
 	}
@@ -254,23 +250,25 @@ func (d *Definition) checkNames(s Step) error {
 	for _, p := range d.Parameters {
 		known[p.Name] = Value{of: TypeBoolean}
 	}
-	if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input); err != nil {
+	left := MaxExpandedBytes
+	if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input, &left); err != nil {
 		return err
 	}
 	if s.Map.Params == nil {
 		return nil
 	}
-	_, err := filler{s.field("params"), known}.object(s.Map.Params)
+	_, err := filler{s.field("params"), known}.json(s.Map.Params, &left)
 	return err
 }
 
 // Jobs makes the jobs of all steps, to refuse values with which one of them could not run.
 func (d *Definition) Jobs(values Values) error {
+	left := MaxExpandedBytes
 	for _, s := range d.Steps {
 		if s.Type != StepMap {
 			continue
 		}
-		if _, err := s.Job(values); err != nil {
+		if _, err := s.job(values, &left); err != nil {
 			return err
 		}
 	}

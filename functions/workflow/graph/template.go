@@ -1,11 +1,16 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ostraka/ostraka/functions/partition"
 )
 
 // placeholder is a parameter within a text: {from}. Doubled braces stand for themselves.
@@ -70,61 +75,126 @@ func (f filler) value(name string) (Value, error) {
 	return v, nil
 }
 
-// json gives what stands in TOML its JSON form. A text that is nothing but {name} becomes the value itself, with its type.
-func (f filler) json(from any) (json.RawMessage, error) {
+// verbatim is a text without placeholders.
+type verbatim string
+
+// expansion is what a template becomes in JSON, which is bounded while it is made: a parameter of 4 KiB may stand in it thousands of times.
+type expansion struct {
+	filler
+	out  bytes.Buffer
+	left *int // bytes that all templates of the definition may still become
+}
+
+// json gives what stands in TOML its JSON form, and takes its length from left.
+func (f filler) json(from any, left *int) (json.RawMessage, error) {
+	e := expansion{filler: f, left: left}
+	if err := e.write(from, 0); err != nil {
+		return nil, err
+	}
+	return e.out.Bytes(), nil
+}
+
+// write appends the JSON form of one value. A text that is nothing but {name} becomes the value itself, with its type. depth is how many
+// lists and tables enclose it.
+func (e *expansion) write(from any, depth int) error {
 	switch x := from.(type) {
+	case verbatim:
+		return e.add(quoted(string(x)))
 	case string:
-		if name, is := alone(x); is {
-			v, err := f.value(name)
-			return v.Literal(), err
-		}
-		text, err := f.text(x)
-		return quoted(text), err
+		return e.writeText(x)
 	case int64:
-		return json.RawMessage(strconv.FormatInt(x, 10)), nil
+		return e.add(strconv.AppendInt(nil, x, 10))
 	case bool:
-		return json.RawMessage(strconv.FormatBool(x)), nil
+		return e.add(strconv.AppendBool(nil, x))
 	case float64:
 		raw, err := json.Marshal(x)
 		if err != nil {
-			return nil, wrong(f.field, "choose another number", "JSON has no %v", x)
+			return wrong(e.field, "choose another number", "JSON has no %v", x)
 		}
-		return raw, nil
+		return e.add(raw)
 	case []any:
-		list := make([]json.RawMessage, len(x))
-		for i, one := range x {
-			var err error
-			if list[i], err = f.json(one); err != nil {
-				return nil, err
-			}
-		}
-		return encode(list), nil
+		return e.writeList(x, depth)
 	case map[string]any:
-		return f.object(x)
+		return e.writeTable(x, depth)
 	default:
-		return nil, wrong(f.field, "put it into quotation marks", "a %T has no JSON form", from)
+		return wrong(e.field, "put it into quotation marks", "a %T has no JSON form", from)
 	}
 }
 
-func (f filler) object(from map[string]any) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	for name, one := range from {
-		raw, err := f.json(one)
+func (e *expansion) writeText(text string) error {
+	if name, is := alone(text); is {
+		v, err := e.value(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		fields[name] = raw
+		return e.add(v.Literal())
 	}
-	return encode(fields), nil
+	filled, err := e.text(text)
+	if err != nil {
+		return err
+	}
+	return e.add(quoted(filled))
 }
 
-// encode writes what is made of JSON.
-func encode(of any) json.RawMessage {
-	raw, err := json.Marshal(of)
-	if err != nil { // the parts are valid JSON
-		panic(err)
+func (e *expansion) writeList(list []any, depth int) error {
+	if depth == partition.MaxItemDepth {
+		return e.tooDeep()
 	}
-	return raw
+	between := "["
+	for _, one := range list {
+		if err := e.add([]byte(between)); err != nil {
+			return err
+		}
+		if err := e.write(one, depth+1); err != nil {
+			return err
+		}
+		between = ","
+	}
+	return e.close(len(list), "[]")
+}
+
+func (e *expansion) writeTable(table map[string]any, depth int) error {
+	if depth == partition.MaxItemDepth {
+		return e.tooDeep()
+	}
+	between := "{"
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if err := e.add([]byte(between), quoted(name), []byte(":")); err != nil {
+			return err
+		}
+		if err := e.write(table[name], depth+1); err != nil {
+			return err
+		}
+		between = ","
+	}
+	return e.close(len(table), "{}")
+}
+
+// close ends a list or a table of n parts, whose brackets are both.
+func (e *expansion) close(n int, both string) error {
+	if n == 0 {
+		return e.add([]byte(both))
+	}
+	return e.add([]byte(both[1:]))
+}
+
+func (e *expansion) tooDeep() error {
+	return wrong(e.field, "write it flatter", "lists and tables nest deeper than %d", partition.MaxItemDepth)
+}
+
+// add appends what fits.
+func (e *expansion) add(parts ...[]byte) error {
+	const hint = "choose fewer or shorter values, or store the items as an object and give its digest"
+	for _, part := range parts {
+		if e.out.Len()+len(part) > partition.MaxSpecBytes {
+			return wrong(e.field, hint, "the values become more than %d bytes of JSON", partition.MaxSpecBytes)
+		}
+		if *e.left -= len(part); *e.left < 0 {
+			return wrong(e.field, hint, "the values of all steps become more than %d bytes of JSON", MaxExpandedBytes)
+		}
+		e.out.Write(part)
+	}
+	return nil
 }
 
 // alone tells whether a text is one placeholder and nothing else.
