@@ -10,10 +10,15 @@ import (
 type AdvanceRunArgs struct {
 	Project uuid.UUID `json:"project"`
 	Run     uuid.UUID `json:"run"`
+	// After is set where the run waits for room in a quota: the run's waits_until, by which it knows the one step that waits.
+	After time.Time `json:"after,omitzero"`
 }
 
 // Kind names the step.
 func (AdvanceRunArgs) Kind() string { return "advance_run" }
+
+// NotBefore is when the step may run.
+func (a AdvanceRunArgs) NotBefore() time.Time { return a.After }
 
 // AggregateArgs is the step that folds one settled page.
 type AggregateArgs struct {

@@ -19,6 +19,9 @@ var errChanged = errors.New("the run has changed meanwhile")
 
 // Advance goes on with a run as far as it goes: one transaction for each thing that there is to do, which is decided anew each time.
 func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) error {
+	if err := s.wake(ctx, args); err != nil {
+		return err
+	}
 	for {
 		v, found, err := s.view(ctx, args.Project, args.Run)
 		if err != nil || !found {
@@ -32,7 +35,11 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 		if next.Kind == graph.ActNothing {
 			return nil
 		}
-		if err := s.act(ctx, args.Project, v, next); err != nil && !errors.Is(err, errChanged) {
+		err = s.act(ctx, args.Project, v, next)
+		if errors.Is(err, errWaits) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, errChanged) {
 			return fmt.Errorf("going on with run %s of workflow %s: %w", args.Run, v.Workflow, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,19 +39,42 @@ func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number i
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
 		return err
 	case wrong.Kind == functions.KindExhausted:
-		if err := s.sayWaiting(ctx, project, v, number, wrong.Code+": "+wrong.Message); err != nil {
-			return err
-		}
-		return &functions.Snooze{For: min(wrong.Quota.Again, functions.LongestSnooze), Err: err}
+		return s.wait(ctx, project, v, number, wrong)
 	default:
 		return s.settle(ctx, project, v, number, graph.StepFailed, wrong.Code+": "+wrong.Message)
 	}
 }
 
-// sayWaiting shows people what a step waits for.
-func (s *Service) sayWaiting(ctx context.Context, project uuid.UUID, v view, number int, why string) error {
-	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		_, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, why)
+// errWaits says that nothing can be done for a run until there is room in a quota.
+var errWaits = errors.New("the run waits for room in a quota")
+
+// wait shows people what a step waits for, and has a step of the queue go on with the run later, unless one is to do so already: each time
+// that somebody resumes the run would otherwise leave one more. Both are one transaction, so that a run that is said to be waited for is.
+func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number int, full *functions.Error) error {
+	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, full.Code+": "+full.Message); err != nil {
+			return err
+		}
+		after, first, err := store.Value[time.Time](ctx, tx, sql.Wait, v.ID, min(full.Quota.Again, functions.LongestSnooze))
+		if err != nil || !first {
+			return err
+		}
+		return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: v.ID, After: after})
+	})
+	if err != nil {
+		return err
+	}
+	return errWaits
+}
+
+// wake says that the step of the queue for which a run waits has come. It says so before it looks at the run: whoever finds the run waited
+// for until then knows that it will be looked at again.
+func (s *Service) wake(ctx context.Context, args functions.AdvanceRunArgs) error {
+	if args.After.IsZero() {
+		return nil
+	}
+	return s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
+		_, err := store.Exec(ctx, tx, sql.Wake, args.Run, args.After)
 		return err
 	})
 }

@@ -31,6 +31,7 @@ create table workflow_runs (
     started_by  text not null,
     started_at  timestamptz not null default now(),
     ended_at    timestamptz,
+    waits_until timestamptz, -- for room in a quota: a step of the queue goes on with it then, and no other has to wait as well
     foreign key (workflow_id, version) references workflow_versions on delete cascade
 );
 

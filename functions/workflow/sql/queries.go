@@ -36,4 +36,6 @@ var (
 	SayWaiting        = store.Load(files, "say_waiting")
 	SetNewest         = store.Load(files, "set_newest")
 	SettleStep        = store.Load(files, "settle_step")
+	Wait              = store.Load(files, "wait")
+	Wake              = store.Load(files, "wake")
 )
