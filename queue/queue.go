@@ -97,7 +97,7 @@ func queueOf(step functions.Step) string {
 	case functions.VerifyArgs:
 		return QueueVerify
 	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
-		functions.FollowUpArgs:
+		functions.FollowUpArgs, functions.AdvanceRunArgs: // which evaluate CEL
 		return QueueAggregate
 	case functions.DeliverWebhookArgs:
 		return QueueWebhooks

@@ -137,6 +137,23 @@ func TestACheckThatDoesNotHoldFailsItsRun(t *testing.T) {
 	require.Equal(t, `step same: the two sums differ; steps.one.answer is {"n":1,"sum":1000}; steps.two.answer is {"n":2,"sum":2010}`, r.Error)
 }
 
+// TestACheckWhoseErrorHoldsANULFails has CEL say a key that Postgres cannot keep.
+func TestACheckWhoseErrorHoldsANULFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushTwice(`when = "steps.one.answer == steps.two.answer && steps.one.metrics.shards.total == parameters.length"`, `when = '{"a": steps.one.answer}["b\u0000c"] == 1'`)
+	a := w.agent(honest)
+	r := w.startTwice(nil)
+	for range 2 {
+		w.settleAll()
+		require.Equal(t, 5, a.do(5))
+	}
+	w.settleAll()
+	r = w.workflowRun(r.ID)
+	require.Equal(t, graph.RunFailed, r.State)
+	require.Contains(t, r.Error, "no such key: bc")
+}
+
 func TestAJobThatIsCancelledFailsItsRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

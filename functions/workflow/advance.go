@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,7 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 	if err := s.wake(ctx, args); err != nil {
 		return err
 	}
+	mine := base.NewSlice()
 	for {
 		v, found, err := s.view(ctx, args.Project, args.Run)
 		if err != nil || !found {
@@ -41,6 +43,9 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 		}
 		if err != nil && !errors.Is(err, errChanged) {
 			return fmt.Errorf("going on with run %s of workflow %s: %w", args.Run, v.Workflow, err)
+		}
+		if err := mine.Over(); err != nil {
+			return err
 		}
 	}
 }
@@ -87,6 +92,7 @@ func settled(row stepRow) (graph.StepState, string) {
 // settle writes what became of a step.
 func (s *Service) settle(ctx context.Context, project uuid.UUID, v view, step int, state graph.StepState, why string) error {
 	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		why = kept(why)
 		if _, err := store.Exec(ctx, tx, sql.SettleStep, v.ID, step, state, why); err != nil {
 			return err
 		}
@@ -97,6 +103,18 @@ func (s *Service) settle(ctx context.Context, project uuid.UUID, v view, step in
 		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, said)
 		return err
 	})
+}
+
+// maxWhy is how much is kept of why a step failed, in bytes.
+const maxWhy = 8 << 10
+
+// kept is what Postgres keeps of a reason: messages quote answers, parameters and the workflow, and Postgres has no text with a NUL.
+func kept(why string) string {
+	why = strings.ReplaceAll(strings.ToValidUTF8(why, "\uFFFD"), "\x00", "")
+	if len(why) > maxWhy {
+		why = strings.ToValidUTF8(why[:maxWhy], "")
+	}
+	return why
 }
 
 // stop cancels the job of a cancelled run. That it has ended is seen the next time round.

@@ -52,7 +52,7 @@ var errWaits = errors.New("the run waits for room in a quota")
 // that somebody resumes the run would otherwise leave one more. Both are one transaction, so that a run that is said to be waited for is.
 func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number int, full *functions.Error) error {
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, full.Code+": "+full.Message); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, kept(full.Code+": "+full.Message)); err != nil {
 			return err
 		}
 		after, first, err := store.Value[time.Time](ctx, tx, sql.Wait, v.ID, min(full.Quota.Again, functions.LongestSnooze))

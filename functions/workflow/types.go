@@ -20,7 +20,7 @@ const (
 	// KeptVersions is how many of its newest versions a workflow keeps, besides those that runs keep to.
 	KeptVersions = 100
 	// DecideTime is how long the condition of a check may take.
-	DecideTime = 10 * time.Second
+	DecideTime = 2 * time.Second
 )
 
 // PinnedFunction is a function of a workflow: what a name of its definition stands for.

@@ -2,12 +2,14 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -128,6 +130,9 @@ func Read(text []byte) (*Definition, error) {
 	if len(d.Description) > MaxTextBytes {
 		return nil, wrong("description", "write less", "the description has %d bytes, and the limit is %d", len(d.Description), MaxTextBytes)
 	}
+	if err := checkText("description", d.Description); err != nil {
+		return nil, err
+	}
 	if err := d.readParameters(f.Parameters); err != nil {
 		return nil, err
 	}
@@ -135,6 +140,14 @@ func Read(text []byte) (*Definition, error) {
 		return nil, err
 	}
 	return d, d.readSteps(f.Steps)
+}
+
+// checkText refuses what people read or Postgres cannot keep: control characters, but for those of lines.
+func checkText(field, text string) error {
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) }) {
+		return wrong(field, "leave it out", "there is a control character in %s", brief(text))
+	}
+	return nil
 }
 
 // read decodes the file. Keys that nobody knows are mistakes.
@@ -272,7 +285,7 @@ func (t stepTable) step(i int) (s Step, err error) {
 		if len(t.Message) > MaxTextBytes {
 			return s, wrong(s.field("message"), "write less", "the message has %d bytes, and the limit is %d", len(t.Message), MaxTextBytes)
 		}
-		return s, nil
+		return s, cmp.Or(checkText(s.field("when"), t.When), checkText(s.field("message"), t.Message))
 	case "fold", "prove", "report":
 		return s, wrong(s.field("type"), "leave the step out for now: there are map and check", "steps of the type %s are not supported yet", t.Type)
 	default:

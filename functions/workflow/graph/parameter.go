@@ -122,6 +122,9 @@ func readValue(field string, of Type, raw json.RawMessage) (v Value, err error) 
 	if len(text) > MaxTextBytes || !utf8.ValidString(text) {
 		return v, wrong(field, "choose a shorter value", "the value has %d bytes, and the limit is %d of UTF-8", len(text), MaxTextBytes)
 	}
+	if strings.ContainsRune(text, 0) { // which Postgres cannot keep
+		return v, wrong(field, "leave it out", "there is a NUL in the value")
+	}
 	switch of {
 	case TypeInteger:
 		v.integer, err = Integer(field, text)
@@ -201,6 +204,9 @@ func (t parameterTable) parameter(name string) (p Parameter, err error) {
 	}
 	if len(p.Help) > MaxTextBytes || len(t.Enum) > MaxEnum {
 		return p, wrong(field, "write less", "a description has at most %d bytes, and enum at most %d values", MaxTextBytes, MaxEnum)
+	}
+	if err := checkText(field, p.Help); err != nil {
+		return p, err
 	}
 	for _, one := range t.Enum {
 		v, err := valueOf(field+".enum", t.Type, one)
