@@ -346,6 +346,56 @@ func TestHowManyWorkflowsAndRuns(t *testing.T) {
 	w.startTwice(nil)
 }
 
+func TestHowManyEndedRunsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushTwice()
+	ended := func(n int) {
+		w.inProject(`insert into workflow_runs (id, workflow_id, version, parameters, state, started_by, ended_at)
+			select gen_random_uuid(), id, 1, '{}', 'failed', 'x', now() - n * interval '1 second' from workflows, generate_series(1, $1::integer) n`, n)
+	}
+	kept := func() int64 { return w.count("select count(*) from workflow_runs where ended_at is not null") }
+	oldest := func() int64 { return w.count("select extract(epoch from min(ended_at))::bigint from workflow_runs") }
+	ended(workflow.MaxKeptRuns)
+	w.startTwice(nil)
+	require.Equal(t, int64(workflow.MaxKeptRuns), kept())
+	before := oldest()
+	ended(1)
+	w.startTwice(nil)
+	require.Equal(t, int64(workflow.MaxKeptRuns), kept())
+	require.Greater(t, oldest(), before, "the oldest has gone")
+	ended(150)
+	w.startTwice(nil)
+	require.Equal(t, int64(workflow.MaxKeptRuns+50), kept(), "not more than a hundred at once")
+	w.startTwice(nil)
+	require.Equal(t, int64(workflow.MaxKeptRuns), kept())
+	require.Equal(t, int64(4), w.count("select count(*) from workflow_runs where state = 'running'"))
+	v, err := w.GetWorkflow(t.Context(), w.project, "twice", 0)
+	require.NoError(t, err)
+	require.Equal(t, int64(4), v.OpenRuns)
+}
+
+func TestHowManyBytesParametersHave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var declared strings.Builder
+	given := map[string]json.RawMessage{}
+	rest := workflow.MaxParametersBytes - len(`{"from":"18446744073709551616","length":"5"}`) - 17*len(`,"text_00":""`)
+	for i := range 17 {
+		fmt.Fprintf(&declared, "[parameters.text_%02d]\ntype = \"string\"\n", i)
+		n := min(rest, graph.MaxTextBytes)
+		rest -= n
+		given[fmt.Sprintf("text_%02d", i)] = json.RawMessage(`"` + strings.Repeat("x", n) + `"`)
+	}
+	require.Zero(t, rest)
+	w.pushTwice("[functions]", declared.String()+"[functions]")
+	w.startTwice(given)
+	given["length"] = json.RawMessage(`"50"`)
+	_, _, err := w.StartWorkflow(t.Context(), w.by, w.project, workflow.Start{Workflow: "twice", Parameters: given}, functions.Idempotency{})
+	requireCode(t, err, "bad_parameters")
+	require.ErrorContains(t, err, "they have 65537 bytes of JSON together, and the limit is 65536")
+}
+
 func TestTheGuardianDecidesAboutTheJobsOfARun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

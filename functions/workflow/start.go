@@ -64,12 +64,18 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, by functions.Principa
 	if err != nil {
 		return fmt.Errorf("encoding the parameters: %w", err)
 	}
+	if len(parameters) > MaxParametersBytes {
+		return functions.Invalid("bad_parameters", fmt.Sprintf("parameters: they have %d bytes of JSON together, and the limit is %d", len(parameters), MaxParametersBytes), "choose shorter values")
+	}
 	if err := within(ctx, tx, sql.CountOpenRuns, MaxOpenRuns, "too_many_workflow_runs", "a project has at most %d runs of workflows that have not ended", "wait for one to end, or cancel one"); err != nil {
 		return err
 	}
 	facts := guardian.WorkflowFacts{Workflow: factsOf(w.Definition, w.Version, w.Digest, w.Functions)}
 	intent := base.Intent{By: by, Project: project, Kind: guardian.WorkflowStart, Subject: w.Name, Facts: facts, Asked: map[string]any{"parameters": json.RawMessage(parameters)}}
 	if err := s.env.Ask(ctx, tx, intent); err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, sql.ForgetRuns, MaxKeptRuns, forgottenAtOnce); err != nil {
 		return err
 	}
 	if _, err := store.Exec(ctx, tx, sql.AddRun, id, w.id, w.Version, parameters, by.Actor()); err != nil {

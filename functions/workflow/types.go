@@ -17,6 +17,12 @@ const (
 	MaxWorkflows = 200
 	// MaxOpenRuns is how many runs of a project have not ended: each may have as many jobs under way as it has steps.
 	MaxOpenRuns = 100
+	// MaxKeptRuns is how many runs of a project that have ended are kept: when another one starts, the oldest are forgotten.
+	MaxKeptRuns = 10_000
+	// forgottenAtOnce is how many runs are forgotten at most when one starts.
+	forgottenAtOnce = 100
+	// MaxParametersBytes is how large the parameters of a run are together, in bytes of JSON.
+	MaxParametersBytes = 64 << 10
 	// KeptVersions is how many of its newest versions a workflow keeps, besides those that runs keep to.
 	KeptVersions = 100
 	// DecideTime is how long the condition of a check may take.

@@ -52,4 +52,5 @@ create table workflow_run_steps (
     primary key (run_id, number)
 );
 
+create index workflow_run_steps_running on workflow_run_steps (run_id) where state = 'running';
 create index workflow_run_steps_job on workflow_run_steps (job_id) where job_id is not null;

@@ -1,6 +1,6 @@
 select w.id, w.name, w.newest, w.created_at, v.version, v.digest, v.definition, v.functions, v.pushed_by, v.pushed_at,
-    (select count(*) from workflow_runs r where r.workflow_id = w.id and (r.state in ('running', 'paused')
-        or exists (select from workflow_run_steps s where s.run_id = r.id and s.state = 'running'))) as open_runs
+    (select count(*) from workflow_runs r where r.workflow_id = w.id and r.id in (
+        select id from workflow_runs where state in ('running', 'paused') union select run_id from workflow_run_steps where state = 'running')) as open_runs
 from workflows w
 join workflow_versions v on v.workflow_id = w.id and v.version = w.newest
 where w.name > $1 order by w.name limit $2
