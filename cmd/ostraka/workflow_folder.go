@@ -42,6 +42,9 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 		if !filepath.IsLocal(filepath.FromSlash(from)) {
 			return nil, badWorkflowFile(&graph.Error{Field: "functions." + name, Detail: fmt.Sprintf("%q is not within the folder of the workflow", from), Hint: "put the function into the folder"})
 		}
+		if err := refuseLinks(dir, from); err != nil {
+			return nil, badWorkflowFile(&graph.Error{Field: "functions." + name, Detail: err.Error(), Hint: "put the function itself into the folder"})
+		}
 		if f.bundles[name], err = packFunction(filepath.Join(dir, filepath.FromSlash(from))); err != nil {
 			return nil, fmt.Errorf("packing the function %s: %w", name, err)
 		}
@@ -51,10 +54,17 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 
 // readDefinition reads no more than a definition may have.
 func readDefinition(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &exitError{code: exitFailed, err: fmt.Errorf("there is no %s", path), hint: "give the folder that holds workflow.toml; docs/workflows.md shows one"}
 	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the workflow: %w", err)
+	}
+	if !info.Mode().IsRegular() { // a pipe would be waited for
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("%s is a link or a special file", path), hint: "put the file itself into the folder"}
+	}
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the workflow: %w", err)
 	}
@@ -64,6 +74,25 @@ func readDefinition(path string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the workflow: %w", err)
 	}
 	return text, nil
+}
+
+// refuseLinks refuses a path below dir that leads through a link: it could lead out of the folder. What there is not is left to others.
+func refuseLinks(dir, local string) error {
+	at := dir
+	for part := range strings.SplitSeq(filepath.Clean(filepath.FromSlash(local)), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is a link or a special file", at)
+		}
+	}
+	return nil
 }
 
 func badWorkflowFile(err error) error {
