@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -279,5 +280,39 @@ func TestAReceiptHasItsWitnesses(t *testing.T) {
 	w.exec("update audit_checkpoints set note = replace(note, size::text, (size - 1)::text) where size = $1", older.Size)
 	r, _ = w.receipt(job.ID)
 	require.Empty(t, r.Witnesses, "what the log does not have is not shown")
+	require.Equal(t, newest.Size, r.Head.Size)
+}
+
+// TestAReceiptLooksAtTheNewestCosignatures has two owners co-sign a head, and very many agents of one of them a newer one: at 10,000 the older
+// head is looked at, and at one more it is not whole.
+func TestAReceiptLooksAtTheNewestCosignatures(t *testing.T) {
+	t.Parallel()
+	const most = 10_000
+	w := newWorld(t)
+	job := w.agreed(5)
+	w.makeReceipt(job.ID)
+	one, other, loud := w.agent(nil), w.agent(nil), w.agent(nil)
+	w.seal()
+	older, now := w.head(w.project), time.Now()
+	for _, a := range []*agent{one, other} {
+		require.NoError(t, w.cosign(a, w.registered(a), older, now))
+	}
+	w.happen(3)
+	w.seal()
+	newest, id := w.head(w.project), loud.id.String()
+	require.NoError(t, w.cosign(loud, w.registered(loud), newest, now))
+	many := func(from, to int) { // rows as the owner's agents would leave them
+		w.sql(fmt.Sprintf(`insert into ostraka.agents select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid(), 'public_key', '\x' || encode(sha256(n::text::bytea), 'hex'), 'name', 'many-' || n))).*
+			from ostraka.agents a, generate_series(%d, %d) n where a.id = '%s'`, from, to, id))
+		w.sql(`insert into ostraka.witness_keys (agent_id, key, proof) select m.id, sha256(m.id::text::bytea), k.proof
+			from ostraka.agents m, ostraka.witness_keys k where m.name like 'many-%' and k.agent_id = '` + id + `' on conflict do nothing`)
+		w.sql(`insert into ostraka.cosignatures select m.id, c.project_id, c.size, c.at, c.note, c.line
+			from ostraka.agents m, ostraka.cosignatures c where m.name like 'many-%' and c.agent_id = '` + id + `' on conflict do nothing`)
+	}
+	many(1, most-3)
+	r, _ := w.receipt(job.ID)
+	require.Equal(t, older.Size, r.Head.Size, "two owners are more than one")
+	many(most-2, most-2)
+	r, _ = w.receipt(job.ID)
 	require.Equal(t, newest.Size, r.Head.Size)
 }
