@@ -29,8 +29,8 @@ const (
 	MaxReason = 200
 	// MaxKeptRestarts is how many of the times that a log began anew are remembered; what was accepted is kept besides, as evidence.
 	MaxKeptRestarts = 16
-	// maxNotice bounds what is read of a notice, in bytes: two notes.
-	maxNotice = 1 << 20
+	// maxNotice bounds what is read of a notice, in bytes: four notes, two proofs and two records, each byte six in JSON at worst.
+	maxNotice = 2 << 20
 )
 
 // Log is what an agent remembers of a log.

@@ -357,3 +357,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestTheLongestNoticeCanBeRead has a server make each part as long as it may be, of bytes that JSON writes as six.
+func TestTheLongestNoticeCanBeRead(t *testing.T) {
+	s := witness.Open(t.TempDir())
+	require.NoError(t, s.Make())
+	note, proof, record := strings.Repeat("<", audit.MaxCheckpointBytes), strings.Repeat("<", audit.MaxProofBytes), strings.Repeat("<", audit.MaxRestartBytes)
+	restart := witness.Restart{Restart: audit.Restart{Origin: origin + "/20260504T030201Z"}, Record: record, Proof: proof, Note: note}
+	require.NoError(t, s.Raise(witness.Notice{Server: "a", Log: "b", Remembered: witness.Log{Note: note}, Shown: witness.Log{Note: note}, Restart: &restart}))
+	later := restart
+	later.Origin = origin + "/20260505T030201Z"
+	require.NoError(t, s.Explain("a", "b", later))
+	n, err := s.Notice()
+	require.NoError(t, err)
+	require.Equal(t, &later, n.Later)
+}
