@@ -13,9 +13,12 @@ import (
 
 // Types of exceptions beside those of the harness.
 const (
-	ExceptionTrap = "Trap"     // the module's code failed: unreachable, out of bounds, a stack that is full
+	ExceptionTrap = "Trap"     // the module's code failed: unreachable, out of bounds
 	ExceptionExit = "ExitCode" // it ended with a code that is not 0
 )
+
+// stackOverflow is how the runner calls a stack that is full.
+const stackOverflow = "stack overflow"
 
 // verdict is the part of a result that is decided rather than measured. Its type and message vote, so that they say nothing that differs
 // between machines.
@@ -59,22 +62,28 @@ func decide(a *wasm.Answer, l bundle.Limits) verdict {
 	switch {
 	case a.Failed != "":
 		return failed(harness.StatusKilled, harness.ExceptionHarness, "its instance could not be made")
+	case a.Trap == stackOverflow: // a frame is larger on one processor than on another: no answer that replicas could agree on
+		return failed(harness.StatusMemory, harness.ExceptionLimit, "its recursion is deeper than the stack of this machine")
 	case a.Trap != "":
 		return failed(harness.StatusError, ExceptionTrap, "%s", a.Trap)
 	case a.ExitCode != 0:
 		return failed(harness.StatusError, ExceptionExit, "it ended with exit code %d: its standard error says more", int32(a.ExitCode))
 	}
-	return decideOutput(a.Stdout)
+	return decideOutput(a.Stdout, l.OutputBytes)
 }
 
-// decideOutput brings what was printed into the one form in which answers are compared.
-func decideOutput(stdout []byte) verdict {
+// decideOutput brings what was printed into the one form in which answers are compared. The form may be longer than what was printed
+// (1e15 is 1000000000000000.0), and nothing longer than the limit can be delivered.
+func decideOutput(stdout []byte, most int64) verdict {
 	if len(strings.TrimSpace(string(stdout))) == 0 {
 		return failed(harness.StatusError, harness.ExceptionNoResult, "it printed nothing: the result is one JSON value on standard output")
 	}
 	output, err := canonical.Form(stdout, len(stdout))
 	if err != nil {
 		return failed(harness.StatusError, harness.ExceptionOutput, "what it printed is not one JSON value: %v", err)
+	}
+	if int64(len(output)) > most {
+		return failed(harness.StatusOutputLimit, harness.ExceptionLimit, "its result has %d bytes in canonical form, more than limits.output_bytes = %d", len(output), most)
 	}
 	return verdict{status: harness.StatusOK, output: output}
 }

@@ -87,6 +87,7 @@ func TestEveryEnd(t *testing.T) {
 		{`{"do":"loop"}`, "cpu_limit", harness.ExceptionLimit, fmt.Sprintf("it used up limits.fuel = 3000000000 (meter %d)", wasm.Meter), ""},
 		{`{"do":"grow"}`, "memory", harness.ExceptionLimit, "it failed after it was refused more than limits.memory_bytes = 33554432", ""},
 		{`{"do":"flood"}`, "output_limit", harness.ExceptionLimit, "it printed more than limits.output_bytes = 4096", ""},
+		{`{"do":"print","n":7}`, "output_limit", harness.ExceptionLimit, "its result has 11403 bytes in canonical form, more than limits.output_bytes = 4096", ""},
 		{`{"do":"panic"}`, "error", wasmbox.ExceptionExit, "it ended with exit code 2: its standard error says more", ""},
 		{`{"do":"exit","n":7}`, "error", wasmbox.ExceptionExit, "it ended with exit code 7: its standard error says more", ""},
 		{`{"do":"print","n":0}`, "error", harness.ExceptionNoResult, "it printed nothing: the result is one JSON value on standard output", ""},
@@ -113,15 +114,26 @@ func TestEveryEnd(t *testing.T) {
 	}
 }
 
-// TestTraps has code that fails, and a recursion that ends with the stack: a hundred levels and one without end.
+// command is a module with this code.
+func command(body string) []byte {
+	return []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x05\x03\x01\x00\x01" +
+		"\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x00\x0a" + string(rune(len(body)+3)) + "\x01" + string(rune(len(body)+1)) + "\x00" + body)
+}
+
+// TestAFullStackIsNoAnswer: how deep a recursion may go is the processor's business, so that agents of two kinds may differ in it.
+func TestAFullStackIsNoAnswer(t *testing.T) {
+	s := open(t, newRunner(t), pack(t, command("\x10\x00\x0b"), ""), "")
+	r, err := s.Run(t.Context(), 0, []byte(`1`))
+	require.NoError(t, err)
+	require.Equal(t, harness.StatusMemory, r.Status)
+	require.Equal(t, harness.ExceptionLimit, r.Exception.Type)
+	require.Equal(t, "its recursion is deeper than the stack of this machine", r.Exception.Message)
+}
+
+// TestTraps has code that fails.
 func TestTraps(t *testing.T) {
-	command := func(body string) []byte {
-		return []byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x05\x03\x01\x00\x01" +
-			"\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x00\x0a" + string(rune(len(body)+3)) + "\x01" + string(rune(len(body)+1)) + "\x00" + body)
-	}
 	for body, want := range map[string]string{
 		"\x00\x0b":                         "unreachable",
-		"\x10\x00\x0b":                     "stack overflow",
 		"\x41\x01\x41\x00\x6d\x1a\x0b":     "integer divide by zero",
 		"\x41\x7f\x28\x02\x00\x1a\x0b":     "out of bounds memory access",
 		"\x41\x00\x41\x00\x36\x02\x00\x0b": "",

@@ -41,7 +41,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "why it ends")
 		os.Exit(input.N)
 	case "print":
-		fmt.Print(map[int]string{0: "", 1: "1 2", 2: "{", 3: " {\"b\": 1.50, \"a\": \"\\u00e9\"}\n", 4: "NaN", 5: "1e999", 6: "null"}[input.N])
+		fmt.Print(map[int]string{0: "", 1: "1 2", 2: "{", 3: " {\"b\": 1.50, \"a\": \"\\u00e9\"}\n", 4: "NaN", 5: "1e999", 6: "null", 7: "[" + strings.Repeat("1e15,", 600) + "0]"}[input.N])
 	case "recurse":
 		fmt.Println(recurse(input.N))
 	case "sees":
