@@ -248,7 +248,7 @@ func (s *scanner) member(mark int) *Error {
 // so comparing bytes is Python's order of str.
 func (s *scanner) remember(mark int, k key) *Error {
 	if !s.strict || len(s.keys) == mark {
-		s.keys = append(s.keys, k)
+		s.keys = push(s.keys, k)
 		return nil
 	}
 	switch bytes.Compare(s.keys[mark].text, k.text) {
@@ -259,6 +259,15 @@ func (s *scanner) remember(mark int, k key) *Error {
 	}
 	s.keys[mark] = k
 	return nil
+}
+
+// push appends to a list that may become long: it doubles, where append by itself
+// allocates five times what it ends with.
+func push[T any](list []T, item T) []T {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, max(8, len(list)))
+	}
+	return append(list, item)
 }
 
 func (s *scanner) unique(mark int) *Error {
