@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 // loanRow is what an agent and the others of its owner have of a job.
@@ -101,7 +102,7 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 	if own == "" {
 		own = agent.String()
 	}
-	if hands, _, err = store.One[freeHands](ctx, server, sql.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught, by.owners); err != nil {
+	if hands, _, err = store.One[freeHands](ctx, server, sql.FreeHands, by.ProjectID, by.JobID, own, handsSeen, full, caught, by.owners, wasm.Meter); err != nil {
 		return hands, err
 	}
 	return hands, tx.AsProject(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 const (
@@ -228,7 +229,7 @@ func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent u
 		if err != nil {
 			return nil, err
 		}
-		if idle, _, err = store.One[idleOwners](ctx, server, sql.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught, by.owners); err != nil {
+		if idle, _, err = store.One[idleOwners](ctx, server, sql.IdleOwners, by.ProjectID, by.JobID, handsSeen, full, caught, by.owners, wasm.Meter); err != nil {
 			return nil, err
 		}
 		if err := tx.AsProject(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -69,4 +70,50 @@ func TestModulesGoToAgentsThatCan(t *testing.T) {
 	shown, err := w.GetAgent(ctx, a.id)
 	require.NoError(t, err)
 	require.Zero(t, shown.Meter, "its owner lets none run any more")
+}
+
+// counting is an agent with a meter.
+func (w *world) counting(meter int, answer func(input string) functions.Result) *agent {
+	w.t.Helper()
+	a := w.agent(answer)
+	_, err := w.Heartbeat(w.t.Context(), a.id, fleet.Heartbeat{Wishes: &fleet.AgentWishes{Meter: meter}})
+	require.NoError(w.t, err)
+	return a
+}
+
+// TestNoShardIsHeldForAnotherMeter: an agent that counts otherwise is lent no function in WebAssembly, and so nothing waits for it, neither under
+// a bound nor under a quorum.
+func TestNoShardIsHeldForAnotherMeter(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]func(*functions.NewJob){"bound": bounded(1e-3), "quorum": func(j *functions.NewJob) { j.Quorum = 2 }} {
+		w := newWorld(t, shared(time.Hour))
+		w.pushModule("count", "")
+		job := w.submit(1000, func(j *functions.NewJob) { policy(j); j.Function = "count" })
+		w.settleAll()
+		quick := w.counting(wasm.Meter, honest)
+		w.counting(99, honest)
+		w.there()
+		n, _ := quick.takeAll()
+		require.Equal(t, 1000, n, name)
+		w.check(job.ID)
+	}
+}
+
+// TestUsableAgentsHaveTheServersMeter: a shard that waits for another opinion does not wait for an agent that counts otherwise.
+func TestUsableAgentsHaveTheServersMeter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushModule("count", "")
+	job := w.submit(1, func(j *functions.NewJob) { j.Quorum, j.Function = 2, "count" })
+	w.settleAll()
+	w.counting(99, honest)
+	for _, answer := range []func(string) functions.Result{honest, liar} {
+		require.Equal(t, 1, w.counting(wasm.Meter, answer).do(1))
+	}
+	w.there()
+	w.settleAll()
+	e, err := w.Explain(t.Context(), w.project, job.ID)
+	require.NoError(t, err)
+	require.Equal(t, "tried_by_all", e.Reasons[0].Code, e)
+	require.Contains(t, e.Reasons[0].Text, "every agent that can be used (2) has tried")
 }

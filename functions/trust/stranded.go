@@ -18,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/guardian"
+	"github.com/ostraka/ostraka/wasm"
 )
 
 const (
@@ -139,7 +140,7 @@ func Usable(ctx context.Context, server store.DB, project, job uuid.UUID, p veri
 		ID    uuid.UUID
 		Owner string
 	}
-	rows, err := store.Many[row](ctx, server, sql.UsableAgents, project, job, useless.IDs, silent)
+	rows, err := store.Many[row](ctx, server, sql.UsableAgents, project, job, useless.IDs, silent, wasm.Meter)
 	for _, r := range rows {
 		if jobs.Excludes(useless.Hands, r.Owner, r.ID) || useless.leftOut(r.Owner) {
 			continue
