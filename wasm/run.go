@@ -191,6 +191,8 @@ func (b *batch) tooLong() *Error {
 func (b *batch) judge() error {
 	o := b.outcome
 	switch {
+	case o.Exceeded == runner.ExceededMachine:
+		return b.failure(ClassHost, "nothing is held against the module; try again", "the machine has no memory left")
 	case o.Exceeded == runner.ExceededOutput:
 		return b.withLast(b.failure(ClassOutputLimit, "print less, or aggregate more", "the module printed more than %d bytes", b.limits.Output))
 	case o.Exceeded == runner.ExceededLine:

@@ -48,6 +48,8 @@ func (v *verdict) exception(frames []string) *harness.Exception {
 // decide says what an answer means, in order of what outweighs what.
 func decide(a *wasm.Answer, l bundle.Limits) verdict {
 	switch a.Exceeded {
+	case runner.ExceededMachine:
+		return failed(harness.StatusMemory, harness.ExceptionLimit, "the machine has no memory left")
 	case runner.ExceededWall:
 		return failed(harness.StatusTimeout, harness.ExceptionLimit, "it took longer than limits.wall_seconds = %d", l.WallSeconds)
 	case runner.ExceededFuel:

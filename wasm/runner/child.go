@@ -81,7 +81,7 @@ func (g *guest) serveBatch(ctx context.Context, b Batch, in *bufio.Reader, out *
 	o := g.run(ctx, b, input, output)
 	output.end()
 	o.CPU = processorTime() - before
-	if output.exceeded != "" {
+	if output.exceeded != "" && o.Exceeded != ExceededMachine {
 		o.Exceeded = output.exceeded
 	}
 	// Tell first, drain then: the server stops sending when it hears of the end.

@@ -75,6 +75,7 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 		WithRandSource(rand.NewChaCha8(b.Seed)).
 		WithStartFunctions()
 	g.memory.refused.Store(false)
+	g.memory.short.Store(false)
 	defer func() {
 		if p := recover(); p != nil {
 			o.Failed = fmt.Sprintf("instantiating: %v", p)
@@ -85,6 +86,9 @@ func (g *guest) run(ctx context.Context, b Batch, stdin *inputReader, stdout *ou
 		}
 		if g.fuel.exceeded != "" {
 			o.Exceeded = g.fuel.exceeded
+		}
+		if g.memory.short.Load() { // whatever came of it, another machine may have come to something else
+			o.Exceeded = ExceededMachine
 		}
 		o.Fuel = g.fuel.used()
 	}()

@@ -13,6 +13,7 @@ import (
 type memory struct {
 	limit   uint64      // bytes that a guest may have
 	refused atomic.Bool // a guest asked for more
+	short   atomic.Bool // the machine did not have what a guest may have
 }
 
 var _ experimental.MemoryAllocator = (*memory)(nil)
@@ -21,6 +22,7 @@ var _ experimental.MemoryAllocator = (*memory)(nil)
 func (m *memory) Allocate(_, maximum uint64) experimental.LinearMemory {
 	reserved, err := reserve(int(max(1, min(maximum, m.limit))))
 	if err != nil {
+		m.short.Store(true)
 		reserved = nil // Reallocate will refuse
 	}
 	return &linearMemory{m: m, reserved: reserved}
@@ -38,7 +40,7 @@ func (l *linearMemory) Reallocate(size uint64) []byte {
 		return nil
 	}
 	if size > 0 && commit(l.reserved[:size]) != nil {
-		l.m.refused.Store(true)
+		l.m.short.Store(true)
 		return nil
 	}
 	return l.reserved[:size:size]

@@ -43,6 +43,9 @@ const (
 	ExceededMemory Exceeded = "memory"
 	ExceededFuel   Exceeded = "fuel"
 	ExceededWall   Exceeded = "wall"
+	// ExceededMachine is the machine's limit and none of the guest's: it had no
+	// memory left. How the guest ended is no answer.
+	ExceededMachine Exceeded = "machine"
 )
 
 // Outcome is how a batch ended, as the runner saw it.

@@ -111,6 +111,29 @@ func TestRunnerCannotFillTheCache(t *testing.T) {
 	require.Empty(t, files)
 }
 
+// A guest that is refused memory does not learn why. Its own limit is the same
+// on every machine; what the machine does not have is told apart.
+func TestMachineWithoutMemory(t *testing.T) {
+	for _, c := range []struct {
+		memory uint64
+		data   uint64
+		pages  int32
+		want   Exceeded
+	}{
+		{1 << 20, 1 << 30, 1, ""},
+		{1 << 20, 1 << 30, 16, ExceededMemory},
+		{4 << 30, 3 << 30 / dataFactor, 65_000, ExceededMachine},
+	} {
+		grow := w.Cat(w.Const(c.pages), []byte{0x40, 0x00, 0x1a})
+		p, err := loaded(t, w.Command(grow).Bytes(), func(s *Setup) { s.Memory, s.Data = c.memory, c.data })
+		require.NoError(t, err)
+		o, err := p.Call(t.Context(), Batch{MaxOutput: 10, MaxLine: 10}, nil, func([]byte) error { return nil })
+		require.NoError(t, err)
+		require.False(t, o.Unsuccessful(), "%+v", o)
+		require.Equal(t, c.want, o.Exceeded, c.pages)
+	}
+}
+
 func TestRunnerRefusesWhatIsNotTheProtocol(t *testing.T) {
 	s := NewSpawner()
 	defer s.Stop()
