@@ -13,7 +13,6 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
-	"github.com/ostraka/ostraka/runtime/wasmbox"
 )
 
 const (
@@ -200,13 +199,9 @@ func (b *boxBook) report(x *box) client.SandboxReport {
 
 // limitsOf are what the parts of thresholds are taken of.
 func limitsOf(m *bundle.Manifest) threshold.Limits {
-	l := m.Limits
-	memory := l.MemoryBytes
-	if m.IsWasm() {
-		memory += wasmbox.Overhead // what is measured is the process, and the limit is the instance's
-	}
+	l := reserved(m)
 	return threshold.Limits{
-		CPUPercent: 100 * float64(runtime.NumCPU()), MemoryBytes: memory, WorkspaceBytes: l.DiskBytes,
+		CPUPercent: 100 * float64(runtime.NumCPU()), MemoryBytes: l.MemoryBytes, WorkspaceBytes: l.DiskBytes,
 		Processes: l.Pids + ownProcesses, OutputBytes: l.StdoutBytes + l.StderrBytes,
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/wasmbox"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -130,6 +131,23 @@ func TestRoom(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.take(&prefs.Preferences{}, &small, 1<<40)
 	require.NoError(t, err, "without limits there is always room")
+}
+
+// TestAModuleReservesItsProcess: what the owner allows bounds the processes, and a module's limit is that of its instance alone.
+func TestAModuleReservesItsProcess(t *testing.T) {
+	limits := bundle.Limits{MemoryBytes: 64 << 20}
+	module, python := reserved(&bundle.Manifest{Runtime: bundle.RuntimeWasm, Limits: limits}), reserved(&bundle.Manifest{Limits: limits})
+	require.Equal(t, limits, python)
+	require.Equal(t, int64(64<<20+wasmbox.Overhead), module.MemoryBytes)
+	p := prefs.Preferences{MemoryBytes: 2*module.MemoryBytes - 1}
+	r := newRoom()
+	_, err := r.take(&p, &module, 0)
+	require.NoError(t, err)
+	_, err = r.take(&p, &module, 0)
+	require.Equal(t, returnedRoom, refusalOf(err).Code)
+	_, err = newRoom().take(&prefs.Preferences{MemoryBytes: module.MemoryBytes - 1}, &module, 0)
+	require.Equal(t, refusedCaps, refusalOf(err).Code)
+	require.ErrorContains(t, err, "by its limit memory_bytes it may take 335544320")
 }
 
 func TestAPauseEndsTheLeaseAfterItsShard(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/wasmbox"
 )
 
 // returnedRoom is the code of a lease that is returned because what runs already takes the place.
@@ -22,7 +23,16 @@ type room struct {
 
 func newRoom() *room { return &room{freed: make(chan struct{})} }
 
-// take reserves what a function may use, and its input files on the disk, or says why not. The owner's disk is shared: half for what
+// reserved is what a function may take of the machine: what a module is allowed is its instance's memory, and its process takes more.
+func reserved(m *bundle.Manifest) bundle.Limits {
+	l := m.Limits
+	if m.IsWasm() {
+		l.MemoryBytes += wasmbox.Overhead
+	}
+	return l
+}
+
+// take reserves what a function may use (see reserved), and its input files on the disk, or says why not. The owner's disk is shared: half for what
 // runs, a quarter for results that wait, an eighth each for bundles and for kept input files.
 func (r *room) take(p *prefs.Preferences, m *bundle.Limits, inputs int64) (leave func(), err error) {
 	r.mu.Lock()
@@ -31,7 +41,7 @@ func (r *room) take(p *prefs.Preferences, m *bundle.Limits, inputs int64) (leave
 	wanted := m.DiskBytes + inputs
 	switch {
 	case memory > 0 && m.MemoryBytes > memory:
-		return nil, refused(refusedCaps, fmt.Sprintf("its limit memory_bytes is %d and all functions here may have %d together", m.MemoryBytes, memory))
+		return nil, refused(refusedCaps, fmt.Sprintf("by its limit memory_bytes it may take %d and all functions here may have %d together", m.MemoryBytes, memory))
 	case disk > 0 && m.DiskBytes <= disk && wanted > disk:
 		return nil, refused(refusedCaps, fmt.Sprintf("its limit disk_bytes is %d, the input files of a shard take %d more, and all functions here may have %d together", m.DiskBytes, inputs, disk))
 	case disk > 0 && m.DiskBytes > disk:

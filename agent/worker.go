@@ -250,10 +250,10 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (s
 	if rested != nil {
 		rested.leave() // this lease may have other input files
 	}
-	p := w.keeper.current()
-	leave, err = w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
+	p, needs := w.keeper.current(), reserved(&b.Manifest)
+	leave, err = w.room.take(&p, &needs, inputBytes(held))
 	if err != nil && w.warm.drop(allWarm) {
-		leave, err = w.room.take(&p, &b.Manifest.Limits, inputBytes(held))
+		leave, err = w.room.take(&p, &needs, inputBytes(held))
 	}
 	switch {
 	case err != nil && rested != nil:

@@ -31,7 +31,12 @@ type CommandOptions struct {
 // of its own for as long as it wants. They are safe for concurrent use.
 type Commands struct {
 	loader
+	compiling chan struct{} // one token for each compiler that runs
 }
+
+// maxCompilers is how many modules are compiled at a time: a compiler may take
+// compileData, whatever the module is allowed when it runs.
+const maxCompilers = 2
 
 // NewCommands opens the compile cache and starts no process yet. The program
 // must call runner.MaybeRun first thing in main.
@@ -46,7 +51,10 @@ func NewCommands(o CommandOptions) (*Commands, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Commands{loader{limits: DefaultLimits(), log: o.Log, cache: c, spawner: runner.NewSpawner()}}, nil
+	return &Commands{
+		loader:    loader{limits: DefaultLimits(), log: o.Log, cache: c, spawner: runner.NewSpawner()},
+		compiling: make(chan struct{}, maxCompilers),
+	}, nil
 }
 
 // Engine names what modules are compiled by, and for what.
@@ -54,6 +62,20 @@ func (c *Commands) Engine() string { return c.cache.engine }
 
 // Close lets no further process start. Commands should have been closed before.
 func (c *Commands) Close() { c.spawner.Stop() }
+
+// compile brings a module into the cache, when its turn comes.
+func (c *Commands) compile(ctx context.Context, m Module, memory int64) error {
+	if c.cache.has(m.Digest) {
+		return nil
+	}
+	select {
+	case c.compiling <- struct{}{}:
+	case <-ctx.Done():
+		return c.hostError(m, fmt.Errorf("waiting for the compiler: %w", context.Cause(ctx)))
+	}
+	defer func() { <-c.compiling }()
+	return c.build(ctx, m, memory) // somebody may have compiled it meanwhile
+}
 
 // Command is one module, in a process that runs one call at a time. Each call
 // has an instance of its own.
@@ -81,7 +103,7 @@ func (x *Command) Ready(ctx context.Context) error {
 		if try == maxTries {
 			return x.commands.hostError(x.module, fmt.Errorf("loading the module: it was trimmed from the cache %d times (the cache's size limit is too small for the modules in use)", maxTries))
 		}
-		if err := x.commands.build(ctx, x.module, x.memory); err != nil {
+		if err := x.commands.compile(ctx, x.module, x.memory); err != nil {
 			return err
 		}
 		process, err := x.commands.load(ctx, x.module, x.memory, x.wall)
