@@ -106,7 +106,7 @@ type candidate struct {
 }
 
 // isolated says whether the agent's sandbox is strong enough for everybody: the strictest decides. Functions in WebAssembly have another one
-// than those in Python, and need the meter that the server has: out of fuel is an answer, on which agents must agree.
+// than those in Python, and need the meter that the server has: where fuel ends is the same on all machines with one meter, and on no others.
 func (c candidate) isolated() bool {
 	level := c.Isolation
 	if c.Wasm {
