@@ -37,7 +37,7 @@ func TestCompose(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(text, &file))
 	require.Len(t, file.Services, 5)
 	for name, s := range file.Services {
-		require.Regexp(t, `^[a-z/]+:.+$`, s.Image, "%s: an image without a tag is another one tomorrow", name)
+		require.Regexp(t, `^[a-z./]+:.+$`, s.Image, "%s: an image without a tag is another one tomorrow", name)
 		require.NotContains(t, s.Image, "latest")
 		for _, network := range s.Networks {
 			require.Contains(t, file.Networks, network, name)

@@ -36,7 +36,8 @@ What would not start is refused. What follows -- is given to "ostraka server". T
 compiled modules, is in ` + service.Server.StateDir() + `.
 
 With --root, files are written below a folder (an image that is being built) and nothing is started.`,
-		Example: `  ostraka config example server | sudo tee /etc/ostraka/server.toml   # then change it
+		Example: `  sudo mkdir -p /etc/ostraka
+  ostraka config example server | sudo tee /etc/ostraka/server.toml   # then change it
   read -rs OSTRAKA_DATABASE_URL && export OSTRAKA_DATABASE_URL         # no other user and no log sees it
   sudo --preserve-env=OSTRAKA_DATABASE_URL ostraka server install
   sudo --preserve-env=OSTRAKA_DATABASE_URL ostraka server install --dry-run -- --queues none`,
