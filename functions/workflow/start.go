@@ -75,7 +75,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, by functions.Principa
 	if err := s.env.Ask(ctx, tx, intent); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, sql.ForgetRuns, MaxKeptRuns, forgottenAtOnce); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.ForgetOldRuns, MaxKeptRuns, forgottenAtOnce); err != nil {
 		return err
 	}
 	if _, err := store.Exec(ctx, tx, sql.AddRun, id, w.id, w.Version, parameters, by.Actor()); err != nil {

@@ -23,7 +23,7 @@ var (
 	DeleteRun         = store.Load(files, "delete_run")
 	DeleteWorkflow    = store.Load(files, "delete_workflow")
 	DropSteps         = store.Load(files, "drop_steps")
-	ForgetRuns        = store.Load(files, "forget_runs")
+	ForgetOldRuns     = store.Load(files, "forget_old_runs")
 	ForgetVersions    = store.Load(files, "forget_versions")
 	GetRun            = store.Load(files, "get_run")
 	GetWorkflow       = store.Load(files, "get_workflow")
