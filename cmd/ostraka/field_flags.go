@@ -13,7 +13,7 @@ import (
 
 // flagsOfFields are the flags that fill a field of another name, as far as a command has them.
 var flagsOfFields = map[string]string{
-	"axes": "grid", "bytes": "shard-bytes", "expires_in_seconds": "expires-in", "from": "range", "lines": "shard-size", "manifest": "objects-manifest",
+	"axes": "grid", "bytes": "shard-bytes", "expires_in_seconds": "expires-in", "from": "range", "kinds": "event", "lines": "shard-size", "manifest": "objects-manifest",
 	"max_uses": "uses", "overlap_seconds": "overlap", "prefix": "objects-prefix", "size": "shard-size", "to": "range", "values": "items",
 }
 
