@@ -46,6 +46,9 @@ func (s *Service) ForgetWebhookEvents(ctx context.Context) error {
 func (s *Service) forget(ctx context.Context, project uuid.UUID) error {
 	for n := int64(forgetEvents); n == forgetEvents; {
 		err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+			if err := gate(ctx, tx); err != nil { // their deliveries go with them, which others lock in another order
+				return err
+			}
 			n, err = store.Exec(ctx, tx, sql.ForgetEvents, KeptFor, forgetEvents)
 			return err
 		})
