@@ -53,27 +53,7 @@ func timesText(s client.ScheduleRequest) string {
 
 // aboutSchedule makes a command about one schedule.
 func aboutSchedule(server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error) *cobra.Command {
-	var output outputFlag
-	cmd := &cobra.Command{
-		Use: verb + " SCHEDULE", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(scheduleNames),
-		Example: "  ostraka schedule " + verb + " nightly",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			id, err := findSchedule(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			return do(cmd.Context(), c, id, &output)
-		},
-	}
-	output.register(cmd.Flags())
-	return cmd
+	return named{noun: "schedule", argument: "SCHEDULE", example: "nightly", names: scheduleNames, find: findSchedule}.about(server, verb, short, do)
 }
 
 func newScheduleShow(t *terminal, server *serverFlags) *cobra.Command {

@@ -48,27 +48,7 @@ func webhookState(w client.Webhook) string {
 
 // aboutWebhook makes a command about one webhook.
 func aboutWebhook(server *serverFlags, verb, short string, do func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error) *cobra.Command {
-	var output outputFlag
-	cmd := &cobra.Command{
-		Use: verb + " WEBHOOK", Short: short, Args: arguments(1), ValidArgsFunction: server.complete(webhookNames),
-		Example: "  ostraka webhook " + verb + " chat",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
-			c, err := server.connectProject()
-			if err != nil {
-				return err
-			}
-			id, err := findWebhook(cmd.Context(), c, args[0])
-			if err != nil {
-				return err
-			}
-			return do(cmd.Context(), c, id, &output)
-		},
-	}
-	output.register(cmd.Flags())
-	return cmd
+	return named{noun: "webhook", argument: "WEBHOOK", example: "chat", names: webhookNames, find: findWebhook}.about(server, verb, short, do)
 }
 
 func newWebhookShow(t *terminal, server *serverFlags) *cobra.Command {

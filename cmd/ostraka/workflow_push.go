@@ -60,19 +60,23 @@ func newWorkflowDiff(t *terminal, server *serverFlags) *cobra.Command {
 	return cmd
 }
 
-func (o *workflowPushOptions) run(ctx context.Context) error {
+// compare reads the folder, and what would change on the server.
+func (o *workflowPushOptions) compare(ctx context.Context) (c *connection, folder *workflowFolder, changes []workflowChange, err error) {
 	if err := o.check(); err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	folder, err := readWorkflowFolder(o.folder)
-	if err != nil {
-		return err
+	if folder, err = readWorkflowFolder(o.folder); err != nil {
+		return nil, nil, nil, err
 	}
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
+	if c, err = o.server.connectProject(); err != nil {
+		return nil, nil, nil, err
 	}
-	changes, err := folder.compare(ctx, c)
+	changes, err = folder.compare(ctx, c)
+	return c, folder, changes, err
+}
+
+func (o *workflowPushOptions) run(ctx context.Context) error {
+	c, folder, changes, err := o.compare(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,18 +129,7 @@ func (o *workflowPushOptions) push(ctx context.Context, c *connection, folder *w
 }
 
 func (o *workflowPushOptions) diff(ctx context.Context) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	folder, err := readWorkflowFolder(o.folder)
-	if err != nil {
-		return err
-	}
-	c, err := o.server.connectProject()
-	if err != nil {
-		return err
-	}
-	changes, err := folder.compare(ctx, c)
+	_, folder, changes, err := o.compare(ctx)
 	if err != nil {
 		return err
 	}
