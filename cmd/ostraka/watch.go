@@ -204,12 +204,17 @@ func (w *watcher) name(ctx context.Context, agent uuid.UUID) string {
 
 // stoppedWaiting says how to go on when a person or a time limit ends the wait for a job that does not end.
 func stoppedWaiting(t *terminal, job uuid.UUID, err error) error {
+	return stopped(t, err, "the job goes on. To go on watching it, or to stop it:\n  ostraka job watch %s\n  ostraka job cancel %s", job, job)
+}
+
+// stopped ends the wait for what goes on without who waited, and says how to come back to it.
+func stopped(t *terminal, err error, goesOn string, args ...any) error {
 	code, why := exitInterrupted, "stopped waiting"
 	if errors.Is(err, context.DeadlineExceeded) {
 		code, why = exitTimeout, "the time is up"
 	} else if !errors.Is(err, context.Canceled) {
 		return err
 	}
-	t.say("%s; the job goes on. To go on watching it, or to stop it:\n  ostraka job watch %s\n  ostraka job cancel %s", why, job, job)
+	t.say("%s; %s", why, fmt.Sprintf(goesOn, args...))
 	return &exitError{code: code, err: fmt.Errorf("%s: %w", why, errSaid)}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -113,13 +112,13 @@ func (o *workflowStartOptions) follow(ctx context.Context, c *connection, doc an
 		}
 		select {
 		case <-ctx.Done():
-			return doc, stoppedRun(doc.Value.ID, ctx.Err())
+			return doc, stoppedRun(o.terminal, doc.Value.ID, ctx.Err())
 		case <-time.After(runPace):
 		}
 		next, err := getRun(ctx, c, doc.Value.ID)
 		switch {
 		case ctx.Err() != nil:
-			return doc, stoppedRun(doc.Value.ID, ctx.Err())
+			return doc, stoppedRun(o.terminal, doc.Value.ID, ctx.Err())
 		case err == nil:
 			doc, lastHeard = next, time.Now()
 		case !answer.Temporary(err) || time.Since(lastHeard) > maxAway:
@@ -138,11 +137,9 @@ func underWay(r client.WorkflowRunDetail) bool {
 	return false
 }
 
-func stoppedRun(id uuid.UUID, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("the time is up")
-	}
-	return &exitError{code: exitFailed, err: fmt.Errorf("stopped waiting for run %s: %w", id, err), hint: "it goes on; look at it with ostraka workflow run " + id.String()}
+// stoppedRun says how to come back to a run.
+func stoppedRun(t *terminal, run uuid.UUID, err error) error {
+	return stopped(t, err, "the run goes on. To look at it, or to stop it:\n  ostraka workflow run %s\n  ostraka workflow cancel %s", run, run)
 }
 
 // runWatcher tells of the steps of a run: a bar or lines for the jobs, and a line whenever a step changes.
