@@ -16,6 +16,8 @@ type Shortcut struct {
 	// Kept are the steps that the queue has kept and this request is to carry out, in their order. A transaction that was rolled back and
 	// run again leaves some that do not exist; carried out they find nothing to do.
 	Kept []KeptStep
+	// Relaxed says that the step that is carried out now is followed by one whose commit waits for the disk, so that its own need not.
+	Relaxed bool
 }
 
 // KeptStep is a step with its number in the queue.

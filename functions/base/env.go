@@ -14,12 +14,16 @@ import (
 
 // Project runs fn in one transaction of the project and turns what went wrong outside fn into errors for the caller.
 func (e *Env) Project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
+	if s := functions.ShortcutOf(ctx); s != nil && s.Relaxed {
+		return e.Repeatable(ctx, id, fn)
+	}
 	return e.sayDeleted(ctx, id, recorded(ctx, Translate(e.Store.Project(ctx, id, fn), id)))
 }
 
-// Repeatable is project for leases: one that a crash of Postgres takes back is lent again.
+// Repeatable is Project for what is simply done again when a crash of Postgres takes it back: a lease is lent again, and the steps of a
+// shortcut are still in the queue.
 func (e *Env) Repeatable(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
-	return recorded(ctx, Translate(e.Store.Repeatable(ctx, id, fn), id))
+	return e.sayDeleted(ctx, id, recorded(ctx, Translate(e.Store.Repeatable(ctx, id, fn), id)))
 }
 
 // Control runs fn in one transaction of the control schema.

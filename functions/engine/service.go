@@ -81,8 +81,8 @@ type Options struct {
 	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that an operator has set nothing for; 0: for as
 	// many as it takes.
 	RecheckSeconds int64
-	// Shortcuts has requests that bring results carry out what follows from them, where the job is small. Otherwise workers do, as they do
-	// after a crash in any case.
+	// Shortcuts has requests that submit a small job make its shards, and those that bring results carry out what follows from them, where
+	// the job is small. Otherwise workers do, as they do after a crash in any case.
 	Shortcuts bool
 	// GuardianRules are those that ship with the program; nil: no rule does.
 	GuardianRules []*guardian.Compiled
@@ -218,7 +218,7 @@ func New(o Options) *Service {
 	s.Review = review.New(env, s.Jobs, s.Trust)
 	s.Submit = submit.New(env, submit.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Heuristics: s.Heuristics,
-	}, o.FollowupsOff)
+	}, submit.Options{FollowupsOff: o.FollowupsOff, AtOnce: o.Shortcuts})
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.Webhooks = webhook.New(env, o.Webhooks)
 	s.Workflows = workflow.New(env, s.Jobs, s.Submit)

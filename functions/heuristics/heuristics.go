@@ -34,11 +34,16 @@ func (s *Service) CheckHeuristics(ctx context.Context, project uuid.UUID, p *fun
 	return text, nil
 }
 
-func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID) (list []jobs.PinnedHeuristic, err error) {
+// codeHeuristics are what a project has look at code.
+func (s *Service) codeHeuristics(ctx context.Context, project uuid.UUID) ([]jobs.PinnedHeuristic, error) {
 	policy, err := s.tenant.HeuristicsOf(ctx, project)
 	if err != nil {
 		return nil, err
 	}
+	return s.pinHeuristics(ctx, project, policy)
+}
+
+func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy) (list []jobs.PinnedHeuristic, err error) {
 	for _, u := range policy.On(functions.OnCode) {
 		pinned, err := s.pinHeuristic(ctx, project, u)
 		if err != nil {

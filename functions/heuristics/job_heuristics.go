@@ -13,11 +13,7 @@ import (
 
 // ChooseHeuristics pins what looks at a job's results: what the project's policy says, which nobody can take away, and what the request
 // adds, or else the function. Each is tried with its parameters.
-func (s *Service) ChooseHeuristics(ctx context.Context, project uuid.UUID, want *functions.HeuristicsPolicy, m bundle.Manifest) (list []functions.HeuristicRef, err error) {
-	policy, err := s.tenant.HeuristicsOf(ctx, project)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) ChooseHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy, want *functions.HeuristicsPolicy, m bundle.Manifest) (list []functions.HeuristicRef, err error) {
 	further, err := jobHeuristics(want, m)
 	if err != nil {
 		return nil, err

@@ -88,9 +88,9 @@ func gateCode(uses []jobs.PinnedHeuristic, scores []codeScore) (g CodeGate, refu
 	return g, refused
 }
 
-// GateVersion looks whether a version may be dispatched.
-func (s *Service) GateVersion(ctx context.Context, project uuid.UUID, f registry.FunctionRow) (g CodeGate, err error) {
-	uses, err := s.pinHeuristics(ctx, project)
+// GateVersion looks whether a version may be dispatched, as the project's policy says.
+func (s *Service) GateVersion(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy, f registry.FunctionRow) (g CodeGate, err error) {
+	uses, err := s.pinHeuristics(ctx, project, policy)
 	if err != nil || len(uses) == 0 {
 		return g, err
 	}
@@ -120,7 +120,7 @@ func (s *Service) ScoreCode(ctx context.Context, args functions.ScoreCodeArgs) e
 }
 
 func (s *Service) scoreCode(ctx context.Context, args functions.ScoreCodeArgs) error {
-	uses, err := s.pinHeuristics(ctx, args.Project)
+	uses, err := s.codeHeuristics(ctx, args.Project)
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, projec
 	if err != nil {
 		return r, err
 	}
-	uses, err := s.pinHeuristics(ctx, project)
+	uses, err := s.codeHeuristics(ctx, project)
 	if err != nil {
 		return r, err
 	}
@@ -382,7 +382,7 @@ type HeuristicScore struct {
 
 // GetCodeReview says what heuristics have said about a version of a function; version 0 is the newest.
 func (s *Service) GetCodeReview(ctx context.Context, project uuid.UUID, name string, version int) (r CodeReview, err error) {
-	uses, err := s.pinHeuristics(ctx, project)
+	uses, err := s.codeHeuristics(ctx, project)
 	if err != nil {
 		return r, err
 	}

@@ -31,11 +31,18 @@ type Items struct {
 	err    error
 }
 
+// mostBuffered has slack: an item of MaxItemBytes may have white space and a line end around it, and a longer line is still told from one
+// of that size.
+const mostBuffered = MaxItemBytes + 1024
+
+// ItemsOf returns a reader of the items in data.
+func ItemsOf(data []byte) *Items {
+	return &Items{in: bufio.NewReaderSize(bytes.NewReader(data), min(len(data)+1, mostBuffered))}
+}
+
 // NewItems returns a reader of the items in r.
 func NewItems(r io.Reader) *Items {
-	// The slack lets an item of MaxItemBytes have white space and a line end
-	// around it, and a longer line still be told from one of that size.
-	return &Items{in: bufio.NewReaderSize(r, MaxItemBytes+1024)}
+	return &Items{in: bufio.NewReaderSize(r, mostBuffered)}
 }
 
 // Line returns the number of the line read last, counted from 1.

@@ -200,6 +200,17 @@ func IsBuiltin(name string) bool { return slices.Contains(builtin.Names(), name)
 // keepBuiltin stores a built-in module among the project's objects: what a job has pinned is still there when another version of this
 // program, which ships other bytes, goes on with the job.
 func (s *Service) keepBuiltin(ctx context.Context, project uuid.UUID, m wasm.Module) error {
+	if s.kept.has(project, m.Digest) {
+		return nil
+	}
+	if err := s.storeBuiltin(ctx, project, m); err != nil {
+		return err
+	}
+	s.kept.add(project, m.Digest)
+	return nil
+}
+
+func (s *Service) storeBuiltin(ctx context.Context, project uuid.UUID, m wasm.Module) error {
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
 		_, err := store.Exec(ctx, tx, sql.KeepObjects, []string{m.Digest})
 		return err

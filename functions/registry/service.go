@@ -16,6 +16,7 @@ type Service struct {
 	env     *base.Env
 	tenant  *tenant.Service
 	modules *wasm.Pool // runs strangers' modules outside this process
+	kept    keptBuiltins
 }
 
 // New makes the room.

@@ -16,16 +16,16 @@ import (
 // the answer names it.
 func (s *Service) CallFunction(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, wait time.Duration, idem functions.Idempotency) (functions.Call, bool, error) {
 	want.Partition, want.Aggregator = partition.Spec{Kind: partition.KindItems}, functions.NoAggregator
-	job, replayed, err := s.SubmitJob(ctx, by, project, want, idem)
+	id, replayed, err := s.submitJob(ctx, by, project, want, idem)
 	if err != nil {
 		return functions.Call{}, false, err
 	}
-	now, err := s.jobs.WaitJob(ctx, project, job.ID, wait)
-	if err != nil && ctx.Err() != nil {
-		return callOf(job), replayed, nil //nolint:nilerr // it is not waited for any longer, which says nothing about the job
+	now, err := s.jobs.WaitJob(ctx, project, id, wait)
+	if err != nil && ctx.Err() != nil { // it is not waited for any longer, which says nothing about the job
+		now, err = s.jobs.GetJob(context.WithoutCancel(ctx), project, id)
 	}
 	if err != nil {
-		return functions.Call{}, false, fmt.Errorf("waiting for job %s: %w", job.ID, err)
+		return functions.Call{}, false, fmt.Errorf("waiting for job %s: %w", id, err)
 	}
 	call := callOf(now)
 	switch now.State {

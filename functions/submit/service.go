@@ -24,6 +24,7 @@ type Service struct {
 	trust        *trust.Service
 	heuristics   *heuristics.Service
 	followupsOff bool
+	atOnce       bool
 }
 
 // Rooms are those that a submission asks.
@@ -36,9 +37,18 @@ type Rooms struct {
 	Heuristics *heuristics.Service
 }
 
-// New makes the room. followupsOff switches follow-up jobs off for the whole installation.
-func New(env *base.Env, r Rooms, followupsOff bool) *Service {
+// Options of the room.
+type Options struct {
+	// FollowupsOff switches follow-up jobs off for the whole installation.
+	FollowupsOff bool
+	// AtOnce has the request that submits a small job make its shards. Otherwise workers do.
+	AtOnce bool
+}
+
+// New makes the room.
+func New(env *base.Env, r Rooms, o Options) *Service {
 	return &Service{
-		env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, heuristics: r.Heuristics, followupsOff: followupsOff,
+		env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, heuristics: r.Heuristics,
+		followupsOff: o.FollowupsOff, atOnce: o.AtOnce,
 	}
 }

@@ -37,6 +37,7 @@ type plannedJob struct {
 	version    int
 	manifest   bundle.Manifest
 	partition  partition.Spec
+	inputs     []byte // of items that came with the request
 	shards     int64
 	policy     verify.Policy
 	validator  *functions.ValidatorRef
@@ -55,6 +56,7 @@ type plannedJob struct {
 	depth       int
 	key         *string
 	priority    int
+	atOnce      bool // the transaction that makes the job makes its shards too
 	turn        bool // the project needs a step that splits
 	row         registry.FunctionRow
 	conditions  *guardian.Conditions // that the guardian allows it on
@@ -66,16 +68,27 @@ type plannedJob struct {
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
 func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (job functions.Job, replayed bool, err error) {
-	plan, err := s.planJob(ctx, project, want)
+	id, replayed, err := s.submitJob(ctx, by, project, want, idem)
 	if err != nil {
 		return functions.Job{}, false, err
 	}
+	if job, err = s.jobs.GetJob(ctx, project, id); err != nil {
+		return job, replayed, err
+	}
+	job.Warnings, err = s.warnings(ctx, project, job.Policy)
+	return job, replayed, err
+}
+
+func (s *Service) submitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (id uuid.UUID, replayed bool, err error) {
+	plan, err := s.planJob(ctx, project, want)
+	if err != nil {
+		return uuid.Nil, false, err
+	}
 	if plan.priority, err = dispatch.CheckPriority(by, want.Priority); err != nil {
-		return functions.Job{}, false, err
+		return uuid.Nil, false, err
 	}
 	plan.createdBy = by.Actor()
-	plan.root = plan.id
-	id := plan.id
+	plan.root, plan.atOnce = plan.id, s.atOnce && jobs.Small(plan.partition, plan.shards, plan.inputs)
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if id, replayed, err = base.RememberInProject(ctx, tx, project, "submit-job", idem, plan.id); err != nil || replayed {
 			return err
@@ -93,13 +106,9 @@ func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project
 		return s.openJob(ctx, server, project, plan)
 	})
 	if err != nil {
-		return functions.Job{}, false, fmt.Errorf("submitting a job: %w", err)
+		return uuid.Nil, false, fmt.Errorf("submitting a job: %w", err)
 	}
-	if job, err = s.jobs.GetJob(ctx, project, id); err != nil {
-		return job, replayed, err
-	}
-	job.Warnings, err = s.warnings(ctx, project, job.Policy)
-	return job, replayed, err
+	return id, replayed, nil
 }
 
 // planJob checks what was asked for against the function and fills in what was left out.
@@ -118,7 +127,11 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 		return plannedJob{}, err
 	}
 	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, row: function, isolation: function.Manifest.MinIsolation}
-	gate, err := s.heuristics.GateVersion(ctx, project, function)
+	policy, err := s.tenant.HeuristicsOf(ctx, project)
+	if err != nil {
+		return plannedJob{}, err
+	}
+	gate, err := s.heuristics.GateVersion(ctx, project, policy, function)
 	if err != nil {
 		return plannedJob{}, err
 	}
@@ -135,10 +148,10 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if err := s.registry.TryAggregator(ctx, project, plan.aggregator); err != nil {
 		return plannedJob{}, err
 	}
-	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, want.Heuristics, function.Manifest); err != nil {
+	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, policy, want.Heuristics, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
-	if plan.partition, plan.shards, err = s.fixPartition(ctx, project, want); err != nil {
+	if err := s.fixPartition(ctx, project, want, &plan); err != nil {
 		return plan, err
 	}
 	if plan.partition.Files() && function.Manifest.IsWasm() {
@@ -200,36 +213,51 @@ func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, erro
 }
 
 // fixPartition makes a partition that depends on nothing but stored objects, and counts its shards.
-func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob) (partition.Spec, int64, error) {
-	spec := want.Partition
-	if spec.Kind == partition.KindItems && spec.Object == "" {
-		items := want.Items
-		if items == nil {
-			items = jsonLines(spec.Values)
-		}
-		object, err := s.registry.PutObject(ctx, project, "", bytes.NewReader(items))
-		if err != nil {
-			return spec, 0, err
-		}
-		spec = partition.OfObject(object.Digest)
+func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob, plan *plannedJob) (err error) {
+	if want.Partition.Kind == partition.KindItems && want.Partition.Object == "" {
+		return s.storeItems(ctx, project, want, plan)
 	}
+	spec := want.Partition
+	plan.partition = spec
 	if err := spec.Validate(); err != nil {
-		return spec, 0, functions.BadPartition(err)
+		return functions.BadPartition(err)
 	}
 	if spec.Kind == partition.KindObjects {
-		var err error
 		if spec, err = s.registry.FixObjects(ctx, project, spec.Objects); err != nil {
-			return spec, 0, err
+			return err
 		}
+		plan.partition = spec
 	}
 	if n, known := spec.Count(); known {
-		return spec, n, nil
+		plan.shards = n
+		return nil
 	}
 	if _, err := s.env.Blobs.Stat(ctx, project, spec.Source()); err != nil { // from here on it stays for a day
-		return spec, 0, registry.ObjectError(err, spec.Source())
+		return registry.ObjectError(err, spec.Source())
 	}
-	n, err := s.countInputs(ctx, project, spec)
-	return spec, n, err
+	object, _, err := s.registry.OpenObject(ctx, project, spec.Source())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = object.Close() }()
+	plan.shards, err = countInputs(spec.Read(object))
+	return err
+}
+
+// storeItems makes an object of the items that came with a request. Nothing is stored of those that are refused.
+func (s *Service) storeItems(ctx context.Context, project uuid.UUID, want functions.NewJob, plan *plannedJob) (err error) {
+	if plan.inputs = want.Items; plan.inputs == nil {
+		plan.inputs = jsonLines(want.Partition.Values)
+	}
+	if plan.shards, err = countInputs(partition.ItemsOf(plan.inputs)); err != nil {
+		return err
+	}
+	object, err := s.registry.PutObject(ctx, project, "", bytes.NewReader(plan.inputs))
+	if err != nil {
+		return err
+	}
+	plan.partition = partition.OfObject(object.Digest)
+	return nil
 }
 
 func jsonLines(values []json.RawMessage) []byte {
@@ -243,13 +271,7 @@ func jsonLines(values []json.RawMessage) []byte {
 }
 
 // countInputs reads all inputs once, so that a bad one is refused now and not in the middle of the job.
-func (s *Service) countInputs(ctx context.Context, project uuid.UUID, spec partition.Spec) (int64, error) {
-	object, _, err := s.registry.OpenObject(ctx, project, spec.Source())
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = object.Close() }()
-	inputs := spec.Read(object)
+func countInputs(inputs partition.Reader) (int64, error) {
 	for {
 		_, err := inputs.Next()
 		if errors.Is(err, io.EOF) {
@@ -311,7 +333,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 	if err := base.AddEvent(ctx, tx, p.id, base.EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {
 		return err
 	}
-	if p.turn, err = jobs.TakeSplitTurn(ctx, tx); err != nil {
+	if err := s.split(ctx, tx, p); err != nil {
 		return err
 	}
 	if p.rerunOf != nil {
@@ -320,6 +342,15 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 		}
 	}
 	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
+}
+
+// split makes the shards of a small job, and has those of others made.
+func (s *Service) split(ctx context.Context, tx *store.Tx, p *plannedJob) (err error) {
+	if p.atOnce {
+		return s.jobs.SplitAtOnce(ctx, tx, p.id, p.inputs)
+	}
+	p.turn, err = jobs.TakeSplitTurn(ctx, tx)
+	return err
 }
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
