@@ -15,7 +15,7 @@ import (
 type WebhookRequest struct {
 	Name  string                  `json:"name" minLength:"1" maxLength:"63" doc:"Lower-case letters, digits and hyphens, starting with a letter." example:"chat"`
 	URL   string                  `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, without user, password and fragment. Private addresses are called only where an operator allows them." example:"https://hooks.example/ostraka"`
-	Kinds []functions.WebhookKind `json:"kinds" minItems:"1" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,webhook.paused" doc:"Which events it gets."`
+	Kinds []functions.WebhookKind `json:"kinds" minItems:"1" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,schedule.missed,webhook.paused" doc:"Which events it gets."`
 }
 
 func (r WebhookRequest) spec() webhook.Spec {

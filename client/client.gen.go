@@ -1484,11 +1484,12 @@ func (e WebhookDeliveryState) Valid() bool {
 
 // Defines values for WebhookRequestKinds.
 const (
-	WebhookRequestKindsFlagRaised    WebhookRequestKinds = "flag.raised"
-	WebhookRequestKindsJobCancelled  WebhookRequestKinds = "job.cancelled"
-	WebhookRequestKindsJobFailed     WebhookRequestKinds = "job.failed"
-	WebhookRequestKindsJobFinished   WebhookRequestKinds = "job.finished"
-	WebhookRequestKindsWebhookPaused WebhookRequestKinds = "webhook.paused"
+	WebhookRequestKindsFlagRaised     WebhookRequestKinds = "flag.raised"
+	WebhookRequestKindsJobCancelled   WebhookRequestKinds = "job.cancelled"
+	WebhookRequestKindsJobFailed      WebhookRequestKinds = "job.failed"
+	WebhookRequestKindsJobFinished    WebhookRequestKinds = "job.finished"
+	WebhookRequestKindsScheduleMissed WebhookRequestKinds = "schedule.missed"
+	WebhookRequestKindsWebhookPaused  WebhookRequestKinds = "webhook.paused"
 )
 
 // Valid indicates whether the value is a known member of the WebhookRequestKinds enum.
@@ -1501,6 +1502,8 @@ func (e WebhookRequestKinds) Valid() bool {
 	case WebhookRequestKindsJobFailed:
 		return true
 	case WebhookRequestKindsJobFinished:
+		return true
+	case WebhookRequestKindsScheduleMissed:
 		return true
 	case WebhookRequestKindsWebhookPaused:
 		return true

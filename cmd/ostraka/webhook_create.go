@@ -106,7 +106,7 @@ and tried again when the receiver does not answer. Private addresses are called 
 	}
 	s.register(cmd.Flags())
 	cmd.Flags().StringVar(&url, "url", "", "where events are posted, for example https://hooks.example/ostraka")
-	cmd.Flags().StringSliceVar(&kinds, "event", nil, "which events: job.finished, job.failed, job.cancelled, flag.raised, webhook.paused (may be repeated)")
+	cmd.Flags().StringSliceVar(&kinds, "event", nil, "which events: job.finished, job.failed, job.cancelled, flag.raised, schedule.missed, webhook.paused (may be repeated)")
 	return cmd
 }
 

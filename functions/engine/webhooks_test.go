@@ -102,6 +102,26 @@ func TestFlagsAndFailuresAreAnnounced(t *testing.T) {
 	require.Equal(t, map[string]int{"job.cancelled": 1, "flag.raised": 1}, kinds, "what is flagged already is not told again")
 }
 
+func TestMissedTimesAreAnnounced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, loopback)
+	r := newReceiver(t)
+	w.hook("all", r.URL, functions.WebhookScheduleMissed)
+	d := w.schedule("hourly")
+	w.due(d.ID, 2*time.Hour+30*time.Minute)
+	w.look()
+	w.look()
+	w.send()
+	require.Len(t, r.messages(), 1, "several that were missed together are told together")
+	var body struct {
+		Type string
+		Data struct{ From, Until time.Time }
+	}
+	require.NoError(t, json.Unmarshal(r.messages()[0].Body, &body))
+	require.Equal(t, "schedule.missed", body.Type)
+	require.Equal(t, 2*time.Hour, body.Data.Until.Sub(body.Data.From))
+}
+
 func TestADeliveryIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, loopback)

@@ -228,6 +228,12 @@ func (f *firing) addMissed(ctx context.Context, tx *store.Tx) error {
 		return nil
 	}
 	detail := fmt.Sprintf("the times from %s to %s had passed at %s", f.turn.MissedFrom.Format(time.RFC3339), f.turn.MissedUntil.Format(time.RFC3339), f.Now.UTC().Format(time.RFC3339))
-	_, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, f.turn.MissedUntil, Missed, false, nil, detail)
-	return err
+	n, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, f.turn.MissedUntil, Missed, false, nil, detail)
+	if err != nil || n == 0 {
+		return err
+	}
+	return base.Announce(ctx, tx, functions.WebhookScheduleMissed, nil, map[string]any{
+		"project": f.project, "schedule": f.ID, "name": f.Name, "from": f.turn.MissedFrom, "until": f.turn.MissedUntil,
+		"url": fmt.Sprintf("/v1/projects/%s/schedules/%s", f.project, f.ID),
+	})
 }
