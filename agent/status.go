@@ -85,12 +85,15 @@ func (r Running) same(other Running) bool {
 
 func statusFile(dataDir string) string { return filepath.Join(dataDir, "status.json") }
 
+// ErrNoAgent is why nothing is known of an agent: its data directory is not there.
+var ErrNoAgent = errors.New("there is no agent")
+
 // CheckDataDir is an error where a directory is no agent's data directory: what is asked about it, or told it, would be about nobody.
 func CheckDataDir(dataDir string) error {
 	info, err := os.Stat(dataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		return fmt.Errorf("there is no agent in %s: name its directory with --data", dataDir)
+		return fmt.Errorf("%w in %s: name its directory with --data", ErrNoAgent, dataDir)
 	case err != nil:
 		return fmt.Errorf("looking for an agent in %s: %w", dataDir, err)
 	}

@@ -224,7 +224,7 @@ func (o *agentStartOptions) completeToken() error {
 	}
 	text, err := os.ReadFile(o.tokenFile)
 	if err != nil {
-		return fmt.Errorf("reading the enrolment token: %w", err)
+		return &exitError{code: exitUsage, err: fmt.Errorf("reading the enrolment token: %w", err), hint: "name a file that holds the token with --token-file, or set " + tokenVariable}
 	}
 	o.options.Token = strings.TrimSpace(string(text))
 	return nil

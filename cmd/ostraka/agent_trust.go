@@ -52,7 +52,7 @@ func (o *agentTrustOptions) run(args []string) error {
 		return err
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return &exitError{code: exitFailed, err: fmt.Errorf("looking for the agent's folder: %w", err), hint: "name it with --data; ostraka agent start makes it"}
+		return &exitError{code: exitUsage, err: fmt.Errorf("looking for the agent's folder: %w", err), hint: "name it with --data; ostraka agent start makes it"}
 	}
 	store := trust.Open(dir)
 	switch {

@@ -256,7 +256,7 @@ func (f *serverFlags) key() (string, error) {
 	}
 	text, err := os.ReadFile(f.keyFile)
 	if err != nil {
-		return "", &exitError{code: exitFailed, err: fmt.Errorf("reading the key: %w", err), hint: "name a file that holds the key with --key-file, or set OSTRAKA_KEY"}
+		return "", &exitError{code: exitUsage, err: fmt.Errorf("reading the key: %w", err), hint: "name a file that holds the key with --key-file, or set OSTRAKA_KEY"}
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/agent"
 )
 
 // The exit codes. Scripts branch on them, so a code never changes its meaning.
@@ -29,7 +31,7 @@ var exitCodes = []struct {
 }{
 	{exitOK, "done"},
 	{exitFailed, "the job failed, was cancelled or waits for a review; or something else went wrong here, such as a full disk"},
-	{exitUsage, "the command line is wrong"},
+	{exitUsage, "the command line is wrong, or a file or folder that it names is not there"},
 	{exitAuth, "no key, a key that is not valid, or one that may not do this"},
 	{exitNotFound, "there is no such thing"},
 	{exitUnreachable, "the server cannot be reached, or cannot answer now; a rate or a limit of the project is reached (429)"},
@@ -81,6 +83,8 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &coded):
 		return coded.code
+	case errors.Is(err, agent.ErrNoAgent): // a folder that was named, as a flag can be wrong
+		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	default:

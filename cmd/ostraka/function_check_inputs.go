@@ -104,7 +104,7 @@ func (o *functionCheckOptions) samplesOfLines() ([]determinism.Sample, error) {
 	if o.lines != "-" {
 		file, err := os.Open(o.lines)
 		if err != nil {
-			return nil, fmt.Errorf("reading the lines: %w", err)
+			return nil, usageError("reading the lines: %w", err)
 		}
 		defer file.Close()
 		in = file

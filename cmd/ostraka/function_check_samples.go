@@ -87,7 +87,7 @@ func spread(count int64, most int, input func(int64) []byte) []determinism.Sampl
 func fileSamples(path string, most int) ([]determinism.Sample, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the inputs: %w", err)
+		return nil, usageError("reading the inputs: %w", err)
 	}
 	defer file.Close()
 	return lineSamples(file, path, most)

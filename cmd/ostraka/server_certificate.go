@@ -4,7 +4,6 @@ package main
 
 import (
 	"crypto/tls"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -39,7 +38,7 @@ func (c *keyPair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if c.loaded != nil {
 			return c.loaded, nil
 		}
-		return nil, fmt.Errorf("reading the certificate %s with the key %s: %w", c.cert, c.key, err)
+		return nil, usageError("reading the certificate %s with the key %s: %w", c.cert, c.key, err)
 	}
 	c.loaded, c.as = &pair, now
 	return c.loaded, nil

@@ -3,6 +3,9 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/functions"
@@ -45,5 +48,8 @@ func (c *modelConfig) open() (use functions.ModelUse, err error) {
 		return use, nil
 	}
 	client, err := model.New(c.Options)
+	if errors.Is(err, fs.ErrNotExist) {
+		return use, usageError("--model-key-file: %w", err)
+	}
 	return functions.ModelUse{Client: client, Calls: c.Calls, Tokens: c.Tokens}, err
 }

@@ -78,7 +78,7 @@ func noSigningKey(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return &exitError{code: exitFailed, err: err, hint: "ostraka signing-key create makes one; where it is kept in another file, name that"}
+	return &exitError{code: exitUsage, err: err, hint: "ostraka signing-key create makes one; where it is kept in another file, name that"}
 }
 
 // signingKeysOf lists the keys that the server knows of the project, the oldest first.

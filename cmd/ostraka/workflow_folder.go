@@ -56,7 +56,7 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 func readDefinition(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &exitError{code: exitFailed, err: fmt.Errorf("there is no %s", path), hint: "give the folder that holds workflow.toml; docs/workflows.md shows one"}
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("there is no %s", path), hint: "give the folder that holds workflow.toml; docs/workflows.md shows one"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the workflow: %w", err)

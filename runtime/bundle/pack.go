@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// ErrNoManifest is why a folder cannot be packed: it is no function's.
+var ErrNoManifest = errors.New("there is no " + ManifestName + ": add one, at least with a line such as name = \"my-function\"")
+
 // Skipped are the names of files and directories that Pack leaves out: they
 // belong to tools, not to the function.
 func Skipped() []string {
@@ -78,7 +81,7 @@ func folder(dir string) ([]source, error) {
 	}
 	defer root.Close()
 	if _, err := root.Stat(ManifestName); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no %s: add one, at least with a line such as name = \"my-function\"", ManifestName)
+		return nil, ErrNoManifest
 	}
 	p := packer{root: root, left: MaxUnpackedBytes}
 	if err := fs.WalkDir(root.FS(), ".", p.visit); err != nil {
