@@ -60,6 +60,8 @@ func domainProblems() []explanation {
 		{"no_model", http.StatusUnprocessableEntity, "The policy asks an external model, and this installation has none.", "Leave external-model out of the policy; an operator can name one with ostraka server --model-url."},
 		{"code_refused", 409, "This version of the function was refused after a heuristic had found something in it.", "See what was found: ostraka finding list. Mend it and push it again, or allow it: ostraka function review."},
 		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},
+		{jobs.ErrStatsBusy.Code, http.StatusTooManyRequests, "Another request looks at the statistics of a job of the project; each reads up to a million results.", "Ask again after Retry-After."},
+		{jobs.ErrStatsTooSlow.Code, http.StatusServiceUnavailable, "Looking at the attempts of the job took the database longer than one request may.", "Try again when the database has less to do; the metrics of an ended job are measured already."},
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
 		{"input_lost", http.StatusNotFound, "The object store does not have a file that a shard reads.", "Store the file again, or cancel the job."},
 		{"upload_missing", http.StatusConflict, "Nothing was uploaded to the URL that was granted, or it was removed since.", "Upload the bytes, or ask for another upload."},

@@ -195,6 +195,10 @@ func (f *fake) GetMetrics(context.Context, uuid.UUID, uuid.UUID) (planner.Metric
 	return planner.Metrics{Aggregate: planner.AggregateMetrics{Numbers: map[string]float64{"sum": 1}}}, f.begin()
 }
 
+func (f *fake) JobStats(context.Context, uuid.UUID, uuid.UUID) (jobs.JobStats, error) {
+	return jobs.JobStats{Accepted: 1, LookedAt: 1, Slowest: []jobs.ShardStats{{Agent: uuid.New()}}, Largest: []jobs.ShardStats{}}, f.begin()
+}
+
 func (f *fake) GetChain(_ context.Context, _, job uuid.UUID) (submit.JobChain, error) {
 	return submit.JobChain{Root: job, Jobs: []submit.ChainJob{{ID: job, State: functions.JobFinished}}, Decisions: []submit.RuleDecision{{JobID: job, Outcome: "made", Seen: map[string]string{}}}}, f.begin()
 }

@@ -3743,6 +3743,33 @@ type JobRequest struct {
 // JobState defines model for JobState.
 type JobState string
 
+// JobStats defines model for JobStats.
+type JobStats struct {
+	// Accepted Shards that are accepted.
+	Accepted int64 `json:"accepted"`
+
+	// CPU Seconds of processor time.
+	CPU TimeQuantiles `json:"cpu"`
+
+	// Largest The ten with the largest outputs, of those looked at.
+	Largest []ShardStats `json:"largest"`
+
+	// LookedAt Accepted shards that these statistics are of: all of them up to a million shards, and pages that are spread evenly over a larger job.
+	LookedAt int64 `json:"looked_at"`
+
+	// Memory Bytes of memory at the most.
+	Memory SizeQuantiles `json:"memory"`
+
+	// Output Bytes of the outputs.
+	Output SizeQuantiles `json:"output"`
+
+	// Slowest The ten that took longest, of those looked at.
+	Slowest []ShardStats `json:"slowest"`
+
+	// Wall Seconds that the accepted attempts took.
+	Wall TimeQuantiles `json:"wall"`
+}
+
 // JobTurn defines model for JobTurn.
 type JobTurn struct {
 	// Before Open jobs of the project whose turn comes before this one's.
@@ -5584,6 +5611,24 @@ type ShardResultStatus string
 // ShardState defines model for ShardState.
 type ShardState string
 
+// ShardStats defines model for ShardStats.
+type ShardStats struct {
+	Agent openapi_types.UUID `json:"agent"`
+
+	// CPU Seconds of processor time.
+	CPU float64 `json:"cpu"`
+
+	// Memory Bytes at the most.
+	Memory int64 `json:"memory"`
+
+	// Output Bytes of the output.
+	Output int64 `json:"output"`
+	Shard  int64 `json:"shard"`
+
+	// Wall Seconds.
+	Wall float64 `json:"wall"`
+}
+
 // SignInLink defines model for SignInLink.
 type SignInLink struct {
 	ExpiresAt time.Time `json:"expires_at"`
@@ -5619,6 +5664,14 @@ type SizeMetrics struct {
 
 	// Outputs Bytes of all accepted outputs together.
 	Outputs int64 `json:"outputs"`
+}
+
+// SizeQuantiles defines model for SizeQuantiles.
+type SizeQuantiles struct {
+	Max int64 `json:"max"`
+	P50 int64 `json:"p50"`
+	P90 int64 `json:"p90"`
+	P99 int64 `json:"p99"`
 }
 
 // StartWorkflowRequest defines model for StartWorkflowRequest.
@@ -5741,6 +5794,14 @@ type TimeMetrics struct {
 
 	// WallP99 As wall_p50, for 99 in 100.
 	WallP99 float64 `json:"wall_p99"`
+}
+
+// TimeQuantiles defines model for TimeQuantiles.
+type TimeQuantiles struct {
+	Max float64 `json:"max"`
+	P50 float64 `json:"p50"`
+	P90 float64 `json:"p90"`
+	P99 float64 `json:"p99"`
 }
 
 // TrialJob defines model for TrialJob.
@@ -9281,6 +9342,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/shards/{number}/resolve (the `ResolveShard` operationId).
 	ResolveShard(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, params *ResolveShardParams, body ResolveShardJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetJobStats Get the times, memory and sizes of a job's accepted results
+	//
+	// Quantiles of what the accepted attempts took, and the ten slowest and the ten largest shards, while the job runs too. They are counted at each request, of a million shards at most: pages that are spread evenly over a larger job. A project has one such request at a time (429, stats_busy).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/stats (the `GetJobStats` operationId).
+	GetJobStats(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListKeys List the project's keys
 	//
@@ -13497,6 +13565,23 @@ func (c *Client) ResolveShardWithBody(ctx context.Context, project openapi_types
 // Corresponds with POST /v1/projects/{project}/jobs/{job}/shards/{number}/resolve (the `ResolveShard` operationId).
 func (c *Client) ResolveShard(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, params *ResolveShardParams, body ResolveShardJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResolveShardRequest(c.Server, project, job, number, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetJobStats Get the times, memory and sizes of a job's accepted results
+//
+// Quantiles of what the accepted attempts took, and the ten slowest and the ten largest shards, while the job runs too. They are counted at each request, of a million shards at most: pages that are spread evenly over a larger job. A project has one such request at a time (429, stats_busy).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/stats (the `GetJobStats` operationId).
+func (c *Client) GetJobStats(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetJobStatsRequest(c.Server, project, job)
 	if err != nil {
 		return nil, err
 	}
@@ -23331,6 +23416,47 @@ func NewResolveShardRequestWithBody(server string, project openapi_types.UUID, j
 	return req, nil
 }
 
+// NewGetJobStatsRequest constructs an http.Request for the GetJobStats method
+func NewGetJobStatsRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/stats", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListKeysRequest constructs an http.Request for the ListKeys method
 func NewListKeysRequest(server string, project openapi_types.UUID, params *ListKeysParams) (*http.Request, error) {
 	var err error
@@ -29620,6 +29746,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/shards/{number}/resolve (the `ResolveShard` operationId).
 	ResolveShardWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, number int64, params *ResolveShardParams, body ResolveShardJSONRequestBody, reqEditors ...RequestEditorFn) (*ResolveShardResponse, error)
+
+	// GetJobStatsWithResponse Get the times, memory and sizes of a job's accepted results
+	//
+	// Quantiles of what the accepted attempts took, and the ten slowest and the ten largest shards, while the job runs too. They are counted at each request, of a million shards at most: pages that are spread evenly over a larger job. A project has one such request at a time (429, stats_busy).
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/stats (the `GetJobStats` operationId).
+	GetJobStatsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobStatsResponse, error)
 
 	// ListKeysWithResponse List the project's keys
 	//
@@ -36957,6 +37092,54 @@ func (r ResolveShardResponse) ContentType() string {
 	return ""
 }
 
+type GetJobStatsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobStats
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetJobStatsResponse) GetJSON200() *JobStats {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetJobStatsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetJobStatsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetJobStatsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetJobStatsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetJobStatsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListKeysResponse200Headers the declared response headers of an HTTP 200 response for ListKeys
 type ListKeysResponse200Headers struct {
 	Link *string
@@ -43610,6 +43793,21 @@ func (c *ClientWithResponses) ResolveShardWithResponse(ctx context.Context, proj
 	return ParseResolveShardResponse(rsp)
 }
 
+// GetJobStatsWithResponse Get the times, memory and sizes of a job's accepted results
+//
+// Quantiles of what the accepted attempts took, and the ten slowest and the ten largest shards, while the job runs too. They are counted at each request, of a million shards at most: pages that are spread evenly over a larger job. A project has one such request at a time (429, stats_busy).
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/stats (the `GetJobStats` operationId).
+func (c *ClientWithResponses) GetJobStatsWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobStatsResponse, error) {
+	rsp, err := c.GetJobStats(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetJobStatsResponse(rsp)
+}
+
 // ListKeysWithResponse List the project's keys
 //
 // Returns a wrapper object for the known response body format(s).
@@ -49827,6 +50025,39 @@ func ParseResolveShardResponse(rsp *http.Response) (*ResolveShardResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ShardDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetJobStatsResponse parses an HTTP response from a GetJobStatsWithResponse call
+func ParseGetJobStatsResponse(rsp *http.Response) (*GetJobStatsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetJobStatsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobStats
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -70,6 +70,8 @@ type Options struct {
 	LogKey audit.Key
 	// SplitPages is how many pages of shards one transaction of a split makes. 0 means DefaultSplitPages.
 	SplitPages int64
+	// StatsTime is how long a request for statistics looks at the attempts of a job. 0 means jobs.StatsTime.
+	StatsTime time.Duration
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker functions.Rechecker
 	// RecheckSlots is how many batches of a project it executes at a time, and one more of others; recheck.LongSlots besides for functions that may take long. 0 means DefaultRecheckSlots.
@@ -183,6 +185,9 @@ func New(o Options) *Service {
 	if o.SplitPages == 0 {
 		o.SplitPages = jobs.DefaultSplitPages
 	}
+	if o.StatsTime == 0 {
+		o.StatsTime = jobs.StatsTime
+	}
 	if o.EULA == (eula.Document{}) {
 		o.EULA = eula.Embedded()
 	}
@@ -205,7 +210,7 @@ func New(o Options) *Service {
 	s.Fleet = fleet.New(env, s.Tenant, s.Registry, fleet.Options{
 		EULA: o.EULA, LeaseTTL: o.LeaseTTL, Names: o.Names, TokensOnly: o.TokensOnly, Rechecker: o.Rechecker, Turns: turns,
 	})
-	s.Jobs = jobs.New(env, o.SplitPages)
+	s.Jobs = jobs.New(env, o.SplitPages, o.StatsTime)
 	s.Policy = policy.New(env, s.Jobs, policy.Options{Builtin: o.GuardianRules, Now: o.Now})
 	env.Guardian = s.Policy // the rooms before it ask it as well
 	s.Aggregation = aggregation.New(env, s.Registry, s.Jobs)

@@ -6,6 +6,8 @@
 package jobs
 
 import (
+	"time"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/waiting"
@@ -16,11 +18,13 @@ type Service struct {
 	env        *base.Env
 	jobLooks   *waiting.Looks[base.WatchedThing, functions.Job]
 	splitPages int64
+	statsTime  time.Duration
 }
 
-// New makes the room. splitPages is how many pages of shards one transaction of a split makes.
-func New(env *base.Env, splitPages int64) *Service {
-	s := &Service{env: env, splitPages: splitPages}
+// New makes the room. splitPages is how many pages of shards one transaction of a split makes, statsTime how long a request looks at a job's
+// attempts.
+func New(env *base.Env, splitPages int64, statsTime time.Duration) *Service {
+	s := &Service{env: env, splitPages: splitPages, statsTime: statsTime}
 	s.jobLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.GetJob)
 	return s
 }
