@@ -6,6 +6,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
+	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight"
 	"github.com/ostraka/ostraka/functions/jobs"
@@ -26,7 +27,7 @@ func namedProblems() []explanation {
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
-		fleet.ErrOtherServer,
+		fleet.ErrOtherServer, dispatch.ErrTooMuchToCheck,
 	} {
 		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}

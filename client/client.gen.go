@@ -4085,6 +4085,7 @@ type Manifest struct {
 	Monitor      *Thresholds       `json:"monitor,omitempty"`
 	Name         string            `json:"name"`
 	Network      string            `json:"network"`
+	Output       *Output           `json:"output,omitempty"`
 	Runtime      string            `json:"runtime"`
 	Script       string            `json:"script,omitempty"`
 	Verification Verification      `json:"verification"`
@@ -4365,6 +4366,11 @@ type NewSigningKey struct {
 type Object struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
+}
+
+// Output defines model for Output.
+type Output struct {
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // OwnerRecovery defines model for OwnerRecovery.

@@ -98,7 +98,7 @@ func (d *Description) CheckParams(params json.RawMessage) error {
 	if err != nil || schema == nil {
 		return err
 	}
-	return schema.check(params)
+	return checkParams(schema, params)
 }
 
 // ExampleParams are parameters that the schema gives as an example, or {}.

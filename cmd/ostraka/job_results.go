@@ -135,6 +135,11 @@ func (o *jobResultsOptions) write(ctx context.Context, c *connection, id uuid.UU
 		return err
 	}
 	defer table.close()
+	schema, err := schemaOfJob(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	table.outputs.declare(schema)
 	if err := o.each(ctx, c, id, func() error { return nil }, table.add); err != nil {
 		return err
 	}

@@ -20,9 +20,21 @@ import (
 // parquetOf is the Parquet file of some lines of results, opened.
 func parquetOf(t *testing.T, rowGroup int64, lines ...string) *parquet.File {
 	t.Helper()
+	return parquetAs(t, rowGroup, nil, lines...)
+}
+
+// parquetWith is parquetOf with a schema of the outputs.
+func parquetWith(t *testing.T, schema json.RawMessage, lines ...string) *parquet.File {
+	t.Helper()
+	return parquetAs(t, rowGroupBytes, schema, lines...)
+}
+
+func parquetAs(t *testing.T, rowGroup int64, schema json.RawMessage, lines ...string) *parquet.File {
+	t.Helper()
 	table, err := newResultTable()
 	require.NoError(t, err)
 	defer table.close()
+	table.outputs.declare(schema)
 	for _, line := range lines {
 		var r client.ResultLine
 		require.NoError(t, json.Unmarshal([]byte(line), &r))

@@ -90,22 +90,27 @@ func (c *columns) see(value json.RawMessage) error {
 		c.plain |= kindOf(value)
 		return nil
 	}
-	if c.number == nil {
-		c.number = map[string]int{}
-	}
 	for _, m := range all {
-		i, known := c.number[m.name]
-		if !known {
-			i = len(c.names)
-			c.number[m.name] = i
-			c.names, c.kinds = append(c.names, m.name), append(c.kinds, 0)
-		}
-		c.kinds[i] |= kindOf(m.value)
+		c.kinds[c.column(m.name)] |= kindOf(m.value)
 	}
 	if len(c.names) > maxColumns {
 		return usageError("the results have more than %d columns: leave out -o, and make a table of the JSON lines yourself", maxColumns)
 	}
 	return nil
+}
+
+// column is the number of the column of a key, in names.
+func (c *columns) column(name string) int {
+	if c.number == nil {
+		c.number = map[string]int{}
+	}
+	i, known := c.number[name]
+	if !known {
+		i = len(c.names)
+		c.number[name] = i
+		c.names, c.kinds = append(c.names, name), append(c.kinds, 0)
+	}
+	return i
 }
 
 // heading names the columns, of inputs or of outputs.

@@ -57,7 +57,11 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 		return Recorded{}, err
 	}
 	// No transaction is open while objects are read.
-	if err := s.checkObjects(ctx, agent, lease, checked); err != nil {
+	err = s.checkSchema(ctx, holder.ProjectID, holder.JobID, checked)
+	if err == nil {
+		err = s.checkObjects(ctx, agent, lease, checked)
+	}
+	if err != nil {
 		return Recorded{}, fmt.Errorf("checking the outputs of lease %s: %w", lease, err)
 	}
 	var recorded Recorded
@@ -233,6 +237,10 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 	if err != nil {
 		return err
 	}
+	outputs, err := s.schemaOf(ctx, holder.ProjectID, holder.JobID)
+	if err != nil {
+		return err
+	}
 	for i := range results {
 		if err := s.checkArtifacts(ctx, holder.ProjectID, results[i].Result); err != nil {
 			return err
@@ -240,14 +248,14 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 		if !results[i].Stored() {
 			continue
 		}
-		if err := s.checkObject(ctx, holder.ProjectID, function.Manifest.Limits.OutputBytes, &results[i]); err != nil {
+		if err := s.checkObject(ctx, holder.ProjectID, function.Manifest.Limits.OutputBytes, outputs, &results[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, r *result.Checked) error {
+func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, outputs *bundle.OutputSchema, r *result.Checked) error {
 	output, err := s.env.Blobs.Get(ctx, project, r.OutputDigest, most)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
@@ -261,7 +269,7 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 		return functions.ErrBadResult.With("shard %d: the stored output is not canonical JSON: %v", r.Shard, err)
 	}
 	r.OutputBytes = int64(len(output))
-	return nil
+	return againstSchema(outputs, r.Shard, output)
 }
 
 // insertAttempts writes all results with one statement.

@@ -39,6 +39,7 @@ type Service struct {
 	workLines *waiting.Lines[uuid.UUID] // of agents, by project
 	undrawn   *undrawn
 	refused   refusedCounts
+	schemas   outputSchemas
 	leaseTTL  time.Duration
 	firstLoan int64
 	shareWait time.Duration

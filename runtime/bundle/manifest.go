@@ -63,6 +63,7 @@ type Manifest struct {
 	Limits       Limits       `json:"limits"`
 	Verification Verification `json:"verification"`
 	Aggregator   *Aggregator  `json:"aggregator,omitempty"`
+	Output       *Output      `json:"output,omitempty"`
 	// Heuristics look at the results of the function's jobs, besides those that its project asks for; by name.
 	Heuristics []ResultHeuristic `json:"heuristics,omitempty"`
 	// Monitor are thresholds for the function's sandboxes. They only make stricter what owners of machines and projects set.
@@ -136,6 +137,9 @@ func (m *Manifest) check() error {
 		return err
 	}
 	if err := m.Limits.check(m.Runtime); err != nil {
+		return err
+	}
+	if err := m.checkOutput(); err != nil {
 		return err
 	}
 	return m.Verification.check()

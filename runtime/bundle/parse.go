@@ -30,6 +30,7 @@ type manifestFile struct {
 	Aggregator   *moduleFile              `toml:"aggregator"`
 	Heuristics   map[string]heuristicFile `toml:"heuristics"`
 	Monitor      *threshold.Rules         `toml:"monitor"`
+	Output       *outputFile              `toml:"output"`
 }
 
 type limitsFile struct {
@@ -155,6 +156,9 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		return Manifest{}, err
 	}
 	if m.Aggregator, err = f.Aggregator.aggregator(); err != nil {
+		return Manifest{}, err
+	}
+	if m.Output, err = f.Output.output(); err != nil {
 		return Manifest{}, err
 	}
 	if m.Heuristics, err = heuristics(f.Heuristics); err != nil {

@@ -20,7 +20,7 @@ func (f *flight) collect(o outcome) (r Result, held bool, err error) {
 	if err := f.weigh(&o); err != nil {
 		return Result{}, held, err
 	}
-	o.started = f.started
+	o.started, o.schema = f.started, f.cfg.schema
 	r, err = o.assemble(&f.shard, f.root, stdout, stderr)
 	return r, held, err
 }

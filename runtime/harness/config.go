@@ -78,7 +78,16 @@ type Config struct {
 	// Accounting, if set, knows what all processes of the session use together.
 	Accounting Accounting
 
-	withoutChildren bool // for tests of kernels that do not list a process's children
+	schema          *bundle.OutputSchema // of the manifest, compiled
+	withoutChildren bool                 // for tests of kernels that do not list a process's children
+}
+
+// prepare compiles the schema of outputs and checks the rest.
+func (c *Config) prepare() (err error) {
+	if c.schema, err = c.Manifest.OutputSchema(); err != nil {
+		return err
+	}
+	return c.check()
 }
 
 func (c *Config) check() error {

@@ -36,6 +36,7 @@ type ending struct {
 	cpu            int64 // microseconds
 	frame          frame
 	limits         bundle.Limits
+	schema         *bundle.OutputSchema
 	stdout, stderr int64 // bytes that were written
 	stdoutLimit    int64
 	workspace      space
@@ -174,6 +175,9 @@ func decideFrame(e ending) verdict {
 	}
 	if err := canonical.Check(f.data, int(e.limits.OutputBytes)); err != nil {
 		return failed(StatusError, ExceptionOutput, "the output is not canonical JSON: %v", err)
+	}
+	if fault := e.schema.Check(f.data); fault != nil {
+		return verdict{status: StatusError, exception: Exception{Type: ExceptionSchema, Message: fault.Message, Traceback: fault.Detail}.safe()}
 	}
 	return verdict{status: StatusOK, output: f.data}
 }

@@ -58,10 +58,10 @@ type Plain struct {
 // StartPlain looks at the interpreter. The function is imported by each shard
 // anew, in the shard's own time.
 func StartPlain(ctx context.Context, cfg Config) (*Plain, error) {
-	s := &Plain{cfg: cfg, orders: make(chan string, 1)}
-	if err := cfg.check(); err != nil {
+	if err := cfg.prepare(); err != nil {
 		return nil, fmt.Errorf("starting a session: %w", err)
 	}
+	s := &Plain{cfg: cfg, orders: make(chan string, 1)}
 	if err := s.learn(ctx); err != nil {
 		return nil, fmt.Errorf("starting a session: %w", err)
 	}

@@ -284,7 +284,7 @@ func (f *plainFlight) collect(o outcome) (Result, error) {
 	if o.err != nil {
 		return Result{}, o.err
 	}
-	o.started = f.started
+	o.started, o.schema = f.started, f.cfg.schema
 	return o.assemble(&f.shard, f.root, stdout, stderr)
 }
 

@@ -69,6 +69,8 @@ func TestPlainAgreesWithTheForkingDriver(t *testing.T) {
 		"a large file":        {"def handler(x): open('f', 'wb').write(bytes(2 << 20))", "1", func(c *Config) { c.Manifest.Limits.DiskBytes = 1 << 20 }, StatusDiskLimit},
 		"many inodes":         {"import os\ndef handler(x):\n    for i in range(20): os.mkdir(str(i))\n    return 1", "1", func(c *Config) { c.Manifest.Limits.Inodes = 16 }, StatusInodeLimit},
 		"a large output":      {"def handler(x): return 'x' * 2000", "1", func(c *Config) { c.Manifest.Limits.OutputBytes = 1000 }, StatusOutputLimit},
+		"an output as said":   {"def handler(x): return {'n': x}", "1", schemed, StatusOK},
+		"another than said":   {"def handler(x): return {'n': str(x)}", "1", schemed, StatusError},
 		"a chatty function":   {"def handler(x): print('x' * 100000); return 1", "1", func(c *Config) { c.Manifest.Limits.StdoutBytes = 1000 }, StatusLogLimit},
 		"a busy loop":         {"def handler(x):\n    while True: pass", "1", func(c *Config) { c.Manifest.Limits.CPUSeconds, c.Manifest.Limits.WallSeconds = 1, 120 }, StatusCPULimit},
 		"a sleeper":           {"import time\ndef handler(x): time.sleep(60)", "1", func(c *Config) { c.Manifest.Limits.WallSeconds = 1 }, StatusTimeout},
@@ -95,11 +97,27 @@ func TestPlainAgreesWithTheForkingDriver(t *testing.T) {
 				require.Positive(t, plain.PeakRSSBytes)
 				require.Positive(t, plain.CPUMicros)
 			}
-			if name == "an exception" {
+			if name == "an exception" || name == "another than said" {
 				require.Equal(t, other.Exception, plain.Exception)
 			}
 		})
 	}
+}
+
+// schemed has outputs be {"n": <a whole number>}.
+func schemed(c *Config) {
+	c.Manifest.Output = &bundle.Output{Schema: []byte(`{"required":["n"],"properties":{"n":{"type":"integer"}}}`)}
+}
+
+func TestOutputsAreHeldAgainstTheSchema(t *testing.T) {
+	r := startPlain(t, "def handler(x): return {'n': x}", schemed)
+	require.Equal(t, StatusOK, r.run("1").Status)
+	got := r.run(`"one"`)
+	require.Equal(t, StatusError, got.Status)
+	require.Empty(t, got.Output)
+	require.Equal(t, ExceptionSchema, got.Exception.Type)
+	require.Equal(t, "the output is not as [output.schema] says: output.n (type)", got.Exception.Message)
+	require.Contains(t, got.Exception.Traceback, "output.n: got string")
 }
 
 func TestPlainScripts(t *testing.T) {

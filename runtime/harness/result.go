@@ -43,6 +43,7 @@ const (
 	ExceptionNoResult = "NoResult"      // the process left without a result
 	ExceptionProtocol = "ProtocolError" // something else wrote to the result pipe
 	ExceptionArtifact = "ArtifactError" // what lies under $OSTRAKA_OUTPUT cannot be kept
+	ExceptionSchema   = "OutputSchema"  // the result is not as [output.schema] of the manifest says
 	ExceptionLimit    = "LimitExceeded" // a limit of the manifest; the message names it
 	ExceptionSignal   = "Signal"        // the process died of a signal
 	ExceptionKilled   = "Killed"        // ended from outside, by the monitor for one; the message says why

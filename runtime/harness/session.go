@@ -39,7 +39,7 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 }
 
 func (s *Session) start(ctx context.Context) error {
-	if err := s.cfg.check(); err != nil {
+	if err := s.cfg.prepare(); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -46,7 +46,7 @@ func (v *verdict) exception(frames []string) *harness.Exception {
 }
 
 // decide says what an answer means, in order of what outweighs what.
-func decide(a *wasm.Answer, l bundle.Limits) verdict {
+func decide(a *wasm.Answer, l bundle.Limits, schema *bundle.OutputSchema) verdict {
 	switch a.Exceeded {
 	case runner.ExceededMachine:
 		return failed(harness.StatusMemory, harness.ExceptionLimit, "the machine has no memory left")
@@ -71,12 +71,12 @@ func decide(a *wasm.Answer, l bundle.Limits) verdict {
 	case a.ExitCode != 0:
 		return failed(harness.StatusError, ExceptionExit, "it ended with exit code %d: its standard error says more", int32(a.ExitCode))
 	}
-	return decideOutput(a.Stdout, l.OutputBytes)
+	return decideOutput(a.Stdout, l.OutputBytes, schema)
 }
 
 // decideOutput brings what was printed into the one form in which answers are compared. The form may be longer than what was printed
 // (1e15 is 1000000000000000.0), and nothing longer than the limit can be delivered.
-func decideOutput(stdout []byte, most int64) verdict {
+func decideOutput(stdout []byte, most int64, schema *bundle.OutputSchema) verdict {
 	if len(strings.TrimSpace(string(stdout))) == 0 {
 		return failed(harness.StatusError, harness.ExceptionNoResult, "it printed nothing: the result is one JSON value on standard output")
 	}
@@ -86,6 +86,9 @@ func decideOutput(stdout []byte, most int64) verdict {
 	}
 	if int64(len(output)) > most {
 		return failed(harness.StatusOutputLimit, harness.ExceptionLimit, "its result has %d bytes in canonical form, more than limits.output_bytes = %d", len(output), most)
+	}
+	if fault := schema.Check(output); fault != nil {
+		return verdict{status: harness.StatusError, kind: harness.ExceptionSchema, message: fault.Message, hint: fault.Detail}
 	}
 	return verdict{status: harness.StatusOK, output: output}
 }

@@ -99,8 +99,12 @@ func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Se
 	case !r.Level().AtLeast(b.Manifest.MinIsolation):
 		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
 	}
+	schema, err := b.Manifest.OutputSchema()
+	if err != nil {
+		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
+	}
 	limits := b.Manifest.Limits
-	s := &Sandbox{runner: r, digest: b.Digest, limits: limits, job: settings.Job}
+	s := &Sandbox{runner: r, digest: b.Digest, limits: limits, schema: schema, job: settings.Job}
 	command, err := r.commands.Open(ctx, wasm.FromBytes(module), limits.MemoryBytes, time.Duration(limits.WallSeconds)*time.Second+openGrace)
 	s.command = command
 	if s.failure = ofModule(err); s.failure != nil || err == nil {

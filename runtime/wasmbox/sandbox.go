@@ -25,6 +25,7 @@ type Sandbox struct {
 	runner *Runner
 	digest string // of the bundle
 	limits bundle.Limits
+	schema *bundle.OutputSchema
 
 	run     sync.Mutex // one shard at a time
 	job     string
@@ -106,7 +107,7 @@ func (s *Sandbox) call(ctx context.Context, index int64, input []byte) (wasm.Ans
 	var died *runner.Died
 	switch {
 	case err == nil:
-		v := decide(&a, s.limits)
+		v := decide(&a, s.limits, s.schema)
 		return a, &v, nil
 	case order != "":
 		v := failed(harness.StatusKilled, harness.ExceptionKilled, "%s", order)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/wasm/schema"
 )
 
 // ones is a list of n numbers.
@@ -16,7 +18,7 @@ func ones(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n
 func TestWhatASchemaMayCost(t *testing.T) {
 	const values = 1 + 1 + 1 + 1 // of the schema below
 	short := Description{Params: json.RawMessage(`{"properties":{"a":{"maxItems":1000000}}}`)}
-	most := MaxSchemaWork/values - 2 // the object and the list are values too
+	most := schema.MaxWork/values - 2 // the object and the list are values too
 	require.NoError(t, short.CheckParams(json.RawMessage(`{"a":`+ones(most)+`}`)))
 	require.ErrorContains(t, short.CheckParams(json.RawMessage(`{"a":`+ones(most+1)+`}`)), "200000 are checked")
 
@@ -41,7 +43,7 @@ func TestNumbersThatAreALotOfWork(t *testing.T) {
 		d := Description{Params: json.RawMessage(`{"properties":{"a":{"minimum":` + minimum + `}}}`)}
 		return d.CheckParams(json.RawMessage(`{"a":[` + value + `],"b":{"c":` + value + `}}`))
 	}
-	most, more := strings.Repeat("1", MaxNumber), strings.Repeat("1", MaxNumber+1)
+	most, more := strings.Repeat("1", schema.MaxNumber), strings.Repeat("1", schema.MaxNumber+1)
 	for _, fine := range []string{"0", "-1.5", "1e1000", "1E-1000", "12e+3", most} {
 		require.NoError(t, check("0", fine))
 		require.NoError(t, check(fine, "0"))
