@@ -23,7 +23,7 @@ func namedProblems() []explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
-		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, fleet.ErrDirectivesChanged,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // MaxInlineBytes is the largest size of the items written into a request, in bytes of JSON. More is quicker and safer as an object,
@@ -38,6 +41,10 @@ func (r JobRequest) job() (functions.NewJob, error) {
 	if r.Aggregator != nil {
 		job.Aggregator, job.Params = r.Aggregator.Module, r.Aggregator.Params
 	}
+	if source, err := readSource(r.Partition); source != nil || err != nil {
+		job.Partition, job.FromJob = partition.Spec{Kind: partition.KindItems}, source
+		return job, err
+	}
 	var err error
 	job.Partition, job.Items, err = readPartition(r.Partition)
 	return job, err
@@ -51,6 +58,26 @@ func (p *PolicyRequest) ways() (n int) {
 		}
 	}
 	return n
+}
+
+// readSource reads the partition of the outputs of a job; nil: it is another one.
+func readSource(text []byte) (*uuid.UUID, error) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(text, &fields) // what is no object is told by who reads the others
+	if fields["job"] == nil {
+		return nil, nil //nolint:nilnil // another partition is no error
+	}
+	var source struct {
+		Kind partition.Kind `json:"kind"`
+		Job  string         `json:"job"`
+	}
+	err := json.Unmarshal(text, &source)
+	id, bad := uuid.Parse(source.Job)
+	if err != nil || bad != nil || source.Kind != partition.KindItems || len(fields) != 2 || canonical.Valid(text, partition.MaxSpecBytes) != nil {
+		return nil, newProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition: job is the ID of a job, and stands beside nothing but the kind items",
+			`write {"kind":"items","job":"0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77"}`)
+	}
+	return &id, nil
 }
 
 // readPartition reads a partition; the values of inline items come back as JSON lines.

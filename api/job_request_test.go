@@ -69,6 +69,23 @@ func TestItemsInAnObject(t *testing.T) {
 	require.Nil(t, r.fake.newJob.Items)
 }
 
+func TestItemsOfAJob(t *testing.T) {
+	r := newRig(t)
+	source := "0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77"
+	a := r.ask("POST", in("/jobs"), ownerKey, jobWith(`{"kind":"items","job":"`+source+`"}`))
+	require.Equal(t, 201, a.StatusCode, "%s", a.body)
+	require.Equal(t, source, r.fake.newJob.FromJob.String())
+	require.Empty(t, r.fake.newJob.Partition.Object)
+	for _, wrong := range []string{
+		`{"kind":"items","job":"mine"}`, `{"kind":"items","job":7}`, `{"kind":"range","job":"` + source + `"}`, `{"job":"` + source + `"}`,
+		`{"kind":"items","values":[1],"job":"` + source + `"}`,
+	} {
+		a := r.ask("POST", in("/jobs"), ownerKey, jobWith(wrong))
+		require.Equal(t, 422, a.StatusCode, wrong)
+		require.Contains(t, string(a.body), "partition_syntax", wrong)
+	}
+}
+
 func TestPartitionsThatAreRefused(t *testing.T) {
 	r := newRig(t)
 	for name, test := range map[string]struct {

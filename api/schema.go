@@ -26,6 +26,7 @@ type Partition struct {
 	Size   string            `json:"size,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of a range: how many integers make a shard, as a decimal string."`
 	Values []json.RawMessage `json:"values,omitempty" maxItems:"10000" doc:"Of items: the inputs of the shards, any JSON values. They are kept byte for byte."`
 	Object string            `json:"object,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of items: the digest of a stored object of one JSON value a line, instead of values. Of lines: the digest of a stored text, gzip or not."`
+	Job    *uuid.UUID        `json:"job,omitempty" doc:"Of items: a job of the project that is finished, whose accepted outputs are the items, in the order of its shards, instead of values. The server stores them as an object, which is what the job then says."`
 	Axes   []partition.Axis  `json:"axes,omitempty" maxItems:"24" doc:"Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest."`
 	Lines  string            `json:"lines,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of lines: how many of them make a shard, as a decimal string."`
 	Bytes  string            `json:"bytes,omitempty" pattern:"^[0-9]+$" example:"65536" doc:"Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines."`

@@ -4444,8 +4444,11 @@ type Partition struct {
 	// From Of a range: its first integer, as a decimal string.
 	//
 	// Examples: 18446744073709551616
-	From string        `json:"from,omitempty"`
-	Kind PartitionKind `json:"kind"`
+	From string `json:"from,omitempty"`
+
+	// Job Of items: a job of the project that is finished, whose accepted outputs are the items, in the order of its shards, instead of values. The server stores them as an object, which is what the job then says.
+	Job  *openapi_types.UUID `json:"job,omitempty"`
+	Kind PartitionKind       `json:"kind"`
 
 	// Lines Of lines: how many of them make a shard, as a decimal string.
 	//

@@ -23,6 +23,7 @@ type inputFlags struct {
 	prefix     string // of files; "": see anyPrefix
 	anyPrefix  bool   // --objects-prefix was given
 	manifest   string
+	fromJob    string
 	perShard   string
 
 	flags    *pflag.FlagSet
@@ -38,13 +39,17 @@ func (o *inputFlags) register(t *terminal, f *pflag.FlagSet) {
 	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard; chosen when left out")
 	f.StringVar(&o.prefix, "objects-prefix", "", "over the project's files whose names begin so, each a shard; an empty text is every file")
 	f.StringVar(&o.manifest, "objects-manifest", "", `file of one file or object a line, as "NAME" or {"name":…,"digest":…}; - is stdin`)
+	f.StringVar(&o.fromJob, "from-job", "", "over the accepted outputs of this job, which has finished, each a shard")
 	f.StringVar(&o.perShard, "per-shard", "", "how many files make a shard, with --objects-prefix or --objects-manifest; the input is then a list")
 	o.flags = f
 	f.StringVar(&o.shardBytes, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
 }
 
-// store stores the file that the job runs over, if it is one, and names it in the partition.
+// store stores the file that the job runs over, if it is one, and names it in the partition, or else the job whose outputs are its input.
 func (o *inputFlags) store(ctx context.Context, t *terminal, c *connection, p *client.Partition) error {
+	if o.fromJob != "" {
+		return o.takeSource(ctx, c, p)
+	}
 	file := o.items + o.lines + o.manifest // one of them at most: see partition
 	if file == "" {
 		return nil
@@ -61,19 +66,32 @@ func (o *inputFlags) store(ctx context.Context, t *terminal, c *connection, p *c
 	return nil
 }
 
+// takeSource names the job whose outputs the job runs over.
+func (o *inputFlags) takeSource(ctx context.Context, c *connection, p *client.Partition) error {
+	reference, err := parseJobReference(o.fromJob)
+	if err != nil {
+		return err
+	}
+	id, err := reference.find(ctx, c)
+	if err == nil {
+		p.Job = &id
+	}
+	return err
+}
+
 // partition reads the flags. The digest of a file is added when it is stored.
 func (o *inputFlags) partition() (p client.Partition, err error) {
 	o.anyPrefix = o.flags.Changed("objects-prefix")
 	files := o.anyPrefix || o.manifest != ""
 	given := 0
-	for _, flag := range []bool{o.rangeText != "", o.items != "", o.lines != "", len(o.grid) > 0, o.anyPrefix, o.manifest != ""} {
+	for _, flag := range []bool{o.rangeText != "", o.items != "", o.lines != "", len(o.grid) > 0, o.anyPrefix, o.manifest != "", o.fromJob != ""} {
 		if flag {
 			given++
 		}
 	}
 	switch {
 	case given != 1:
-		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE, --grid NAME=[VALUE,...], --objects-prefix PREFIX and --objects-manifest FILE")
+		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE, --grid NAME=[VALUE,...], --objects-prefix PREFIX, --objects-manifest FILE and --from-job JOB")
 	case o.shardSize != "" && o.rangeText == "" && o.lines == "":
 		return p, usageError("--shard-size is for a --range and for --lines: each item, and each combination of a grid, is a shard")
 	case o.perShard != "" && !files:

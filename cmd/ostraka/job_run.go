@@ -52,6 +52,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
   ostraka job run bpsw --range 0:10^9 --shard-size 5000 --target-error 0.0001 --assume-hostile 0.2
   ostraka job run grep --lines access.log.gz --shard-size 1000 --aggregator concat
   ostraka job run train --grid 'alpha=[0.1,0.5]' --grid 'seed=[1,2,3]'
+  ostraka job run prove --from-job @last
   ostraka job run words --objects-prefix texts/2024/ --per-shard 10
   ostraka job run count --items - --no-verify --aggregator sum --wait -o json | jq .aggregate.value`,
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),

@@ -50,6 +50,7 @@ type plannedJob struct {
 	// submittedBy is who submits it for createdBy, as the log names it; empty: they did.
 	submittedBy string
 	rerunOf     *uuid.UUID
+	fromJob     *uuid.UUID // whose outputs are its items
 	parent      *uuid.UUID
 	root        uuid.UUID
 	rule        *uuid.UUID
@@ -126,7 +127,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if err != nil {
 		return plannedJob{}, err
 	}
-	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, row: function, isolation: function.Manifest.MinIsolation}
+	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, fromJob: want.FromJob, row: function, isolation: function.Manifest.MinIsolation}
 	policy, err := s.tenant.HeuristicsOf(ctx, project)
 	if err != nil {
 		return plannedJob{}, err
@@ -214,10 +215,17 @@ func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, erro
 
 // fixPartition makes a partition that depends on nothing but stored objects, and counts its shards.
 func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob, plan *plannedJob) (err error) {
-	if want.Partition.Kind == partition.KindItems && want.Partition.Object == "" {
+	spec := want.Partition
+	if want.FromJob != nil {
+		digest, err := s.itemsOfJob(ctx, project, *want.FromJob)
+		if err != nil {
+			return err
+		}
+		spec = partition.OfObject(digest)
+	}
+	if spec.Kind == partition.KindItems && spec.Object == "" {
 		return s.storeItems(ctx, project, want, plan)
 	}
-	spec := want.Partition
 	plan.partition = spec
 	if err := spec.Validate(); err != nil {
 		return functions.BadPartition(err)
@@ -240,7 +248,9 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want func
 		return err
 	}
 	defer func() { _ = object.Close() }()
-	plan.shards, err = countInputs(spec.Read(object))
+	if plan.shards, err = countInputs(spec.Read(object)); want.FromJob != nil {
+		err = notAnItem(err)
+	}
 	return err
 }
 
@@ -330,7 +340,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 	if _, _, err := store.Value[int](ctx, tx, store.AddAggregation, p.id, aggregator, p.createdBy); err != nil {
 		return err
 	}
-	if err := base.AddEvent(ctx, tx, p.id, base.EventSubmitted, map[string]any{"function": p.manifest.Name, "version": p.version, "shards": p.shards}); err != nil {
+	if err := base.AddEvent(ctx, tx, p.id, base.EventSubmitted, p.told(map[string]any{})); err != nil {
 		return err
 	}
 	if err := s.split(ctx, tx, p); err != nil {
@@ -341,7 +351,16 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return err
 		}
 	}
-	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), map[string]any{"project": project, "function": p.manifest.Name, "version": p.version, "shards": p.shards})
+	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), p.told(map[string]any{"project": project}))
+}
+
+// told adds to what is written down of a job's submission.
+func (p *plannedJob) told(detail map[string]any) map[string]any {
+	detail["function"], detail["version"], detail["shards"] = p.manifest.Name, p.version, p.shards
+	if p.fromJob != nil {
+		detail["from_job"] = *p.fromJob
+	}
+	return detail
 }
 
 // split makes the shards of a small job, and has those of others made.
