@@ -43,7 +43,19 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	interpreter, err := pythonDir(systemTerminal()) // unpacked once for all scripts, which have no home
 	require.NoError(t, err)
+	goCache := os.Getenv("GOCACHE") // scripts that build a function in Go have no home
+	if goCache == "" {
+		user, err := os.UserCacheDir()
+		require.NoError(t, err)
+		goCache = filepath.Join(user, "go-build")
+	}
 	testscript.Run(t, testscript.Params{
+		Condition: func(name string) (bool, error) {
+			if name != "rebuild" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return os.Getenv("OSTRAKA_REBUILD") != "", nil
+		},
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
@@ -56,7 +68,7 @@ func TestScripts(t *testing.T) {
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+p.info.Project, "OSTRAKA_KEY="+p.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+p.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
 				"EMPTY_DATABASE_URL="+empty, "OSTRAKA_ACCEPT_EULA="+eula.Embedded().Version, pythonDirVariable+"="+interpreter,
-				"MODULE="+module, "RECEIVER="+receiver.URL, "EXAMPLES="+examples, "GORACE="+quickExit, raceRunner+"="+os.Getenv(raceRunner))
+				"MODULE="+module, "RECEIVER="+receiver.URL, "EXAMPLES="+examples, "GORACE="+quickExit, "GOCACHE="+goCache, raceRunner+"="+os.Getenv(raceRunner))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
