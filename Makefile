@@ -124,6 +124,7 @@ modules: ## rebuild the WASM modules that ship
 	wasm/builtin/build.sh
 	examples/modules/build.sh
 	examples/sieve/build.sh
+	examples/bpsw-rust/build.sh
 
 .PHONY: check-modules
 check-modules: ##- fail when a WASM module that ships is not what `make modules` makes, to the byte
