@@ -33,6 +33,10 @@ func (f *fake) GetWebhook(context.Context, uuid.UUID, uuid.UUID) (webhook.Webhoo
 	return hooked(), f.begin()
 }
 
+func (f *fake) UpdateWebhook(context.Context, functions.Principal, uuid.UUID, uuid.UUID, webhook.Change) (webhook.Webhook, error) {
+	return hooked(), f.begin()
+}
+
 func (f *fake) PauseWebhook(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (webhook.Webhook, error) {
 	return hooked(), f.begin()
 }

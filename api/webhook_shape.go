@@ -22,6 +22,14 @@ func (r WebhookRequest) spec() webhook.Spec {
 	return webhook.Spec{Name: r.Name, URL: r.URL, Kinds: r.Kinds}
 }
 
+// WebhookChange is what to change of a webhook; what is left out stays.
+type WebhookChange struct {
+	URL   string                  `json:"url,omitempty" maxLength:"2048" doc:"Where events are posted from now on, by the rules for new webhooks." example:"https://hooks.example/ostraka"`
+	Kinds []functions.WebhookKind `json:"kinds,omitempty" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,webhook.paused" doc:"Which events it gets from now on."`
+}
+
+func (r WebhookChange) change() webhook.Change { return webhook.Change{URL: r.URL, Kinds: r.Kinds} }
+
 // Webhook is a webhook of a project.
 type Webhook struct {
 	ID           uuid.UUID               `json:"id"`

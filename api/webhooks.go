@@ -15,6 +15,7 @@ type Webhooks interface {
 	CreateWebhook(ctx context.Context, by functions.Principal, project uuid.UUID, spec webhook.Spec, idem functions.Idempotency) (w webhook.Webhook, secret string, replayed bool, err error)
 	ListWebhooks(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]webhook.Webhook, error)
 	GetWebhook(ctx context.Context, project, id uuid.UUID) (webhook.Webhook, error)
+	UpdateWebhook(ctx context.Context, by functions.Principal, project, id uuid.UUID, change webhook.Change) (webhook.Webhook, error)
 	PauseWebhook(ctx context.Context, by functions.Principal, project, id uuid.UUID) (webhook.Webhook, error)  // pausing twice is harmless
 	ResumeWebhook(ctx context.Context, by functions.Principal, project, id uuid.UUID) (webhook.Webhook, error) // so is resuming
 	RotateWebhookSecret(ctx context.Context, by functions.Principal, project, id uuid.UUID, idem functions.Idempotency) (w webhook.Webhook, secret string, replayed bool, err error)
@@ -29,6 +30,12 @@ type Webhooks interface {
 type CreateWebhookInput struct {
 	InProject
 	Body WebhookRequest
+}
+
+// UpdateWebhookInput is what to change of a webhook.
+type UpdateWebhookInput struct {
+	WebhookPath
+	Body WebhookChange
 }
 
 // WebhookPath names a webhook of a project.
@@ -92,6 +99,10 @@ func (s *server) webhookOperations() {
 	register(s, operation{
 		id: "getWebhook", method: http.MethodGet, path: one, tag: "webhooks", summary: "Get a webhook", about: "Owners see its whole URL, others its host.", access: readers(),
 	}, s.getWebhook)
+	register(s, operation{
+		id: "updateWebhook", method: http.MethodPatch, path: one, tag: "webhooks", summary: "Give a webhook another URL, or other events",
+		about: "Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.", access: owners, body: body{limit: MaxJSONBody},
+	}, s.updateWebhook)
 	register(s, operation{
 		id: "pauseWebhook", method: http.MethodPost, path: one + "/pause", tag: "webhooks", summary: "Pause a webhook",
 		about: "It gets no events until it is resumed; deliveries that wait go on waiting.", access: owners,
@@ -166,6 +177,12 @@ func (s *server) listWebhooks(ctx context.Context, c *call, in *ListInProject) (
 
 func (s *server) getWebhook(ctx context.Context, c *call, in *WebhookPath) (*webhookOutput, error) {
 	return aboutWebhook(c, in, func(project, id uuid.UUID) (webhook.Webhook, error) { return s.service.GetWebhook(ctx, project, id) })
+}
+
+func (s *server) updateWebhook(ctx context.Context, c *call, in *UpdateWebhookInput) (*webhookOutput, error) {
+	return aboutWebhook(c, &in.WebhookPath, func(project, id uuid.UUID) (webhook.Webhook, error) {
+		return s.service.UpdateWebhook(ctx, c.principal, project, id, in.Body.change())
+	})
 }
 
 func (s *server) pauseWebhook(ctx context.Context, c *call, in *WebhookPath) (*webhookOutput, error) {

@@ -59,6 +59,7 @@ func ForAPI() map[string]Kind {
 		"runSchedule":              JobSubmit,
 		"createWebhook":            WebhookChange,
 		"resumeWebhook":            WebhookChange,
+		"updateWebhook":            WebhookChange,
 		"rotateWebhookSecret":      WebhookChange,
 		"testWebhook":              WebhookChange,
 		"replayWebhookDelivery":    WebhookChange,

@@ -158,7 +158,7 @@ var operations = []Described{
 	{SwitchOn, High, false, "Set a kill switch: what it names stops everywhere.", SwitchFacts{}},
 	{TokenCreate, High, true, "Create a token with which machines join.", TokenFacts{}},
 	{TokenRevoke, Low, false, "Revoke a token with which machines join.", TokenFacts{}},
-	{WebhookChange, High, true, "Have events sent to the outside: make or resume a webhook, replace its secret, or send it a test or an old event.", WebhookFacts{}},
+	{WebhookChange, High, true, "Have events sent to the outside: make, change or resume a webhook, replace its secret, or send it a test or an old event.", WebhookFacts{}},
 	{WebhookStop, Low, false, "Pause or delete a webhook.", WebhookFacts{}},
 	{WorkflowPublish, Medium, true, "Publish a version of a workflow.", WorkflowFacts{}},
 	{WorkflowStart, Medium, true, "Start or resume a run of a workflow; each job of it is asked about as job.submit.", WorkflowFacts{}},

@@ -15,7 +15,7 @@ import (
 
 func newWebhook(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("webhook", "Webhooks, which have events posted to a URL",
-		newWebhookCreate(t, server), newWebhookList(t, server), newWebhookShow(t, server), newWebhookPause(t, server), newWebhookResume(t, server),
+		newWebhookCreate(t, server), newWebhookList(t, server), newWebhookShow(t, server), newWebhookUpdate(t, server), newWebhookPause(t, server), newWebhookResume(t, server),
 		newWebhookRotate(t, server), newWebhookTest(t, server), newWebhookDelete(t, server), newWebhookDeliveries(t, server), newWebhookReplay(t, server),
 		newWebhookVerify(t))
 }

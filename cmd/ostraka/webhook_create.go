@@ -34,7 +34,7 @@ func (s *webhookSecret) run(doing string, request func() (*http.Response, error)
 	var file *os.File
 	if s.file != "" {
 		if file, err = os.OpenFile(s.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-			return usageError("--secret-file: %v", err)
+			return &exitError{code: exitUsage, err: fmt.Errorf("--secret-file: %w", err), hint: "name a file that is not there yet, in a folder that is: no secret is written over"}
 		}
 	}
 	doc, err := answer.Read[client.SecretWebhook](request())

@@ -157,7 +157,12 @@ func (w *world) unlikeWorkflows() map[string]unlike {
 	ctx, no := w.t.Context(), functions.Idempotency{}
 	pins := w.twicePins()
 	w.pushTwice()
+	moving, _ := w.hook("moving", "https://hooks.example/before")
 	return map[string]unlike{
+		"to which path a webhook moves": {guardian.WebhookChange, func(n int64) error {
+			_, err := w.UpdateWebhook(ctx, w.by, w.project, moving.ID, webhook.Change{URL: "https://hooks.example/" + text(n)})
+			return err
+		}},
 		"to which path events are posted": {guardian.WebhookChange, func(n int64) error {
 			_, _, _, err := w.CreateWebhook(ctx, w.by, w.project, webhook.Spec{Name: "hook", URL: "https://hooks.example/" + text(n), Kinds: functions.WebhookKinds()}, no)
 			return err

@@ -218,8 +218,12 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			_, _, _, err := w.CreateWebhook(ctx, w.by, w.project, webhook.Spec{Name: "more", URL: "https://hooks.example/x", Kinds: functions.WebhookKinds()}, no)
 			return err
 		},
-		"resumeWebhook":         func() error { _, err := w.ResumeWebhook(ctx, w.by, w.project, stopped.ID); return err },
-		"rotateWebhookSecret":   func() error { _, _, _, err := w.RotateWebhookSecret(ctx, w.by, w.project, hook.ID, no); return err },
+		"resumeWebhook":       func() error { _, err := w.ResumeWebhook(ctx, w.by, w.project, stopped.ID); return err },
+		"rotateWebhookSecret": func() error { _, _, _, err := w.RotateWebhookSecret(ctx, w.by, w.project, hook.ID, no); return err },
+		"updateWebhook": func() error {
+			_, err := w.UpdateWebhook(ctx, w.by, w.project, hook.ID, webhook.Change{URL: "https://hooks.example/moved"})
+			return err
+		},
 		"testWebhook":           func() error { _, _, err := w.TestWebhook(ctx, w.by, w.project, hook.ID, no); return err },
 		"replayWebhookDelivery": func() error { _, err := w.ReplayWebhookDelivery(ctx, w.by, w.project, hook.ID, delivery); return err },
 		"pauseWebhook":          func() error { _, err := w.PauseWebhook(ctx, w.by, w.project, hook.ID); return err },

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
@@ -115,7 +113,7 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, r deliveryRow, t *try
 		return err
 	}
 	if o.pause != "" {
-		if err := s.pause(ctx, tx, r.Webhook, o.pause); err != nil {
+		if err := s.pause(ctx, tx, r, o.pause); err != nil {
 			return err
 		}
 	}
@@ -125,10 +123,12 @@ func (s *Service) write(ctx context.Context, tx *store.Tx, r deliveryRow, t *try
 	return base.LookAtWebhooks(ctx, tx, o.again)
 }
 
-// pause pauses a webhook whose receiver wants nothing, or does not answer, and tells the project's others.
-func (s *Service) pause(ctx context.Context, tx *store.Tx, id uuid.UUID, why string) error {
+// pause pauses a webhook whose receiver wants nothing, or does not answer, and tells the project's others. One that was given another URL while
+// the delivery r was sent has another receiver.
+func (s *Service) pause(ctx context.Context, tx *store.Tx, r deliveryRow, why string) error {
+	id := r.Webhook
 	w, err := get(ctx, tx, id)
-	if err != nil || w.Paused {
+	if err != nil || w.Paused || w.URL != r.URL {
 		return err
 	}
 	if _, err := store.Exec(ctx, tx, sql.PauseWebhook, id, why); err != nil {
