@@ -43,7 +43,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.config.Dir, "data", "", "folder to keep everything in; left out: a temporary one, removed at the end")
-	f.StringVar(&o.config.Listen, "listen", defaultListen, "loopback address to serve on; port 0 takes one that is free")
+	f.StringVar(&o.config.Listen, "listen", defaultListen, "loopback address to serve on; port 0 takes one that is free, the next time with the same --data that one again")
 	f.IntVar(&o.config.Agents, "agents", 2, "how many agents to run")
 	f.IntVar(&o.config.Liars, "liars", 0, "how many of them lie, to see them caught")
 	f.StringSliceVar(&o.config.LiarKinds, "liar-kind", []string{string(liar.Random)}, liarKindUsage+"; several, with commas, take turns")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"sync"
 	"time"
 
@@ -89,7 +90,7 @@ func (d *dev) start(ctx context.Context) error {
 		return err
 	}
 	// The address comes first: it is what most often cannot be had, and takes no time to find out.
-	listener, err := listen(ctx, d.config.Listen)
+	listener, err := d.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,6 +118,21 @@ func (d *dev) start(ctx context.Context) error {
 	}
 	d.startAgents(ctx)
 	return ctx.Err()
+}
+
+// listen takes the address that was asked for. Where any port will do it is the one of the run before, which shells and browsers know, and
+// another one where that is taken.
+func (d *dev) listen(ctx context.Context) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(d.config.Listen)
+	before, urlErr := url.Parse(d.info.URL)
+	if err == nil && port == "0" && urlErr == nil && before.Port() != "" {
+		address := net.JoinHostPort(host, before.Port())
+		if listener, err := listen(ctx, address); err == nil {
+			return listener, nil
+		}
+		d.config.Log.Warn("the port of the run before is taken: read dev.env again", "address", address)
+	}
+	return listen(ctx, d.config.Listen)
 }
 
 func (d *dev) onStop(stop func(context.Context) error) { d.stops = append(d.stops, stop) }

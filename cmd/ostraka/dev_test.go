@@ -60,7 +60,7 @@ func TestDevContract(t *testing.T) {
 
 	// The same folder is the same project, with the same keys.
 	p, again := devRun(t, folder, "--agents", "1")
-	again.URL = d.URL // the port is another
+	again.URL = d.URL // the port is another where something has taken it
 	require.Equal(t, d, again)
 	p.signal(os.Interrupt)
 	require.Zero(t, p.ends())
