@@ -177,15 +177,18 @@ func (o *auditVerifyOptions) run(ctx context.Context) error {
 			return &exitError{code: exitUsage, err: fmt.Errorf("--key: %w", err), hint: "give the line that ostraka audit checkpoint --key-only prints"}
 		}
 	}
+	if err := o.learnKey(ctx); err != nil {
+		return err
+	}
+	known, err := o.known() // before the log is asked for, which may be long
+	if err != nil {
+		return err
+	}
 	body, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	known, err := o.known()
-	if err != nil {
-		return err
-	}
 	report, err := audit.Verify(bufio.NewReaderSize(body, 1<<20), strings.TrimSpace(o.key), known...)
 	if err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("verifying the audit log: %w", err)}
@@ -193,7 +196,25 @@ func (o *auditVerifyOptions) run(ctx context.Context) error {
 	return o.show(report)
 }
 
-// open opens the export, of the file or of the server, and learns the key where it was not given.
+// learnKey asks the server for the key where none was given.
+func (o *auditVerifyOptions) learnKey(ctx context.Context) error {
+	if o.export != "" || o.key != "" {
+		return nil
+	}
+	c, err := o.log.connect()
+	if err != nil {
+		return err
+	}
+	doc, err := auditHead(ctx, c, o.log)
+	if err != nil {
+		return explain("getting the log's key", err)
+	}
+	o.key = doc.Value.Key
+	o.terminal.say("the key is the one that the server gives; give --key to verify with one that you know of")
+	return nil
+}
+
+// open opens the export, of the file or of the server.
 func (o *auditVerifyOptions) open(ctx context.Context) (io.ReadCloser, error) {
 	switch o.export {
 	case "":
@@ -210,14 +231,6 @@ func (o *auditVerifyOptions) open(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.key == "" {
-		doc, err := auditHead(ctx, c, o.log)
-		if err != nil {
-			return nil, explain("getting the log's key", err)
-		}
-		o.key = doc.Value.Key
-		o.terminal.say("the key is the one that the server gives; give --key to verify with one that you know of")
-	}
 	return auditExport(ctx, c, o.log)
 }
 
@@ -232,9 +245,27 @@ func (o *auditVerifyOptions) known() ([]audit.Checkpoint, error) {
 	}
 	c, err := audit.OpenEpoch(text, o.key)
 	if err != nil {
-		return nil, usageError("%s: %v", o.checkpoint, err)
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("--checkpoint %s: %w", o.checkpoint, err), hint: otherLog(audit.Origin(text), o.key)}
 	}
 	return []audit.Checkpoint{c}, nil
+}
+
+// otherLog says what to do about a checkpoint that is of another log than the one that is verified; "": it is of this one.
+func otherLog(origin, key string) string {
+	name, _, _ := strings.Cut(key, "+")
+	log, _ := audit.Epoch(origin)
+	own, _ := audit.Epoch(name)
+	server := audit.ServerOrigin("")
+	switch {
+	case log == own || log == "":
+		return ""
+	case strings.HasPrefix(log, server):
+		return "it is a checkpoint of the server's own log: give --operator, with an operator's key"
+	case strings.HasPrefix(own, server):
+		return "it is a checkpoint of a project's log: leave out --operator, or give a checkpoint that --operator has printed"
+	default:
+		return "it is a checkpoint of another project's log: say which with --project, or give one of this log"
+	}
 }
 
 // readAtMost reads a small file.
