@@ -87,14 +87,20 @@ func newScheduleResume(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newScheduleRun(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(server, "run", "Submit the job of a schedule now, whatever else of it runs", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
-		key := uuid.NewString()
+	var key string
+	cmd := aboutSchedule(server, "run", "Submit the job of a schedule now, whatever else of it runs", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+		if key == "" {
+			key = uuid.NewString()
+		}
 		doc, err := answer.Read[client.Job](c.RunSchedule(ctx, c.project, id, &client.RunScheduleParams{IdempotencyKey: &key}))
 		if err != nil {
 			return explain("running the schedule", err)
 		}
 		return showJob(t, output, doc.Raw, doc.Value)
 	})
+	cmd.Example = "  ostraka schedule run nightly\n  ostraka schedule run nightly --idempotency-key $BUILD   # sent again it is the same job"
+	cmd.Flags().StringVar(&key, "idempotency-key", "", "the same key submits the same job once, however often it is sent")
+	return cmd
 }
 
 func newScheduleDelete(t *terminal, server *serverFlags) *cobra.Command {

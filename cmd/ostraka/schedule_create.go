@@ -82,7 +82,10 @@ func (o *scheduleCreateOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if (o.file == "") == (o.request.Name == "") {
+	if o.file != "" && o.request.Name != "" {
+		return usageError("the name %q and -f %s are both given, and the name stands in the file: leave out one of them", o.request.Name, o.file)
+	}
+	if o.file == "" && o.request.Name == "" {
 		return usageError("which schedule? give a NAME and flags, or a file with -f; - is stdin")
 	}
 	spec, err := o.readFile()
