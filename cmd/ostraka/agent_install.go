@@ -117,6 +117,9 @@ func completeService(s *service.Options) (err error) {
 		if s.Root, err = filepath.Abs(s.Root); err != nil {
 			return fmt.Errorf("finding the root: %w", err)
 		}
+		if info, err := os.Stat(s.Root); err != nil || !info.IsDir() {
+			return usageError("--root %s: there is no such folder; make it first", s.Root)
+		}
 	}
 	return nil
 }
@@ -152,7 +155,9 @@ func (o *agentInstallOptions) completeArguments(args []string) error {
 			hint: "read it with " + o.terminal.program + " agent eula show, then install with OSTRAKA_ACCEPT_EULA=VERSION, or with -- --accept-eula VERSION",
 		}
 	}
-	if accepted != "" {
+	if accepted == "" {
+		o.terminal.say("the agreement is not accepted yet, and without that nothing is installed: read it with %s agent eula show", o.terminal.program)
+	} else {
 		o.service.Arguments = append(args, "--accept-eula", accepted)
 	}
 	return nil

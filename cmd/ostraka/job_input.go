@@ -122,7 +122,11 @@ func (o *inputFlags) ofRange() (client.Partition, error) {
 	if err != nil {
 		return client.Partition{}, err
 	}
-	o.terminal.say("shards of %s integers each; --shard-size says otherwise: 1 to 10 seconds of work are good", size)
+	integers := "integers"
+	if size == "1" {
+		integers = "integer"
+	}
+	o.terminal.say("shards of %s %s each; --shard-size says otherwise: 1 to 10 seconds of work are good", size, integers)
 	return parseRange(o.rangeText, size)
 }
 

@@ -88,6 +88,12 @@ func (o *serverInstallOptions) checkServer(args []string) error {
 			return usageError("after --: everybody on the machine can read --%s in the unit: set %s for install in its place", k.flag, k.env)
 		}
 	}
+	if !filepath.IsAbs(o.service.Config) {
+		return &exitError{
+			code: exitUsage, err: fmt.Errorf("--config %s: a service starts in a folder of its own, so write the whole path", o.service.Config),
+			hint: "with --root it is the path below it, such as /etc/ostraka/server.toml",
+		}
+	}
 	server.configPath = filepath.Join("/", o.service.Root, o.service.Config)
 	if err := server.load(flags); err != nil {
 		return fmt.Errorf("checking what the service would start with: %w", err)

@@ -206,7 +206,7 @@ func explainOpen(job functions.Job, agents agentsForJob, leases leasesForJob, tr
 		e.Reasons = append(e.Reasons, functions.Reason{Code: code, Text: fmt.Sprintf(format, args...), Hint: hint})
 	}
 	if job.State == functions.JobSplitting {
-		add("splitting", "", "Shards are still being made; those that exist are lent already.")
+		add("splitting", "", "Shards are still being made; lending does not wait for the last of them.")
 	}
 	switch {
 	case job.State == functions.JobAggregating && job.Shards.Provisional > 0:
