@@ -40,6 +40,12 @@ func Witness(agent string, public ed25519.PublicKey) (string, error) {
 	return fmt.Sprintf("%s+%08x+%s", k.name, k.KeyHash(), base64.StdEncoding.EncodeToString(k.encoded())), nil
 }
 
+// CheckWitness says what is wrong with the text of a witness's key, if something is.
+func CheckWitness(text string) error {
+	_, err := readWitness(text)
+	return err
+}
+
 // readWitness reads what Witness wrote.
 func readWitness(text string) (witnessKey, error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), "+")

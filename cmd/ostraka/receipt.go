@@ -70,6 +70,11 @@ func (o *receiptVerifyOptions) run(ctx context.Context, path string) error {
 	if err := o.reexecution.check(); err != nil {
 		return err
 	}
+	for _, key := range o.witnesses {
+		if err := audit.CheckWitness(key); err != nil {
+			return &exitError{code: exitUsage, err: fmt.Errorf("--witness %q is no key of a witness: %w", key, err), hint: "give the line that ostraka agent witness show prints on that machine"}
+		}
+	}
 	report, err := o.verify(ctx, path)
 	var no *refusal
 	switch {
