@@ -80,11 +80,11 @@ func aboutRun(t *terminal, server *serverFlags, verb, doing, short string, do fu
 			if err := output.check(); err != nil {
 				return err
 			}
-			id, err := uuid.Parse(args[0])
-			if err != nil {
-				return usageError("%q is no ID of a run: ostraka workflow runs shows them", args[0])
-			}
 			c, err := server.connectProject()
+			if err != nil {
+				return err
+			}
+			id, err := findRun(cmd.Context(), c, args[0])
 			if err != nil {
 				return err
 			}
