@@ -128,7 +128,7 @@ func completeService(s *service.Options) (err error) {
 func (o *agentInstallOptions) completeArguments(args []string) error {
 	start := newAgentStart(o.terminal, o.server)
 	if err := start.ParseFlags(args); err != nil {
-		return usageError("after --: %w", err)
+		return usageError("after --: %s", withoutParser(err))
 	}
 	if rest := start.Flags().Args(); len(rest) > 0 {
 		return usageError("after --: agent start takes flags only, and %q is none", rest[0])

@@ -245,20 +245,22 @@ func (o *auditVerifyOptions) known() ([]audit.Checkpoint, error) {
 	}
 	c, err := audit.OpenEpoch(text, o.key)
 	if err != nil {
-		return nil, &exitError{code: exitUsage, err: fmt.Errorf("--checkpoint %s: %w", o.checkpoint, err), hint: otherLog(audit.Origin(text), o.key)}
+		return nil, &exitError{code: exitUsage, err: fmt.Errorf("--checkpoint %s: %w", o.checkpoint, err), hint: o.otherLog(audit.Origin(text))}
 	}
 	return []audit.Checkpoint{c}, nil
 }
 
 // otherLog says what to do about a checkpoint that is of another log than the one that is verified; "": it is of this one.
-func otherLog(origin, key string) string {
-	name, _, _ := strings.Cut(key, "+")
+func (o *auditVerifyOptions) otherLog(origin string) string {
+	name, _, _ := strings.Cut(o.key, "+")
 	log, _ := audit.Epoch(origin)
 	own, _ := audit.Epoch(name)
 	server := audit.ServerOrigin("")
 	switch {
 	case log == own || log == "":
 		return ""
+	case o.export != "":
+		return "the export, --key and --checkpoint are to be of one log"
 	case strings.HasPrefix(log, server):
 		return "it is a checkpoint of the server's own log: give --operator, with an operator's key"
 	case strings.HasPrefix(own, server):

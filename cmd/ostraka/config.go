@@ -53,7 +53,7 @@ func (k configKind) parse(t *terminal, args []string) (flags *pflag.FlagSet, che
 	flags.Usage = func() {}
 	check = k.open(t, flags)
 	if err := flags.Parse(args); err != nil {
-		return nil, nil, usageError("after --: %w", err)
+		return nil, nil, usageError("after --: %s", withoutParser(err))
 	}
 	if rest := flags.Args(); len(rest) > 0 {
 		return nil, nil, usageError("after --: %s takes flags only, and %q is none", k.command, rest[0])

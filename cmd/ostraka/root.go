@@ -72,7 +72,7 @@ func newRoot(t *terminal) *cobra.Command {
 		if number := negativeNumber.FindString(err.Error()); number != "" {
 			return &exitError{code: exitUsage, err: fmt.Errorf("%s is read as a flag", number), hint: "no number below 0 is meant to stand there; write -- before it if you mean it all the same"}
 		}
-		return &exitError{code: exitUsage, err: errors.New(parserWords.ReplaceAllString(err.Error(), "$1")), hint: helpOf(cmd)}
+		return &exitError{code: exitUsage, err: errors.New(withoutParser(err)), hint: helpOf(cmd)}
 	})
 
 	server := &serverFlags{terminal: t}
@@ -84,6 +84,9 @@ func newRoot(t *terminal) *cobra.Command {
 
 // parserWords are those of Go's own parsers in what is wrong with a flag's value, which stands before them already.
 var parserWords = regexp.MustCompile(`^(invalid argument .* flag: )(?:strconv\.\w+: parsing "(?:[^"\\]|\\.)*": |time: )`)
+
+// withoutParser is what is wrong with a flag, in words for people.
+func withoutParser(err error) string { return parserWords.ReplaceAllString(err.Error(), "$1") }
 
 // noun makes the command that holds the verbs of one noun.
 func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {

@@ -75,7 +75,7 @@ func (o *serverInstallOptions) checkServer(args []string) error {
 	flags := pflag.NewFlagSet("server", pflag.ContinueOnError)
 	server.register(flags)
 	if err := flags.Parse(args); err != nil {
-		return usageError("after --: %w", err)
+		return usageError("after --: %s", withoutParser(err))
 	}
 	switch rest := flags.Args(); {
 	case len(rest) > 0:
