@@ -1,5 +1,6 @@
 // The portal in a real browser, against a real server with agents, one of which lies. Started by e2e/portal_test.go.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { join } from "node:path";
 
@@ -160,7 +161,9 @@ test("a schedule is run, paused and deleted", async () => {
 });
 
 test("a webhook is tested, its body is shown, and it is deleted", async () => {
-  await call("POST", `${inAPI}/webhooks`, { name: "chat", url: "https://127.0.0.1:9/<b>hook</b>", kinds: ["job.finished"] });
+  const receiver = createServer((request, response) => request.resume().on("end", () => response.writeHead(204).end()));
+  await new Promise((listening) => receiver.listen(0, "127.0.0.1", listening));
+  const made = await call("POST", `${inAPI}/webhooks`, { name: "chat", url: "https://127.0.0.1:9/<b>hook</b>", kinds: ["job.finished"] });
   const { page, nothingWrong } = await open(browser);
   await signIn(page, ownerKey, `${inProject}/webhooks`);
   await page.getByRole("row", { name: "chat" }).getByText("https://127.0.0.1:9/").waitFor();
@@ -174,7 +177,11 @@ test("a webhook is tested, its body is shown, and it is deleted", async () => {
   await sent.getByText("waiting").waitFor(); // nobody listens there
   await sent.getByText("body").click();
   await sent.getByRole("region", { name: "body" }).getByText('"type": "webhook.test"').waitFor();
+  await call("PATCH", `${inAPI}/webhooks/${made.id}`, { url: `http://127.0.0.1:${receiver.address().port}/` });
+  await sent.getByText("delivered").waitFor();
+  assert.equal(await sent.getByText(/^again/).count(), 0, "what has arrived is not tried again");
   await page.screenshot({ path: join(pictures, "webhook-light.png") });
+  receiver.close();
   await decide("New secret…", "Make it");
   await page.getByRole("region", { name: "new secret" }).getByText(/^whsec_/).waitFor();
   await decide("Pause…", "Pause it");
@@ -189,6 +196,8 @@ test("a workflow is started with an integer beyond 2^53, and ends", async () => 
   await signIn(page, ownerKey, `${inProject}/workflows`);
   await page.getByRole("link", { name: "bpsw", exact: true }).click();
   await page.getByText("steps.search.answer.primes == steps.count.answer.primes").first().waitFor();
+  // Its name is one of ours as well.
+  assert.match(await page.getByRole("navigation", { name: "Where you are" }).innerText(), /Workflows\s*bpsw$/);
   await page.getByLabel(/^from/).fill("2^64+13");
   await page.getByLabel(/^length/).fill("10^3");
   await page.getByLabel(/^size/).fill("500");
@@ -200,6 +209,35 @@ test("a workflow is started with an integer beyond 2^53, and ends", async () => 
   await page.screenshot({ path: join(pictures, "workflow-run-light.png") });
   await page.goto(`${base}${inProject}/workflows`);
   await page.getByText("from=18446744073709551629").waitFor();
+  nothingWrong();
+});
+
+test("that the log began anew is shown, and its records are proven from then on", async () => {
+  await call("POST", `${inAPI}/audit/restart`, { reason: "restored <b>the backup</b>" });
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/audit?action=audit.restart`);
+  await page.getByRole("heading", { name: "The log began anew" }).waitFor();
+  await page.getByRole("cell", { name: "restored <b>the backup</b>" }).first().waitFor();
+  const record = page.getByRole("row", { name: "audit.restart" }).first();
+  await record.getByText("detail and proof").click();
+  await record.getByRole("button", { name: "Verify in this browser" }).click();
+  await record.getByText("The proof holds").waitFor();
+  nothingWrong();
+});
+
+test("a phone shows all of a page, and lets one go", async () => {
+  await call("POST", `${inAPI}/webhooks`, { name: "phone", url: "https://127.0.0.1:9/", kinds: ["flag.raised"] });
+  const { page, nothingWrong } = await open(browser, { viewport: { width: 390, height: 844 } });
+  await signIn(page, ownerKey, `${inProject}/webhooks`);
+  await page.getByRole("link", { name: "phone" }).click();
+  await page.getByText("Nothing yet.").waitFor();
+  for (const to of ["webhooks", "schedules", "workflows", "audit"]) {
+    await page.goto(`${base}${inProject}/${to}`);
+    await page.locator("main h1").waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, `${to}: tables scroll, and not the page`);
+  }
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in*");
   nothingWrong();
 });
 

@@ -78,15 +78,41 @@ export function AuditPage() {
 function Head({ project }: { project: string }) {
   const head = useQuery({ queryKey: ["audit-head", project], queryFn: () => must(api.GET("/v1/projects/{project}/audit/checkpoint", { params: { path: { project } } })) });
   return (
-    <Card title="Head of the log">
-      <Loaded query={head} height={80}>
-        {(h) => (
-          <div className={ui.stack}>
-            <p className={ui.muted}>{digits(h.size)} records are sealed; signed <When at={h.signed_at} />. Keep this text where the server's operator has no access: whoever changes the log after that is found out by <code>ostraka audit verify --checkpoint FILE</code>.</p>
-            <Text text={h.checkpoint} label="checkpoint" />
-          </div>
-        )}
-      </Loaded>
+    <>
+      <Card title="Head of the log">
+        <Loaded query={head} height={80}>
+          {(h) => (
+            <div className={ui.stack}>
+              <p className={ui.muted}>{digits(h.size)} records are sealed; signed <When at={h.signed_at} />. Keep this text where the server's operator has no access: whoever changes the log after that is found out by <code>ostraka audit verify --checkpoint FILE</code>.</p>
+              <Text text={h.checkpoint} label="checkpoint" />
+            </div>
+          )}
+        </Loaded>
+      </Card>
+      {head.data?.restarts && head.data.restarts.length > 0 && <Restarts restarts={head.data.restarts} />}
+    </>
+  );
+}
+
+/** Where the log began anew after a backup was restored: everybody who reads it sees that. */
+function Restarts({ restarts }: { restarts: Schemas["LogRestart"][] }) {
+  return (
+    <Card title="The log began anew" flush>
+      <table className={ui.table}>
+        <thead><tr><th scope="col" className={ui.num}>#</th><th scope="col">When</th><th scope="col">Who</th><th scope="col" className={ui.num}>Restored</th><th scope="col" className={ui.num}>Known to be lost</th><th scope="col">Why</th></tr></thead>
+        <tbody>
+          {restarts.map((r) => (
+            <tr key={r.index}>
+              <td className={ui.num}>{digits(r.index)}</td>
+              <td><When at={r.at} /></td>
+              <td className="mono">{visible(r.actor)}</td>
+              <td className={ui.num}>{digits(r.restored)}</td>
+              <td className={ui.num}>{r.lost === undefined ? "–" : digits(Math.max(0, r.lost - r.restored))}</td>
+              <td>{visible(r.reason)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Card>
   );
 }

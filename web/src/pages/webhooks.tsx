@@ -130,7 +130,7 @@ function Row({ project, delivery: d }: { project: string; delivery: Schemas["Del
       <td><When at={d.at} bare /></td>
       <td>{visible(d.kind)}</td>
       <td>{d.job ? <Link to="/p/$project/jobs/$job" params={{ project, job: d.job }}>{d.job}</Link> : "–"}</td>
-      <td><Pill as={states[d.state]}>{d.state}</Pill>{d.next_at && <div className={ui.muted}>again <When at={d.next_at} bare /></div>}</td>
+      <td><Pill as={states[d.state]}>{d.state}</Pill>{d.state === "waiting" && <div className={ui.muted}>again <When at={d.next_at} bare /></div>}</td>
       <td className={ui.num}>{digits(d.tries)}</td>
       <td>{d.status ?? "–"} {visible(d.error ?? "")}</td>
       <td>

@@ -141,7 +141,7 @@ function Start({ project, workflow: w }: { project: string; workflow: Schemas["W
   };
   return (
     <Card title="Start a run">
-      <form onSubmit={(e) => { e.preventDefault(); start(new FormData(e.currentTarget)); }}>
+      <form className={ui.stack} onSubmit={(e) => { e.preventDefault(); start(new FormData(e.currentTarget)); }}>
         {w.parameters.map((p) => (
           <label key={p.name} className={ui.field}>
             <span>{visible(p.name)} <span className={ui.muted}>{p.type}{p.description ? `: ${visible(p.description)}` : ""}</span></span>

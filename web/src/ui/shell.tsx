@@ -173,6 +173,8 @@ function Crumbs() {
     if (before === "p") crumbs.push({ to, text: project.data?.name ?? short(part), linked: true });
     else if (before === "shards") crumbs.push({ to, text: `Shard ${part}`, linked: true });
     else if (before === "v") crumbs.push({ to, text: `Version ${part}`, linked: true });
+    // Below a project each second part is a name that somebody has given, whatever word it is.
+    else if (parts[0] === "p" && i % 2 === 1) crumbs.push({ to, text: short(decodeURIComponent(part)), linked: true });
     else crumbs.push({ to, text: nouns[part] ?? short(decodeURIComponent(part)), linked: !noPage.has(part) });
   });
   const page = (search as { page?: string }).page;
