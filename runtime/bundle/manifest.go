@@ -68,6 +68,8 @@ type Manifest struct {
 	Heuristics []ResultHeuristic `json:"heuristics,omitempty"`
 	// Monitor are thresholds for the function's sandboxes. They only make stricter what owners of machines and projects set.
 	Monitor *threshold.Rules `json:"monitor,omitempty"`
+	// Volumes are folders of the machine that the function reads, by name.
+	Volumes []Volume `json:"volumes,omitempty"`
 }
 
 // Verification is how results of the function are checked, unless a job says
@@ -141,6 +143,9 @@ func (m *Manifest) check() error {
 	}
 	if err := m.checkOutput(); err != nil {
 		return err
+	}
+	if m.IsWasm() && len(m.Volumes) > 0 {
+		return fmt.Errorf("volumes: a function with runtime = %q has no files; write the function in Python", RuntimeWasm)
 	}
 	return m.Verification.check()
 }

@@ -31,6 +31,7 @@ type manifestFile struct {
 	Heuristics   map[string]heuristicFile `toml:"heuristics"`
 	Monitor      *threshold.Rules         `toml:"monitor"`
 	Output       *outputFile              `toml:"output"`
+	Volumes      []volumeFile             `toml:"volumes"`
 }
 
 type limitsFile struct {
@@ -168,6 +169,9 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		if err := m.Monitor.Check(); err != nil {
 			return Manifest{}, fmt.Errorf("monitor: %w", err)
 		}
+	}
+	if m.Volumes, err = volumes(f.Volumes); err != nil {
+		return Manifest{}, err
 	}
 	return m, m.check()
 }

@@ -59,6 +59,7 @@ type Config struct {
 	Digest      string           // of the bundle; it is part of the seeds
 	Settings    Settings         // what the caller decides
 	WorkDir     string           // absolute; an empty directory, HOME while the bundle is imported
+	VolumesDir  string           // absolute, as the function sees it: the folder of its volumes; empty: it has none
 	Manifest    bundle.Manifest  // what to call, and its limits
 	Isolation   bundle.Isolation // the level that the caller achieves; copied into every Result
 

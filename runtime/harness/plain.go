@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -98,7 +99,7 @@ func plainEnvironment(cfg *Config, home, mark string) []string {
 	if mark != "" {
 		env = append(env, plainMark+"="+mark)
 	}
-	return append(env, systemEnvironment()...)
+	return slices.Concat(env, volumesEnvironment(cfg), systemEnvironment())
 }
 
 // plainMark is the variable that marks every process of a shard.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // DefaultTimeZone is that of every session which is not told another one.
@@ -27,6 +30,32 @@ type Settings struct {
 	// TimeZone is the variable TZ; empty: DefaultTimeZone. A form such as
 	// "EST5EDT,M3.2.0,M11.1.0" needs no files, as a name does.
 	TimeZone string
+	// Volumes are the open folders of those that the function's manifest names. The caller closes them when the sandbox is closed.
+	Volumes []*volume.Folder
+}
+
+// volumesEnvironment says where a function with volumes finds them.
+func volumesEnvironment(cfg *Config) []string {
+	if cfg.VolumesDir == "" {
+		return nil
+	}
+	return []string{volume.Variable + "=" + cfg.VolumesDir}
+}
+
+// CheckVolumes refuses folders that are not those which a function wants: whoever opens a sandbox decides which they are.
+func (s *Settings) CheckVolumes(wanted []bundle.Volume) error {
+	if len(wanted) != len(s.Volumes) {
+		return fmt.Errorf("the function wants %d volumes, %d folders are open", len(wanted), len(s.Volumes))
+	}
+	for i, w := range wanted {
+		switch {
+		case s.Volumes[i].Name != w.Name:
+			return fmt.Errorf("the function wants volume %s, and the folder of %s is open", w.Name, s.Volumes[i].Name)
+		case w.Mode != volume.ReadOnly:
+			return fmt.Errorf("volume %s is wanted to write to, and no sandbox lets functions write to volumes", w.Name)
+		}
+	}
+	return nil
 }
 
 func (s *Settings) check() error {

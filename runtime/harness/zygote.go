@@ -191,6 +191,7 @@ func command(cfg *Config, mark string) *exec.Cmd {
 		"PYTHONNOUSERSITE=1",
 		markName + "=" + mark,
 	}
+	cmd.Env = append(cmd.Env, volumesEnvironment(cfg)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd
 }

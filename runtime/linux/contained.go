@@ -146,6 +146,9 @@ func (s *Sandbox) importBundle(ctx context.Context, b *bundle.Bundle, settings h
 	if err := s.runner.suits(b); err != nil {
 		return err
 	}
+	if err := settings.CheckVolumes(b.Manifest.Volumes); err != nil {
+		return err
+	}
 	if err := unix.Access(bundleDir, unix.W_OK); err == nil {
 		return errors.New("the function could change its own code: " + bundleDir + " belongs to its user")
 	}

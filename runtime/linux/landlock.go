@@ -97,9 +97,18 @@ func (l *launcher) rules() error {
 		return fmt.Errorf("making a ruleset: %w", e)
 	}
 	l.ruleset = int(fd)
+	held := l.fds
 	for _, b := range l.order.Binds {
 		path := b.Target
-		if !l.order.Namespaces {
+		switch {
+		case l.order.Namespaces:
+		case b.Held: // whatever lies at its path by now
+			if err := l.allowFolder(held[0], b.Target, b.rights()&all.files); err != nil {
+				return err
+			}
+			held = held[1:]
+			continue
+		default:
 			path = b.Source
 		}
 		if err := l.allow(path, b.rights()&all.files); err != nil {
@@ -140,6 +149,11 @@ func (l *launcher) allow(path string, rights uint64) error {
 		return fmt.Errorf("opening %s for a rule: %w", path, err)
 	}
 	defer func() { _ = unix.Close(fd) }() // it was opened for the rule only
+	return l.allowFolder(fd, path, rights)
+}
+
+// allowFolder allows what lies at a descriptor, or below it.
+func (l *launcher) allowFolder(fd int, path string, rights uint64) error {
 	rule := landlockPath{allowed: rights, parent: int32(fd)}
 	if _, _, e := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(l.ruleset), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); e != 0 { //nolint:gosec // the kernel takes addresses
 		return fmt.Errorf("allowing %s: %w", path, e)

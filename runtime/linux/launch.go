@@ -150,7 +150,7 @@ func (l *launcher) begin() error {
 
 func (l *launcher) detached() (n int) {
 	for _, b := range l.order.Binds {
-		if b.Mount {
+		if b.Mount || b.Held {
 			n++
 		}
 	}

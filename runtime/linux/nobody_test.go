@@ -23,7 +23,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chown(dir, nobody, nobody))
-	run := "^(TestCorpus|TestCanary|TestProbe)"
+	run := "^(TestCorpus|TestCanary|TestProbe|TestVolume)"
 	if filter := os.Getenv("OSTRAKA_NOBODY_RUN"); filter != "" {
 		run = filter
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // order is what the launcher is told. Paths are the host's unless they say
@@ -36,6 +38,11 @@ type bind struct {
 	// Mount says that a descriptor of a detached mount comes with the order:
 	// an agent that is root opens what the sandbox's user could not reach.
 	Mount bool `json:"mount"`
+	// Held says that a descriptor of the folder comes with the order: the launcher opens Source without following links, and it must be
+	// that folder still.
+	Held bool `json:"held"`
+
+	folder *volume.Folder // of a volume
 }
 
 // quota limits a tmpfs.

@@ -55,7 +55,14 @@ func (l *launcher) separate() error {
 			l.mounts, passed = append(l.mounts, passed[0]), passed[1:]
 			continue
 		}
-		fd, err := openTree(b.Source)
+		var fd int
+		var err error
+		if b.Held {
+			fd, err = reopenVolume(b, passed[0])
+			passed = passed[1:]
+		} else {
+			fd, err = openTree(b.Source)
+		}
 		if err != nil {
 			return err
 		}

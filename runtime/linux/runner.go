@@ -189,7 +189,10 @@ func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Se
 	if err := r.suits(b); err != nil {
 		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
 	}
-	s := &Sandbox{runner: r, manifest: b.Manifest, name: groupName(r.count.Add(1)), files: -1}
+	if err := settings.CheckVolumes(b.Manifest.Volumes); err != nil {
+		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
+	}
+	s := &Sandbox{runner: r, manifest: b.Manifest, name: groupName(r.count.Add(1)), files: -1, volumes: settings.Volumes}
 	if err := s.open(ctx, b, settings); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err), s.Close())
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // Sandbox runs the shards of one lease after the other, of one function and project.
@@ -29,8 +30,9 @@ type Sandbox struct {
 	dir      string // the lease's folder on the host; removed by Close
 	slot     *slot  // nil where the agent is no root
 	inputs   *inputdir.Dir
-	group    *group          // nil without a cgroup
-	loaded   *harness.Loaded // in a container: the interpreter that waits for its function; nil when there is none
+	volumes  []*volume.Folder // which whoever opened the sandbox closes
+	group    *group           // nil without a cgroup
+	loaded   *harness.Loaded  // in a container: the interpreter that waits for its function; nil when there is none
 	session  *harness.Session
 	resting  bool // everything in it is stopped
 
@@ -62,7 +64,7 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 func (s *Sandbox) config(digest string, settings harness.Settings) harness.Config {
 	r := s.runner
 	cfg := harness.Config{
-		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: digest, Settings: settings, WorkDir: s.inside(importName),
+		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: digest, Settings: settings, WorkDir: s.inside(importName), VolumesDir: s.volumesDir(),
 		Manifest: s.manifest, Isolation: r.Level(),
 		Prepare: s.prepare, PIDNamespace: r.namespaces(), Processes: s.processes(),
 		Confine: harness.Confinement{ScopeSignals: r.abi >= ScopesABI},
@@ -92,6 +94,9 @@ func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
 		return err
 	}
 	if s.inputs, err = inputdir.Make(filepath.Join(s.dir, inputsName)); err != nil {
+		return err
+	}
+	if err := s.furnishVolumes(); err != nil {
 		return err
 	}
 	if s.runner.root {

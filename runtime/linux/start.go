@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -69,13 +70,13 @@ func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 	}
 	var fds []int
 	defer func() { closeAll(fds) }()
-	if s.runner.root && o.Namespaces {
-		for i := range o.Binds {
-			fd, err := openTree(o.Binds[i].Source)
-			if err != nil {
-				return err
-			}
-			o.Binds[i].Mount, fds = true, append(fds, fd)
+	for i := range o.Binds {
+		fd, err := s.handOver(&o.Binds[i], o.Namespaces)
+		if err != nil {
+			return err
+		}
+		if fd >= 0 {
+			fds = append(fds, fd)
 		}
 	}
 	if s.group != nil {
@@ -94,13 +95,30 @@ func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 	return sendPacket(socket, o, fds...)
 }
 
+// handOver opens what goes to the launcher beside the order for a bind; -1: nothing does.
+func (s *Sandbox) handOver(b *bind, namespaces bool) (fd int, err error) {
+	mounts := s.runner.root && namespaces
+	switch {
+	case b.folder != nil && !mounts:
+		b.Held = true
+		return unix.FcntlInt(b.folder.File().Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	case !mounts:
+		return -1, nil
+	}
+	b.Mount = true
+	if b.folder != nil {
+		return openFolder(int(b.folder.File().Fd()))
+	}
+	return openTree(b.Source)
+}
+
 func (s *Sandbox) binds() []bind {
 	code := bind{Source: filepath.Join(s.dir, "bundle"), Target: s.bundleDir(), Dir: true}
 	if s.runner.contained() {
 		code.Source = bundleDir
 	}
 	inputs := bind{Source: s.inputs.Path(), Target: s.inputsDir(), Dir: true}
-	return append([]bind{code, inputs}, s.runner.binds...)
+	return slices.Concat([]bind{code, inputs}, s.volumeBinds(), s.runner.binds)
 }
 
 // attributes are how the kernel starts the launcher.

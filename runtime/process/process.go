@@ -54,6 +54,9 @@ func (r *Runner) Open(ctx context.Context, b *bundle.Bundle, settings harness.Se
 	if !r.Level().AtLeast(b.Manifest.MinIsolation) {
 		return nil, fmt.Errorf("opening a sandbox for %s: it asks for isolation %q, this one is only %q", b.Manifest.Name, b.Manifest.MinIsolation, r.Level())
 	}
+	if err := settings.CheckVolumes(b.Manifest.Volumes); err != nil {
+		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)
+	}
 	dir, err := os.MkdirTemp(r.dir, "ostraka-lease-")
 	if err != nil {
 		return nil, fmt.Errorf("opening a sandbox for %s: %w", b.Manifest.Name, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir/inputdirtest"
 	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 func runner(t testing.TB) *Runner {
@@ -229,4 +230,36 @@ def handler(x, context):
 		require.Equal(t, harness.StatusOK, got.Status, "%+v", got.Exception)
 		require.JSONEq(t, c.want, got.Output)
 	}
+}
+
+// A function finds its volumes by the variable; nothing but its good will keeps it from writing there.
+func TestVolumes(t *testing.T) {
+	r := runner(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one"), 0o600))
+	source := "import os\n\nTEXT = open(os.environ['OSTRAKA_VOLUMES'] + '/ref/a.txt').read()\n\ndef handler(x):\n    return TEXT\n"
+	b, err := bundle.Pack(folder(t, source, "[[volumes]]\nname = \"ref\"\n"))
+	require.NoError(t, err)
+	_, err = r.Open(t.Context(), b, harness.Settings{})
+	require.ErrorContains(t, err, "the function wants 1 volumes, 0 folders are open")
+
+	opened, err := volume.Open("ref", dir, volume.NewBlocklist())
+	require.NoError(t, err)
+	defer opened.Close()
+	s, err := r.Open(t.Context(), b, harness.Settings{Volumes: []*volume.Folder{opened}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	require.Equal(t, `"one"`, run(t, s, "1").Output)
+}
+
+// A function that wants to write to a volume runs in no sandbox.
+func TestVolumesAreNotWritten(t *testing.T) {
+	b, err := bundle.Pack(folder(t, "def handler(x):\n    return x\n", "[[volumes]]\nname = \"ref\"\nmode = \"rw\"\n"))
+	require.NoError(t, err)
+	opened, err := volume.Open("ref", t.TempDir(), volume.NewBlocklist())
+	require.NoError(t, err)
+	defer opened.Close()
+	_, err = runner(t).Open(t.Context(), b, harness.Settings{Volumes: []*volume.Folder{opened}})
+	require.ErrorContains(t, err, "no sandbox lets functions write to volumes")
 }

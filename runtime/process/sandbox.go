@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/monitor"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // Sandbox runs the shards of one lease, one after the other.
@@ -39,8 +40,15 @@ func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle, setting
 	if s.inputs, err = inputdir.Make(filepath.Join(s.dir, "input")); err != nil {
 		return err
 	}
+	volumes := ""
+	if len(settings.Volumes) > 0 {
+		volumes = filepath.Join(s.dir, "volumes")
+		if err := volume.Link(volumes, settings.Volumes); err != nil {
+			return err
+		}
+	}
 	session, err := harness.Start(ctx, harness.Config{
-		Interpreter: r.python.Interpreter, Tree: r.python.Label(), BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work,
+		Interpreter: r.python.Interpreter, Tree: r.python.Label(), BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work, VolumesDir: volumes,
 		Manifest: b.Manifest, Isolation: r.Level(),
 	})
 	if err != nil {

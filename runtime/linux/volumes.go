@@ -1,0 +1,79 @@
+//go:build linux
+
+package linux
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/volume"
+)
+
+// volumesName is the folder of links to volumes in the lease's folder on the host, where there is no root of its own.
+const volumesName = "volumes"
+
+// furnishVolumes makes, without a root of its own, the folder in which the function finds its volumes.
+func (s *Sandbox) furnishVolumes() error {
+	if len(s.volumes) == 0 || s.runner.cfg.Level != bundle.Landlock {
+		return nil
+	}
+	if s.runner.root {
+		for _, f := range s.volumes {
+			if err := reachable(f.Path()); err != nil {
+				return err
+			}
+		}
+	}
+	return volume.Link(filepath.Join(s.dir, volumesName), s.volumes)
+}
+
+// volumesDir is the folder of volumes as the sandbox sees it; empty: there are none.
+func (s *Sandbox) volumesDir() string {
+	switch {
+	case len(s.volumes) == 0:
+		return ""
+	case s.runner.cfg.Level == bundle.Landlock:
+		return filepath.Join(s.dir, volumesName)
+	}
+	return volume.Root
+}
+
+// volumeBinds show the volumes, read-only as all that is shown.
+func (s *Sandbox) volumeBinds() (list []bind) {
+	for _, f := range s.volumes {
+		b := bind{Source: f.Path(), Target: filepath.Join(volume.Root, f.Name), Dir: true, folder: f}
+		list = append(list, b)
+	}
+	if len(list) > 0 && s.runner.cfg.Level == bundle.Landlock { // the links themselves
+		list = append(list, bind{Source: filepath.Join(s.dir, volumesName), Target: filepath.Join(s.dir, volumesName), Dir: true})
+	}
+	return list
+}
+
+// openFolder makes a detached copy of the mount that a folder lies in, beginning at the folder. What is mounted below it is not part of that: which
+// places may be shown was decided for the folder alone.
+func openFolder(fd int) (int, error) {
+	tree, err := unix.OpenTree(fd, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
+	if errors.Is(err, unix.EINVAL) {
+		return -1, errors.New("opening a volume to be mounted: another file system is mounted below it, and an agent that is not root cannot leave it out: make that one a volume of its own, or unmount it")
+	}
+	if err != nil {
+		return -1, fmt.Errorf("opening a volume to be mounted: %w", err)
+	}
+	return tree, nil
+}
+
+// reopenVolume opens the folder of a volume in the launcher's own mounts, which alone it may mount.
+func reopenVolume(b bind, held int) (int, error) {
+	defer func() { _ = unix.Close(held) }()
+	fd, err := volume.Reopen(b.Source, held)
+	if err != nil {
+		return -1, fmt.Errorf("opening volume %s: %w", filepath.Base(b.Target), err)
+	}
+	defer func() { _ = unix.Close(fd) }()
+	return openFolder(fd)
+}
