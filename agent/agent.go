@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // stopGrace is how long the agent may take to send what is done and to return its leases after it was told to stop. Whoever
@@ -67,6 +68,7 @@ type agent struct {
 	bundles *bundleCache
 	reader  codeReader
 	inputs  *inputCache
+	volumes *volume.Book
 	outage  outage
 	started time.Time
 	keeper  *keeper
@@ -186,7 +188,7 @@ func newAgent(o Options) (*agent, error) {
 		started:   time.Now(), room: newRoom(), news: make(chan struct{}, 1), stands: standing{log: o.Log},
 		options: o, log: o.Log, dir: dir, key: key, token: token, trust: trust.Open(dir.path), server: server,
 		bundles: &bundleCache{dir: dir.bundles(), max: o.CacheBytes, log: o.Log}, inputs: newInputCache(dir.inputs(), DefaultInputsBytes, o.Log), outage: outage{log: o.Log}, orders: newOrderBook(),
-		ledger: history,
+		ledger: history, volumes: volume.NewBook(VolumesDir(dir.path), volume.NewBlocklist(dir.path), o.Log),
 	}, nil
 }
 
@@ -272,6 +274,7 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.confirm(hard) })
 	others.Go(func() { a.cool(hard) })
 	others.Go(func() { a.witness(hard) })
+	others.Go(func() { a.keepVolumes(hard) })
 	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
 	a.warm.drop(allWarm)

@@ -63,12 +63,19 @@ func (a *agent) opening(l *client.Lease, b *bundle.Bundle, reading codereader.Re
 		Facts: guardian.SandboxFacts{
 			Function: guardian.Function{
 				Name: m.Name, Version: l.Version, Digest: b.Digest, Entrypoint: entry, Isolation: string(m.MinIsolation), Network: m.Network,
-				Signed: l.Signing != nil, BundleBytes: b.Size, Limits: guardedLimits(m.Limits),
+				Signed: l.Signing != nil, BundleBytes: b.Size, Limits: guardedLimits(m.Limits), Volumes: guardedVolumes(m.Volumes),
 			},
 			Isolation: string(a.sandboxFor(&m).Level()), Network: m.Network, Job: guardian.Job{ID: l.Job.String()}, Shards: int64(len(l.Shards)),
 			Findings: reading.Findings, Scored: reading.Whole,
 		},
 	}
+}
+
+func guardedVolumes(list []bundle.Volume) (facts []guardian.Volume) {
+	for _, v := range list {
+		facts = append(facts, guardian.Volume{Name: v.Name, Mode: string(v.Mode), Pinned: v.Fingerprint != ""})
+	}
+	return facts
 }
 
 func guardedLimits(l bundle.Limits) guardian.Limits {

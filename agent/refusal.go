@@ -21,6 +21,7 @@ const (
 	refusedAsk        = "guardian_asks"       // a rule of the guardian wants the owner to allow it first
 	refusedCondition  = "guardian_condition"  // it does not keep to a condition of the owner's rules
 	refusedUnread     = "guardian_failed"     // the guardian could not read the function
+	refusedVolume     = "volume"              // a folder that it wants is not for it, or cannot be shown
 	refusedInput      = "input_unavailable"   // a file that a shard reads cannot be had as its digest promises
 	returnedFailure   = "sandbox_failed"      // the sandbox does not work
 	returnedStopping  = "stopping"            // the agent stops

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
@@ -237,15 +238,22 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, leave, err := w.open(ctx, held, b)
+	folders, err := w.lendVolumes(ctx, held.Lease, b)
 	if err != nil {
 		return nil, err
+	}
+	session, leave, err := w.open(ctx, held, b, folders)
+	if err != nil {
+		return nil, errors.Join(err, volume.CloseAll(folders))
+	}
+	if len(folders) > 0 {
+		session = &volumeSession{session, folders}
 	}
 	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
 }
 
 // open reserves what a function may use, and wakes the sandbox that rests for it or opens one.
-func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (session Session, leave func(), err error) {
+func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (session Session, leave func(), err error) {
 	rested := w.warm.take(held.Project, held.BundleDigest)
 	if rested != nil {
 		rested.leave() // this lease may have other input files
@@ -265,7 +273,7 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle) (s
 	case rested != nil:
 		_ = rested.session.Close() // it did not last; another one does the work
 	}
-	if session, err = w.sandboxFor(&b.Manifest).Open(ctx, b, harness.Settings{Job: held.Job.String()}); err != nil {
+	if session, err = w.sandboxFor(&b.Manifest).Open(ctx, b, harness.Settings{Job: held.Job.String(), Volumes: volumes}); err != nil {
 		leave()
 		return nil, nil, err
 	}

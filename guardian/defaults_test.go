@@ -3,6 +3,7 @@ package guardian_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,7 +133,14 @@ func TestDefaults(t *testing.T) {
 		}
 		delete(byName, c.rule)
 	}
-	_, does := applies("risk-of-unread-code", nil, false)
+	d, does := writesVolume(t, p, "rw")
+	require.True(t, does)
+	require.Equal(t, guardian.Ask, d.Verdict)
+	d, does = writesVolume(t, p, "ro")
+	require.False(t, does)
+	require.Equal(t, guardian.Allow, d.Verdict)
+	delete(byName, "ask-write-volume")
+	_, does = applies("risk-of-unread-code", nil, false)
 	require.True(t, does)
 	_, does = applies("risk-of-unread-code", []guardian.Finding{{Rule: "unread"}}, true)
 	require.True(t, does)
@@ -140,4 +148,12 @@ func TestDefaults(t *testing.T) {
 	require.False(t, does)
 	delete(byName, "risk-of-unread-code")
 	require.Empty(t, byName, "every default rule has a function that trips it")
+}
+
+// writesVolume decides about a function that wants two volumes, one of them in a mode, before it is published.
+func writesVolume(t *testing.T, p *guardian.Policy, mode string) (d guardian.Decision, asks bool) {
+	t.Helper()
+	code := guardian.Function{Volumes: []guardian.Volume{{Name: "genome", Mode: "ro"}, {Name: "scratch", Mode: mode}}}
+	d = p.Decide(t.Context(), guardian.Operation{Kind: guardian.FunctionPublish, Facts: guardian.FunctionFacts{Function: code, Scored: true}}, guardian.Circumstances{Now: noon})
+	return d, slices.ContainsFunc(d.Applied, func(a guardian.Applied) bool { return a.Name == "ask-write-volume" })
 }

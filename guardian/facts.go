@@ -19,6 +19,14 @@ type Function struct {
 	BundleBytes int64    `json:"bundle_bytes"`
 	Packages    []string `json:"packages,omitempty"` // that it declares
 	Limits      Limits   `json:"limits"`
+	Volumes     []Volume `json:"volumes,omitempty"` // that it wants
+}
+
+// Volume is a folder of the machine that a function wants to find.
+type Volume struct {
+	Name   string `json:"name"`
+	Mode   string `json:"mode"`   // ro or rw
+	Pinned bool   `json:"pinned"` // only copies with a fingerprint that the function knows will do
 }
 
 // Limits bound one shard. Their names are those of the manifest's JSON form.

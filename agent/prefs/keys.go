@@ -38,7 +38,7 @@ const (
 
 // Keys are all preferences, in the order in which they are shown.
 func Keys() []Key {
-	return slices.Concat(keysOfTheMachine(), keysOfFunctions(), keysOfPartners(), keysOfTheGuardian(), keysOfTime())
+	return slices.Concat(keysOfTheMachine(), keysOfFunctions(), keysOfPartners(), keysOfTheGuardian(), keysOfVolumes(), keysOfTime())
 }
 
 func keysOfTheMachine() []Key {
@@ -226,13 +226,18 @@ func listed[T cmp.Ordered | uuid.UUID | Interval](name, about, example string, p
 			if len(*of(p)) == 0 {
 				return ""
 			}
-			var items []string
-			for _, one := range *of(p) {
-				items = append(items, quote(format(one)))
-			}
-			return "[" + strings.Join(items, ", ") + "]"
+			return listOf(*of(p), format)
 		},
 	}
+}
+
+// listOf is a list as TOML writes it.
+func listOf[T any](all []T, format func(T) string) string {
+	items := make([]string, len(all))
+	for i, one := range all {
+		items[i] = quote(format(one))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
 }
 
 var functionPattern = regexp.MustCompile(`^([a-z][a-z0-9-]{0,62}|[0-9a-f]{64})$`)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // FileName is the file's name in the agent's data directory.
@@ -49,6 +50,10 @@ type Preferences struct {
 	// Rules about functions, and exceptions from what the built-in ones ask.
 	Rules     []*guardian.Compiled
 	Overrides []guardian.Override
+
+	// Folders that functions may read, and who gets which of them.
+	Volumes      []volume.Mapping
+	VolumeAccess []VolumeAccess
 
 	// When.
 	Schedule     Schedule

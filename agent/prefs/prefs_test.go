@@ -62,7 +62,7 @@ func TestEveryPreferenceIsRead(t *testing.T) {
 		Schedule:        Schedule{Days: []time.Weekday{time.Saturday, time.Sunday}, Hours: []Interval{{22 * 60, 6 * 60}, {12 * 60, 13 * 60}}, Zone: athens},
 		OnBattery:       true, BatteryAbove: 50, BusyAbove: 60, BusyBelow: 40,
 	}, p)
-	require.Len(t, Keys(), strings.Count(everything, " = ")+3, "the sample says everything but busy_below, which follows from busy_above, and the guardian's tables")
+	require.Len(t, Keys(), strings.Count(everything, " = ")+5, "the sample says everything but busy_below, which follows from busy_above, and the tables of the guardian and of volumes")
 	p, err = Parse(nil)
 	require.NoError(t, err)
 	require.Equal(t, Default(), p)

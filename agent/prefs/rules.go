@@ -54,11 +54,7 @@ func namesOf[T any](list []T, name func(T) string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	names := make([]string, len(list))
-	for i, one := range list {
-		names[i] = quote(name(one))
-	}
-	return "[" + strings.Join(names, ", ") + "]"
+	return listOf(list, name)
 }
 
 // each reads a list of tables.

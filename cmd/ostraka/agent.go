@@ -13,7 +13,7 @@ import (
 func newAgent(t *terminal, server *serverFlags) *cobra.Command {
 	verbs := []*cobra.Command{
 		newAgentStart(t, server), newAgentDoctor(t), newAgentEULA(t, server), newAgentTrust(t), newAgentWitness(t),
-		newAgentPrefs(t), newAgentStatus(t), newAgentHistory(t), newAgentOpen(t), newAgentPause(t), newAgentResume(t, server), newAgentInstall(t, server), newAgentUninstall(t),
+		newAgentPrefs(t), newAgentVolume(t), newAgentStatus(t), newAgentHistory(t), newAgentOpen(t), newAgentPause(t), newAgentResume(t, server), newAgentInstall(t, server), newAgentUninstall(t),
 		newAgentList(t, server), newAgentShow(t, server), newAgentMetrics(t, server), newAgentApprove(t, server), newAgentRemove(t, server), newAgentPardon(t, server),
 		newAgentKill(t, server), newAgentRevive(t, server),
 	}

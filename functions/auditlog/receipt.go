@@ -372,7 +372,7 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args functions.Re
 	if f.SignedBy != nil {
 		said.Function.SignedBy = base.FormatNumber(int64(*f.SignedBy))
 	}
-	rechecks, err := fleet.CanRecheck(ctx, tx, args.Project, job.Policy)
+	rechecks, err := fleet.CanRecheck(ctx, tx, args.Project, job.ID, job.Policy)
 	if err != nil {
 		return said, err
 	}

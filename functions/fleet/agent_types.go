@@ -38,24 +38,25 @@ type Platform struct {
 
 // Agent is a machine that polls for work.
 type Agent struct {
-	ID           uuid.UUID   `json:"id"`
-	Name         string      `json:"name" doc:"As its owner calls it: a claim."`
-	State        AgentState  `json:"state" enum:"pending,active,draining,quarantined,revoked"`
-	StateReason  string      `json:"state_reason,omitempty" doc:"Why the agent is in this state, as whoever decided it said."`
-	StateAt      time.Time   `json:"state_at" doc:"Since when."`
-	Owner        string      `json:"owner,omitempty" doc:"Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says."`
-	Isolation    string      `json:"isolation" doc:"The level that its sandbox proved: a claim."`
-	MinIsolation string      `json:"min_isolation" doc:"The weakest level at which its owner lets anything run."`
-	Meter        int         `json:"meter,omitempty" doc:"The version of the meter with which it executes functions in WebAssembly; left out: it executes none."`
-	Projects     []uuid.UUID `json:"projects,omitempty" doc:"The only projects that its owner works for; left out: all."`
-	Platform     Platform    `json:"platform"`
-	CreatedAt    time.Time   `json:"created_at"`
-	LastSeenAt   *time.Time  `json:"last_seen_at,omitempty"`
-	ShardsDone   int64       `json:"shards_done" doc:"Since its last start: a claim."`
-	Idle         *Idle       `json:"idle,omitempty" doc:"Why it has no work, as it said last."`
-	Host         *Host       `json:"host,omitempty" doc:"How its machine is, as it said last. Operators see it."`
-	EULADigest   string      `json:"eula_digest,omitempty" doc:"The agreement that it has accepted last."`
-	Duplicate    *Duplicate  `json:"duplicate,omitempty" doc:"When two processes were last found to use its key."`
+	ID           uuid.UUID     `json:"id"`
+	Name         string        `json:"name" doc:"As its owner calls it: a claim."`
+	State        AgentState    `json:"state" enum:"pending,active,draining,quarantined,revoked"`
+	StateReason  string        `json:"state_reason,omitempty" doc:"Why the agent is in this state, as whoever decided it said."`
+	StateAt      time.Time     `json:"state_at" doc:"Since when."`
+	Owner        string        `json:"owner,omitempty" doc:"Whose machine it is: what an operator has decided, else what the project's token says. Never what the agent says."`
+	Isolation    string        `json:"isolation" doc:"The level that its sandbox proved: a claim."`
+	MinIsolation string        `json:"min_isolation" doc:"The weakest level at which its owner lets anything run."`
+	Meter        int           `json:"meter,omitempty" doc:"The version of the meter with which it executes functions in WebAssembly; left out: it executes none."`
+	Projects     []uuid.UUID   `json:"projects,omitempty" doc:"The only projects that its owner works for; left out: all."`
+	Volumes      []AgentVolume `json:"volumes,omitempty" doc:"The folders that its owner lets functions read."`
+	Platform     Platform      `json:"platform"`
+	CreatedAt    time.Time     `json:"created_at"`
+	LastSeenAt   *time.Time    `json:"last_seen_at,omitempty"`
+	ShardsDone   int64         `json:"shards_done" doc:"Since its last start: a claim."`
+	Idle         *Idle         `json:"idle,omitempty" doc:"Why it has no work, as it said last."`
+	Host         *Host         `json:"host,omitempty" doc:"How its machine is, as it said last. Operators see it."`
+	EULADigest   string        `json:"eula_digest,omitempty" doc:"The agreement that it has accepted last."`
+	Duplicate    *Duplicate    `json:"duplicate,omitempty" doc:"When two processes were last found to use its key."`
 }
 
 // ProjectAgent is an agent with the evidence that one project has about it.
@@ -86,6 +87,7 @@ type agentRow struct {
 	MinIsolation     string
 	Meter            int
 	Projects         []uuid.UUID
+	Volumes          []AgentVolume
 	Platform         Platform
 	CreatedAt        time.Time
 	LastSeenAt       *time.Time
@@ -103,7 +105,7 @@ type agentRow struct {
 func (r agentRow) agent() Agent {
 	a := Agent{
 		ID: r.ID, Name: r.Name, State: r.State, StateReason: r.StateReason, StateAt: r.StateAt, Owner: r.Owner,
-		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Meter: r.Meter, Projects: r.Projects, Platform: r.Platform,
+		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Meter: r.Meter, Projects: r.Projects, Volumes: r.Volumes, Platform: r.Platform,
 		CreatedAt: r.CreatedAt, LastSeenAt: r.LastSeenAt, ShardsDone: r.ShardsDone, Host: r.Host, EULADigest: r.EULADigest,
 		Duplicate: duplicateOf(r.DuplicateAt, r.DuplicateAddress),
 	}
@@ -158,6 +160,8 @@ type AgentWishes struct {
 	Isolation    string      `json:"isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The level that the agent has proved since its start. Left out: the one that it enrolled with."`
 	MinIsolation string      `json:"min_isolation,omitempty" enum:"gvisor,container,wasm,linux,linux-nocgroup,landlock,process" doc:"The weakest level at which the owner lets anything run. Left out: process."`
 	Meter        int         `json:"meter,omitempty" minimum:"0" maximum:"1000000" doc:"The version of the meter with which the agent executes functions in WebAssembly. It is lent them where the server has the same. Left out: none."`
+
+	Volumes []AgentVolume `json:"volumes,omitempty" maxItems:"32" doc:"The folders that functions may have on the machine. The agent is lent functions that want volumes where it has them all. Left out: none."`
 }
 
 // Directives are what the server wants of an agent.

@@ -51,9 +51,9 @@ type memberRow struct {
 }
 
 // member leaves out what is none of a project's business: how its owner's machine is.
-func (r memberRow) member() ProjectAgent {
+func (r memberRow) member(project uuid.UUID) ProjectAgent {
 	a := ProjectAgent{Agent: r.agent(), Excluded: r.Excluded, ExcludedReason: r.MemberReason}
-	a.Host, a.Projects = nil, nil
+	a.Host, a.Projects, a.Volumes = nil, nil, volumesFor(a.Volumes, project)
 	a.Owner = r.MemberOwner
 	return a
 }
@@ -80,7 +80,7 @@ func (s *Service) projectAgents(ctx context.Context, project uuid.UUID, only *uu
 	ids := make([]uuid.UUID, len(agents))
 	list := make([]ProjectAgent, len(agents))
 	for i, a := range agents {
-		ids[i], list[i] = a.ID, a.member()
+		ids[i], list[i] = a.ID, a.member(project)
 	}
 	type evidence struct {
 		AgentID  uuid.UUID

@@ -32,7 +32,7 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		DuplicateAddress string
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation, row.meter)
+		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation, row.meter, row.volumes)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -68,6 +68,7 @@ type beatRow struct {
 	isolation    *string
 	minIsolation *string
 	meter        *int
+	volumes      []byte
 }
 
 var idleCode = regexp.MustCompile(`^[a-z][a-z_]{0,39}$`)
@@ -99,6 +100,10 @@ func fillWishes(w *AgentWishes, r *beatRow) error {
 		return functions.Invalid("bad_heartbeat", fmt.Sprintf("the agent names %d projects, at most %d are kept", n, MaxAgentProjects), "name fewer, or none for all")
 	}
 	r.meter = &w.Meter
+	var err error
+	if r.volumes, err = volumesOf(w.Volumes); err != nil {
+		return err
+	}
 	r.projects = append([]uuid.UUID{}, w.Projects...) // never nil: an empty list means all projects, nil would keep the old one
 	for _, level := range []struct {
 		text, empty string

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -81,8 +82,12 @@ func (s *Service) SeeRechecker(ctx context.Context, server string) (trouble stri
 		}
 		trouble = err.Error()
 	}
+	volumes, err := json.Marshal(RecheckVolumes(s.rechecker))
+	if err != nil {
+		return "", fmt.Errorf("encoding the volumes of server %s: %w", server, err)
+	}
 	d := s.rechecker.Describe()
-	if _, err := store.Exec(ctx, s.env.Store.Pool, sql.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, functions.RecheckerGone); err != nil {
+	if _, err := store.Exec(ctx, s.env.Store.Pool, sql.SeeRechecker, server, string(d.Level), d.Image, d.Interpreter, trouble, functions.RecheckerGone, volumes); err != nil {
 		return "", fmt.Errorf("noting that server %s rechecks: %w", server, err)
 	}
 	return trouble, nil
@@ -114,30 +119,34 @@ func ReadRecheckTrouble(ctx context.Context, db store.DB) (t RecheckTrouble, err
 	return t, err
 }
 
-// ServerMeans are what servers can do for the results of a project, and the secret by which they draw.
+// ServerMeans are what servers can do for the results of a job, and the secret by which they draw.
 type ServerMeans struct {
 	Secret   []byte
-	Rechecks bool // some server can execute shards, or could until RecheckerGone ago
+	Rechecks bool // some server can execute its shards, or could until RecheckerGone ago: it has the volumes that the function wants
 }
 
 // ReadServerMeans reads them as the server's role, since the secret stands where the project's role cannot read it.
-func ReadServerMeans(ctx context.Context, tx *store.Tx, project uuid.UUID) (ServerMeans, error) {
+func ReadServerMeans(ctx context.Context, tx *store.Tx, project, job uuid.UUID) (ServerMeans, error) {
+	wanted, _, err := store.Value[[]byte](ctx, tx, store.VolumesOfJob, job)
+	if err != nil {
+		return ServerMeans{}, err
+	}
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return ServerMeans{}, err
 	}
-	means, found, err := store.One[ServerMeans](ctx, server, sql.AuditTerms, project, functions.RecheckerGone)
+	means, found, err := store.One[ServerMeans](ctx, server, sql.AuditTerms, project, functions.RecheckerGone, wanted)
 	if err != nil || !found {
 		return means, base.OrNotFound(err, "project", project)
 	}
 	return means, tx.AsProject(ctx)
 }
 
-// CanRecheck says whether some server can execute shards, for a policy that may ask it to.
-func CanRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (bool, error) {
+// CanRecheck says whether some server can execute shards of a job, for a policy that may ask it to.
+func CanRecheck(ctx context.Context, tx *store.Tx, project, job uuid.UUID, policy verify.Policy) (bool, error) {
 	if !policy.Audited() {
 		return false, nil
 	}
-	means, err := ReadServerMeans(ctx, tx, project)
+	means, err := ReadServerMeans(ctx, tx, project, job)
 	return means.Rechecks, err
 }

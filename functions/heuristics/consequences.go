@@ -139,10 +139,10 @@ func (s *Service) carryOutFindings(ctx context.Context, tx *store.Tx, c *consequ
 	if err != nil {
 		return err
 	}
-	if c.Terms, err = s.trust.AuditTerms(ctx, tx, c.Project, c.page.policy); err != nil {
+	if c.Terms, err = s.trust.AuditTerms(ctx, tx, c.Project, c.Job, c.page.policy); err != nil {
 		return err
 	}
-	able, err := s.trust.AuditTerms(ctx, tx, c.Project, verify.Policy{Recheck: verify.RecheckAll})
+	able, err := s.trust.AuditTerms(ctx, tx, c.Project, c.Job, verify.Policy{Recheck: verify.RecheckAll})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -31,8 +32,11 @@ type agentsForJob struct {
 	Refused   int64 // of these, not caught, do not take the function now
 	Excluded  int64 // of these, neither caught nor refusing it, have results in doubt in the job that this one runs again
 	Isolation string
-	Wasm      bool  // the function is in WebAssembly
-	Owners    int64 `db:"-"` // that are behind those which can be used
+	Wasm      bool            // the function is in WebAssembly
+	Volumes   int64           // that the function wants
+	Stocked   int64           // agents seen that have them all
+	Lacking   []bundle.Volume // of them, those that no agent seen has
+	Owners    int64           `db:"-"` // that are behind those which can be used
 }
 
 type leasesForJob struct {
@@ -248,6 +252,10 @@ func explainUnlent(add func(code, hint, format string, args ...any), job functio
 		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%s to be lent, and the project has no agent.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"))
 	case agents.Seen == 0:
 		add("agents_silent", "look whether the agents run and reach the server", "%s to be lent, and none of the project's agents (%d) was heard of in the last minute.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Active)
+	case len(agents.Lacking) > 0:
+		add(ReasonNoVolume, volumeHint, "%s to be lent, and %s.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), noAgentHas(agents.Lacking))
+	case agents.Isolated == 0 && agents.Volumes > 0 && agents.Stocked == 0:
+		add(ReasonNoVolume, volumeHint, "%s to be lent, and no agent has all of the %d volumes that the function wants.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Volumes)
 	case agents.Isolated == 0 && agents.Wasm:
 		add("no_wasm", "update the agents, or have their owners allow it (wasm_denied)", "%s to be lent, and no agent executes functions in WebAssembly with meter %d at isolation %q.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), wasm.Meter, agents.Isolation)
 	case agents.Isolated == 0:

@@ -19,6 +19,9 @@ func recheckHeld(h trust.RecheckHold, rechecks int64) functions.Reason {
 		r.Hint = "ostraka approval list --state waiting names what is asked; with a yes they go on by themselves"
 	case trust.HeldForIsolation:
 		r.Hint = "start a server with a stronger sandbox, or change the rule: ostraka guardian rule list; they go on by themselves"
+	case trust.HeldForVolume:
+		r.Text = fmt.Sprintf("%s for a server that has the function's volumes: %s", base.Plural(rechecks, "recheck waits", "rechecks wait"), h.Reason)
+		r.Hint = "give this one the folder too: ostraka server --recheck-volume NAME=FOLDER; they go on by themselves"
 	default:
 		r.Hint = "change the rule, or make an exception from it: ostraka guardian override add --rule RULE --reason WHY --for 1h; they go on by themselves, and nothing is decided without them"
 	}

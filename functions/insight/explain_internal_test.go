@@ -86,7 +86,7 @@ func TestExplainOwners(t *testing.T) {
 			e.Reasons = []functions.Reason{{Code: c.said}}
 		}
 		before := len(e.Reasons)
-		explainOwners(&e, c.policy, f)
+		explainOwners(&e, c.policy, f, false)
 		if c.code == "" {
 			require.Len(t, e.Reasons, before, name)
 			continue

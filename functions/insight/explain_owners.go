@@ -8,7 +8,9 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // Codes of the reasons for which the agents and servers at hand cannot bring a job to its end. They are known from the moment a job
@@ -20,25 +22,38 @@ const (
 
 // explainOwners says how many independent owners are missing, where agents and servers at hand cannot decide a job's shards.
 func (s *Service) explainOwners(ctx context.Context, project uuid.UUID, job functions.Job, e *functions.Explanation) error {
-	f, err := s.submit.Forecast(ctx, project, job.Policy, job.Shards.Total)
+	var volumes []bundle.Volume
+	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+		volumes, _, err = store.Value[[]bundle.Volume](ctx, tx, store.VolumesOfJob, job.ID)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	explainOwners(e, job.Policy, f)
+	f, err := s.submit.Forecast(ctx, project, job.Policy, job.Shards.Total, volumes)
+	if err != nil {
+		return err
+	}
+	explainOwners(e, job.Policy, f, len(volumes) > 0)
 	return nil
 }
 
-func explainOwners(e *functions.Explanation, p verify.Policy, f verify.Forecast) {
+func explainOwners(e *functions.Explanation, p verify.Policy, f verify.Forecast, volumes bool) {
 	said := func(codes ...string) bool {
 		return slices.ContainsFunc(e.Reasons, func(r functions.Reason) bool { return slices.Contains(codes, r.Code) })
 	}
 	switch {
 	case !f.Stuck:
-	case f.Owners < f.OwnersNeeded && !said("no_agents", "too_few_agents"):
+	case f.Owners < f.OwnersNeeded && !said("no_agents", "too_few_agents", ReasonNoVolume):
 		e.Reasons = append(e.Reasons, functions.Reason{
 			Code: ReasonTooFewOwners, Hint: tooFewOwnersHint(p),
 			Text: "Results need agents of " + base.Plural(int64(f.OwnersNeeded), "owner", "independent owners") + ", and the project has " +
 				base.Plural(int64(f.Owners), "owner", "owners") + " of agents: " + base.Plural(int64(f.OwnersNeeded-f.Owners), "more is missing", "more are missing") + ".",
+		})
+	case f.Owners >= f.OwnersNeeded && !said(ReasonRecheckNobody) && volumes:
+		e.Reasons = append(e.Reasons, functions.Reason{
+			Code: ReasonRecheckNobody, Text: "The server is to execute every shard as well, and no server that executes shards has the volumes that the function wants.",
+			Hint: "give a server the folders: ostraka server --recheck-sandbox linux --recheck-volume NAME=FOLDER",
 		})
 	case f.Owners >= f.OwnersNeeded && !said(ReasonRecheckNobody):
 		e.Reasons = append(e.Reasons, functions.Reason{

@@ -121,7 +121,7 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job functi
 			return base.OrNotFound(err, "job", id)
 		}
 		job = row.Job()
-		rechecks, err := fleet.CanRecheck(ctx, tx, project, job.Policy)
+		rechecks, err := fleet.CanRecheck(ctx, tx, project, id, job.Policy)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,16 @@ func (r FunctionRow) Facts() guardian.Function {
 	m := r.Manifest
 	return guardian.Function{
 		Name: r.Name, Version: int64(r.Version), Digest: r.Digest, Entrypoint: m.Entrypoint + m.Script + m.Entry, Isolation: string(m.MinIsolation),
-		Network: m.Network, Signed: r.SignedBy != nil, BundleBytes: r.Size, Limits: limitFacts(m.Limits),
+		Network: m.Network, Signed: r.SignedBy != nil, BundleBytes: r.Size, Limits: limitFacts(m.Limits), Volumes: VolumeFacts(m.Volumes),
 	}
+}
+
+// VolumeFacts are what rules of the guardian can know of the volumes that a function wants.
+func VolumeFacts(list []bundle.Volume) (facts []guardian.Volume) {
+	for _, v := range list {
+		facts = append(facts, guardian.Volume{Name: v.Name, Mode: string(v.Mode), Pinned: v.Fingerprint != ""})
+	}
+	return facts
 }
 
 func limitFacts(l bundle.Limits) guardian.Limits {

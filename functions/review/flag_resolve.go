@@ -167,7 +167,7 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, project uuid.UUID,
 
 // askRecheck opens a shard in review for the server, whose answer decides.
 func (s *Service) askRecheck(ctx context.Context, tx *store.Tx, project uuid.UUID, by functions.Principal, f Flag, r FlagResolution) ([]functions.Step, error) {
-	terms, err := s.trust.AuditTerms(ctx, tx, project, verify.Policy{Recheck: verify.RecheckAll})
+	terms, err := s.trust.AuditTerms(ctx, tx, project, *f.Job, verify.Policy{Recheck: verify.RecheckAll})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ var (
 	DismissCaughtFlags = load("dismiss_caught_flags")
 	EndLease           = load("end_lease")
 	FunctionOfJob      = load("function_of_job")
+	VolumesOfJob       = load("volumes_of_job")
 	GateRechecks       = load("gate_rechecks")
 	GetFolding         = load("get_folding")
 	GetJob             = load("get_job")

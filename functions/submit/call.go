@@ -16,7 +16,7 @@ import (
 // the answer names it.
 func (s *Service) CallFunction(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, wait time.Duration, idem functions.Idempotency) (functions.Call, bool, error) {
 	want.Partition, want.Aggregator = partition.Spec{Kind: partition.KindItems}, functions.NoAggregator
-	id, replayed, err := s.submitJob(ctx, by, project, want, idem)
+	id, _, replayed, err := s.submitJob(ctx, by, project, want, idem)
 	if err != nil {
 		return functions.Call{}, false, err
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions"
-	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // JobPlan is what a job is expected to take, beforehand.
@@ -39,38 +39,38 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want functions
 	if err != nil {
 		return JobPlan{}, err
 	}
-	forecast, err := s.Forecast(ctx, project, plan.policy, plan.shards)
+	forecast, err := s.Forecast(ctx, project, plan.policy, plan.shards, plan.manifest.Volumes)
 	if err != nil {
 		return JobPlan{}, err
 	}
-	caught, err := s.countCaught(ctx, project)
+	caught, err := s.countCaught(ctx, project, plan.manifest.Volumes)
 	if err != nil {
 		return JobPlan{}, err
 	}
 	p := JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}
-	if p.Warnings, err = s.warnings(ctx, project, plan.policy); err != nil {
+	if p.Warnings, err = s.warnings(ctx, project, plan.policy, plan.manifest.Volumes); err != nil {
 		return p, err
 	}
 	err = s.planRechecks(ctx, project, plan, &p)
 	return p, err
 }
 
-// Forecast says what so many shards would take under a policy with the agents and servers at hand.
-func (s *Service) Forecast(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64) (verify.Forecast, error) {
-	hands, err := s.hands(ctx, project)
+// Forecast says what so many shards of a function that wants volumes would take under a policy, with the agents and servers at hand.
+func (s *Service) Forecast(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64, volumes []bundle.Volume) (verify.Forecast, error) {
+	hands, err := s.hands(ctx, project, volumes)
 	if err != nil {
 		return verify.Forecast{}, err
 	}
-	servers, err := fleet.ReadRecheckTrouble(ctx, s.env.Store.Pool)
+	means, err := s.means(ctx, project, volumes)
 	if err != nil {
-		return verify.Forecast{}, base.Translate(err, uuid.Nil)
+		return verify.Forecast{}, err
 	}
-	return verify.Plan(p, hands, shards, verify.Means{Recheck: servers.Servers > 0})
+	return verify.Plan(p, hands, shards, means)
 }
 
 // countCaught counts agents that could work for the project, were they not caught.
-func (s *Service) countCaught(ctx context.Context, project uuid.UUID) (n int, err error) {
-	hands, err := s.hands(ctx, project)
+func (s *Service) countCaught(ctx context.Context, project uuid.UUID, volumes []bundle.Volume) (n int, err error) {
+	hands, err := s.hands(ctx, project, volumes)
 	for _, h := range hands {
 		if standing, _ := verify.StandingOf(h.Evidence); standing == verify.Caught {
 			n++
@@ -79,8 +79,8 @@ func (s *Service) countCaught(ctx context.Context, project uuid.UUID) (n int, er
 	return n, err
 }
 
-// hands are the agents that a job could be lent to.
-func (s *Service) hands(ctx context.Context, project uuid.UUID) (hands []verify.Hand, err error) {
+// hands are the agents that a job could be lent to: those that have the volumes which its function wants.
+func (s *Service) hands(ctx context.Context, project uuid.UUID, volumes []bundle.Volume) (hands []verify.Hand, err error) {
 	for page := (functions.ListPage{Limit: functions.MaxListLimit}); len(hands) < MaxPlannedAgents; {
 		list, err := s.fleet.ListProjectAgents(ctx, project, page)
 		if err != nil {
@@ -88,7 +88,7 @@ func (s *Service) hands(ctx context.Context, project uuid.UUID) (hands []verify.
 		}
 		for _, a := range list {
 			page.After = a.ID.String()
-			if a.State != fleet.AgentActive || a.Excluded {
+			if a.State != fleet.AgentActive || a.Excluded || !stocked(a, volumes) {
 				continue
 			}
 			e := verify.Evidence{Passed: a.Passed, Failed: a.Failed, Caught: a.CaughtAt != nil, SinceFailure: a.SinceFailure}

@@ -17,7 +17,6 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch"
-	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
@@ -69,24 +68,25 @@ type plannedJob struct {
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
 func (s *Service) SubmitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (job functions.Job, replayed bool, err error) {
-	id, replayed, err := s.submitJob(ctx, by, project, want, idem)
+	id, plan, replayed, err := s.submitJob(ctx, by, project, want, idem)
 	if err != nil {
 		return functions.Job{}, false, err
 	}
 	if job, err = s.jobs.GetJob(ctx, project, id); err != nil {
 		return job, replayed, err
 	}
-	job.Warnings, err = s.warnings(ctx, project, job.Policy)
+	job.Warnings, err = s.warnings(ctx, project, job.Policy, plan.manifest.Volumes)
 	return job, replayed, err
 }
 
-func (s *Service) submitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (id uuid.UUID, replayed bool, err error) {
-	plan, err := s.planJob(ctx, project, want)
+// submitJob is SubmitJob without reading the job that is there then. id is another than that of the plan where the request was sent before.
+func (s *Service) submitJob(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, idem functions.Idempotency) (id uuid.UUID, plan plannedJob, replayed bool, err error) {
+	plan, err = s.planJob(ctx, project, want)
 	if err != nil {
-		return uuid.Nil, false, err
+		return uuid.Nil, plan, false, err
 	}
 	if plan.priority, err = dispatch.CheckPriority(by, want.Priority); err != nil {
-		return uuid.Nil, false, err
+		return uuid.Nil, plan, false, err
 	}
 	plan.createdBy = by.Actor()
 	plan.root, plan.atOnce = plan.id, s.atOnce && jobs.Small(plan.partition, plan.shards, plan.inputs)
@@ -107,9 +107,9 @@ func (s *Service) submitJob(ctx context.Context, by functions.Principal, project
 		return s.openJob(ctx, server, project, plan)
 	})
 	if err != nil {
-		return uuid.Nil, false, fmt.Errorf("submitting a job: %w", err)
+		return uuid.Nil, plan, false, fmt.Errorf("submitting a job: %w", err)
 	}
-	return id, replayed, nil
+	return id, plan, replayed, nil
 }
 
 // planJob checks what was asked for against the function and fills in what was left out.
@@ -158,26 +158,26 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if plan.partition.Files() && function.Manifest.IsWasm() {
 		return plan, functions.Invalid("partition_kind", "a function in WebAssembly reads no files", "cut lines or a range, or write the function in Python")
 	}
-	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards); err != nil {
+	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards, plan.manifest.Volumes); err != nil {
 		return plan, err
 	}
 	return plan, trust.MustConfirm(plan.policy)
 }
 
 // certain chooses how a job keeps the error that its whole answer may have, with the agents and servers at hand.
-func (s *Service) certain(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64) (verify.Policy, error) {
+func (s *Service) certain(ctx context.Context, project uuid.UUID, p verify.Policy, shards int64, volumes []bundle.Volume) (verify.Policy, error) {
 	if p.AnswerError == 0 {
 		return p, nil
 	}
-	hands, err := s.hands(ctx, project)
+	hands, err := s.hands(ctx, project, volumes)
 	if err != nil {
 		return p, err
 	}
-	servers, err := fleet.ReadRecheckTrouble(ctx, s.env.Store.Pool)
+	means, err := s.means(ctx, project, volumes)
 	if err != nil {
-		return p, base.Translate(err, uuid.Nil)
+		return p, err
 	}
-	return p.ForAnswer(hands, shards, verify.Means{Recheck: servers.Servers > 0})
+	return p.ForAnswer(hands, shards, means)
 }
 
 func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, error) {
@@ -374,7 +374,11 @@ func (s *Service) split(ctx context.Context, tx *store.Tx, p *plannedJob) (err e
 
 // openJob makes the job known to dispatch and has it split. tx is the server's by now.
 func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID, p plannedJob) error {
-	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until, p.manifest.IsWasm()); err != nil {
+	volumes, err := jobs.EncodeVolumes(p.manifest.Volumes)
+	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until, p.manifest.IsWasm(), volumes); err != nil {
 		return err
 	}
 	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {

@@ -11,13 +11,24 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/verify"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // WarnUncheckedQuorum is the code of a warning: strangers may work for the project, and nothing but their own agreement is asked of them.
 const WarnUncheckedQuorum = "quorum_unchecked"
 
-// warnings are what speaks against a policy with which a job is taken all the same.
-func (s *Service) warnings(ctx context.Context, project uuid.UUID, p verify.Policy) ([]functions.Reason, error) {
+// warnings are what speaks against a job that is taken all the same.
+func (s *Service) warnings(ctx context.Context, project uuid.UUID, p verify.Policy, volumes []bundle.Volume) ([]functions.Reason, error) {
+	list, err := s.volumeWarnings(ctx, project, p, volumes)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.policyWarnings(ctx, project, p)
+	return append(list, more...), err
+}
+
+// policyWarnings are what speaks against a policy.
+func (s *Service) policyWarnings(ctx context.Context, project uuid.UUID, p verify.Policy) ([]functions.Reason, error) {
 	if p.Quorum == 0 {
 		return nil, nil
 	}

@@ -22,12 +22,12 @@ type AuditTerms struct {
 	Bound    verify.Bound
 }
 
-// AuditTerms reads them; nil: the policy asks for nothing but agents. The secret stands where the project's role cannot read it.
-func (s *Service) AuditTerms(ctx context.Context, tx *store.Tx, project uuid.UUID, policy verify.Policy) (*AuditTerms, error) {
+// AuditTerms reads those of a job; nil: the policy asks for nothing but agents. The secret stands where the project's role cannot read it.
+func (s *Service) AuditTerms(ctx context.Context, tx *store.Tx, project, job uuid.UUID, policy verify.Policy) (*AuditTerms, error) {
 	if !policy.Audited() {
 		return nil, nil
 	}
-	means, err := fleet.ReadServerMeans(ctx, tx, project)
+	means, err := fleet.ReadServerMeans(ctx, tx, project, job)
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,11 @@ type spotChecks struct {
 }
 
 // spotChecks reads what they are drawn with.
-func (s *Service) spotChecks(ctx context.Context, tx *store.Tx, project uuid.UUID, p verify.Policy) (*spotChecks, error) {
+func (s *Service) spotChecks(ctx context.Context, tx *store.Tx, project, job uuid.UUID, p verify.Policy) (*spotChecks, error) {
 	if p.Quorum < 2 || s.quorumAudits <= 0 {
 		return nil, nil //nolint:nilnil // there are none, as said
 	}
-	server, err := s.AuditTerms(ctx, tx, project, verify.Policy{Recheck: verify.RecheckAll})
+	server, err := s.AuditTerms(ctx, tx, project, job, verify.Policy{Recheck: verify.RecheckAll})
 	if err != nil || !server.Rechecks {
 		return nil, err
 	}

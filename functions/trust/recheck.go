@@ -92,7 +92,7 @@ func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs)
 		Shard int64
 	}
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		work = recheckWork{}
+		work = recheckWork{project: args.Project}
 		held, err := s.heldOf(ctx, tx, args.Project)
 		if err != nil {
 			return err

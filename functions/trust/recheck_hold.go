@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/guardian"
@@ -30,6 +31,8 @@ const (
 	HeldForApproval = "recheck_approval"
 	// HeldForIsolation says that this server's sandbox is weaker than a condition wants it.
 	HeldForIsolation = "recheck_isolation"
+	// HeldForVolume says that this server lacks a volume that the function wants, which another one has, or had.
+	HeldForVolume = "recheck_volume"
 )
 
 // RecheckHold is why the server does not execute a job's shards for now.
@@ -46,6 +49,9 @@ func (s *Service) holdUnless(c guardian.Conditions, work recheckWork) error {
 	level := s.madeIn(work.function.Manifest).Level
 	if c.Isolation != "" && !level.AtLeast(bundle.Isolation(c.Isolation)) {
 		return &RecheckHold{HeldForIsolation, fmt.Sprintf("a condition of the guardian wants isolation %s at least, and the server's sandbox is %s", c.Isolation, level)}
+	}
+	if name, has := fleet.HasVolumes(s.rechecker, work.project, work.function.Manifest.Volumes); !has {
+		return &RecheckHold{HeldForVolume, fmt.Sprintf("this server has no volume %s as the function wants it: another one has, or had", name)}
 	}
 	planned := guardian.Planned{Limits: work.function.Facts().Limits, Shards: work.facts.Shards, Now: s.env.Now()}
 	if broken := Broken(c, planned, work.policy); len(broken) > 0 {

@@ -29,7 +29,7 @@ func (s *Service) doubts(ctx context.Context, args functions.RecheckArgs, work r
 		return d, err
 	}
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		terms, err := s.AuditTerms(ctx, tx, args.Project, work.policy)
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.job, work.policy)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (b bench) hear(shard int64, runs []serverRun) {
 func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
 	w := Weighed{}
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		terms, err := s.AuditTerms(ctx, tx, args.Project, work.policy)
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.job, work.policy)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs,
 		if err != nil {
 			return err
 		}
-		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.policy); err != nil {
+		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.job, work.policy); err != nil {
 			return err
 		}
 		taken, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, work.job, shardsRun(runs))

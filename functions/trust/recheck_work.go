@@ -22,6 +22,7 @@ import (
 
 // recheckWork is what a batch executes.
 type recheckWork struct {
+	project   uuid.UUID
 	job       uuid.UUID
 	state     functions.JobState
 	numbers   []int64

@@ -82,7 +82,7 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 		if err != nil || len(numbers) == 0 {
 			return err
 		}
-		terms, err := s.AuditTerms(ctx, tx, project, j.Policy)
+		terms, err := s.AuditTerms(ctx, tx, project, job, j.Policy)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 		if err != nil || b.uncompared { // the step that compares decides about them
 			return err
 		}
-		server, err := s.AuditTerms(ctx, tx, project, verify.Policy{Recheck: verify.RecheckAll})
+		server, err := s.AuditTerms(ctx, tx, project, job, verify.Policy{Recheck: verify.RecheckAll})
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		if quorum {
 			asked = verify.Policy{Recheck: verify.RecheckAll}
 		}
-		terms, err := s.AuditTerms(ctx, tx, project, asked)
+		terms, err := s.AuditTerms(ctx, tx, project, job, asked)
 		if err != nil || terms == nil {
 			return err
 		}

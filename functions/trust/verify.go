@@ -95,14 +95,14 @@ func (s *Service) Verify(ctx context.Context, args functions.VerifyArgs) error {
 		if err != nil || !found {
 			return err
 		}
-		terms, err := s.AuditTerms(ctx, tx, args.Project, sub.Policy)
+		terms, err := s.AuditTerms(ctx, tx, args.Project, sub.JobID, sub.Policy)
 		if err != nil {
 			return err
 		}
 		if sub.Policy.Confirm != "" && judged == nil {
 			return errUnjudged
 		}
-		spot, err := s.spotChecks(ctx, tx, args.Project, sub.Policy)
+		spot, err := s.spotChecks(ctx, tx, args.Project, sub.JobID, sub.Policy)
 		if err != nil {
 			return err
 		}

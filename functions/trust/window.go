@@ -137,7 +137,7 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 	if err != nil || !found {
 		return base.OrNotFound(err, "job", args.Job)
 	}
-	terms, err := s.AuditTerms(ctx, tx, args.Project, policy)
+	terms, err := s.AuditTerms(ctx, tx, args.Project, args.Job, policy)
 	if err != nil {
 		return err
 	}

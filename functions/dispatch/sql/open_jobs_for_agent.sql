@@ -2,7 +2,7 @@
 -- projects by their turns, of each one the jobs by theirs, $2 at a time; $3 jobs at most. There is always a row while there is the agent: a
 -- poll that waits hears at once what was decided about it.
 with me as (
-    select id, name, state, state_reason, eula_digest, isolation, meter, min_isolation as wish, projects, platform from ostraka.agents where id = $1
+    select id, name, state, state_reason, eula_digest, isolation, meter, min_isolation as wish, projects, platform, volumes from ostraka.agents where id = $1
 ),
 wanted as materialized (
     select m.project_id as id from ostraka.agent_projects m where m.agent_id = $1 and not m.excluded
@@ -23,6 +23,7 @@ open as (
       and j.held is null -- its code is being scored, or waits for a person
       and j.awaits is null -- it waits for an approval
       and (me.projects = '{}' or j.project_id = any (me.projects))
+      and ostraka.has_volumes(me.volumes, j.project_id, j.volumes)
     window of_project as (partition by j.project_id)
 ),
 lines as (

@@ -1,1 +1,1 @@
-select * from agents_shown where id = $1
+select a.*, (select volumes from agents x where x.id = a.id) as volumes from agents_shown a where id = $1

@@ -1,1 +1,1 @@
-select * from agents_shown where id > $1 and ($3::text = '' or state = $3) order by id limit $2
+select a.*, (select volumes from agents x where x.id = a.id) as volumes from agents_shown a where id > $1 and ($3::text = '' or state = $3) order by id limit $2

@@ -76,4 +76,5 @@ var (
 	TokenProject         = store.Load(files, "token_project")
 	UpsertAgent          = store.Load(files, "upsert_agent")
 	UseEnrolmentToken    = store.Load(files, "use_enrolment_token")
+	VolumesAtHand        = store.Load(files, "volumes_at_hand")
 )

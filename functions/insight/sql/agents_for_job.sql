@@ -1,13 +1,20 @@
 -- How many agents may work for a job ($2) of a project ($1), and what keeps the others from it. $3 are the agents that are lent nothing, $4
 -- those that refuse the job's function, $5 the agents and owners that are excluded from it, and $6 the owners that are caught, named as in
--- functions/owner. $7 is the meter that functions in WebAssembly need.
+-- functions/owner. $7 is the meter that functions in WebAssembly need. Lacking are the
+-- volumes that none of them has, and stocked those with all.
 with members as (
     select a.id = any ($3) or $6::text[] <> '{}' and 'owner ' || a.owner = any ($6) as caught, a.id = any ($4) as refused,
         $5::text[] <> '{}' and ('agent ' || a.id = any ($5) or 'owner ' || a.owner = any ($5)) as excluded,
-        a.last_seen_at > now() - interval '1 minute' as seen, a.isolated and (not coalesce(j.wasm, false) or x.meter = $7) as isolated
+        a.last_seen_at > now() - interval '1 minute' as seen, a.isolated and (not coalesce(j.wasm, false) or x.meter = $7) as isolated, x.volumes
     from ostraka.agents_for($1, $2) a join ostraka.agents x on x.id = a.id left join ostraka.open_jobs j on j.job_id = $2
 )
-select count(*) as active,
+select coalesce((
+        select jsonb_agg(w order by w ->> 'name') from open_jobs j, jsonb_array_elements(j.volumes) w
+        where j.job_id = $2 and not exists (select from members m where m.seen and ostraka.has_volume(m.volumes, $1, w))
+    ), '[]') as lacking,
+    coalesce((select jsonb_array_length(j.volumes) from open_jobs j where j.job_id = $2), 0) as volumes,
+    count(*) filter (where seen and ostraka.has_volumes(volumes, $1, coalesce((select j.volumes from open_jobs j where j.job_id = $2), '[]'))) as stocked,
+    count(*) as active,
     count(*) filter (where seen) as seen,
     count(*) filter (where seen and isolated) as isolated,
     count(*) filter (where seen and isolated and caught) as caught,
