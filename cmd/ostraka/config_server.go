@@ -64,6 +64,7 @@ func serverKeys() []configKey {
 		{name: "recheck.image", flag: "recheck-image"},
 		{name: "recheck.warm", flag: "recheck-warm"},
 		{name: "recheck.gvisor", flag: "recheck-gvisor"},
+		{name: "recheck.volumes", flag: "recheck-volume"},
 		{name: "recheck.python_dir", env: pythonDirVariable, about: "where the interpreter for rechecks is unpacked (or OSTRAKA_PYTHON_DIR); left out: in the user's cache"},
 
 		{name: "model.url", flag: "model-url"},

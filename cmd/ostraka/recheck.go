@@ -44,6 +44,7 @@ type recheckConfig struct {
 	Concurrent    int
 	RequireGVisor bool
 	Seconds       int64          // that a project has on one day; 0: any number
+	Volumes       []string       // NAME=FOLDER, and the projects that it is for
 	Optional      bool           // a sandbox that is not to be had is no error
 	Python        python.Options // of the interpreter
 }
@@ -55,6 +56,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.IntVar(&c.Warm, "recheck-warm", 1, fmt.Sprintf("how many containers wait, started: 0 to %d", docker.MaxWarm))
 	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks of a project run at a time, and one more of others: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
 	f.Int64Var(&c.Seconds, "recheck-seconds", 0, "for how many seconds a day servers execute a project's shards at most, all servers together; 0: for as many as it takes. project set --recheck-seconds says it for one project")
+	f.StringArrayVar(&c.Volumes, "recheck-volume", nil, "NAME=FOLDER, a volume that functions find here when this server executes their shards (docs/volumes.md), or NAME=FOLDER,PROJECT,… for some projects only; may be repeated; needs --recheck-sandbox linux")
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
@@ -76,6 +78,12 @@ func (c *recheckConfig) complete(t *terminal) error {
 		return usageError("--recheck-seconds is %d: 1 to %d seconds a day, or 0", c.Seconds, tenant.MaxRecheckSeconds)
 	case c.RequireGVisor && c.Sandbox != recheckDocker:
 		return usageError("--recheck-gvisor needs --recheck-sandbox docker")
+	}
+	if _, err := recheckVolumes(c.Volumes); err != nil {
+		return err
+	}
+	if len(c.Volumes) > 0 && c.Sandbox != recheckLinux {
+		return usageError("--recheck-volume needs --recheck-sandbox linux: containers show functions no folders of this machine")
 	}
 	c.Python.Dir = t.env(pythonDirVariable) // else in the user's cache, where there is one
 	return nil
@@ -144,7 +152,11 @@ func chooseRechecker(ctx context.Context, config serverConfig, dir string) (rech
 		}
 		config.Log.Info("shards are not executed again in Docker containers", "reason", err)
 	}
-	x, err := recheck.NewLocal(ctx, recheck.LocalConfig{Python: tree, Dir: dir, Concurrent: c.room(), Hidden: hidden, Log: config.Log})
+	volumes, err := recheckVolumes(c.Volumes)
+	if err != nil {
+		return nil, err
+	}
+	x, err := recheck.NewLocal(ctx, recheck.LocalConfig{Python: tree, Dir: dir, Concurrent: c.room(), Hidden: hidden, Volumes: volumes, Log: config.Log})
 	if err != nil {
 		return nil, err
 	}

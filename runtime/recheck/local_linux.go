@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // LocalConfig says how to execute batches without containers.
@@ -21,6 +22,7 @@ type LocalConfig struct {
 	Dir        string   // private folder for bundles
 	Concurrent int      // how many batches are under way at a time
 	Hidden     []string // files and folders that no function may see, for the canary
+	Volumes    []volume.Mapping
 	Log        *slog.Logger
 }
 
@@ -32,6 +34,7 @@ type Local struct {
 	kept   *Kept[*linux.Sandbox]
 	log    *slog.Logger
 	made   Description
+	shelf  *shelf
 }
 
 var _ Executor = (*Local)(nil)
@@ -49,7 +52,11 @@ func NewLocal(ctx context.Context, cfg LocalConfig) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
 	}
-	return &Local{runner: runner, slots: make(chan struct{}, cfg.Concurrent), kept: NewKept[*linux.Sandbox](cfg.Concurrent, cfg.Log), log: cfg.Log, made: Description{
+	shelf, err := openShelf(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
+	}
+	return &Local{shelf: shelf, runner: runner, slots: make(chan struct{}, cfg.Concurrent), kept: NewKept[*linux.Sandbox](cfg.Concurrent, cfg.Log), log: cfg.Log, made: Description{
 		Level: runner.Level(), Interpreter: facts.Interpreter + " (" + cfg.Python.Label() + ")", Libc: facts.Libc, Platform: platform(),
 	}}, nil
 }
@@ -109,6 +116,9 @@ func (l *Local) Recheck(ctx context.Context, batch Batch) (results []harness.Res
 }
 
 func (l *Local) execute(ctx context.Context, batch Batch) ([]harness.Result, error) {
+	if len(batch.Bundle.Manifest.Volumes) > 0 {
+		return l.executeWithVolumes(ctx, batch)
+	}
 	s, made, err := l.sandbox(ctx, batch)
 	if err != nil {
 		return nil, err
@@ -172,6 +182,7 @@ func (l *Local) Close() error {
 	for range cap(l.slots) {
 		l.slots <- struct{}{}
 	}
+	l.shelf.close()
 	if err := l.kept.Close(); err != nil {
 		return fmt.Errorf("ending sandboxes that rest: %w", err)
 	}

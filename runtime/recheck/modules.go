@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/volume"
 	"github.com/ostraka/ostraka/runtime/wasmbox"
 )
 
@@ -125,3 +126,11 @@ func (b *ByRuntime) Recheck(ctx context.Context, batch Batch) ([]harness.Result,
 
 // Close implements Executor.
 func (b *ByRuntime) Close() error { return errors.Join(b.Modules.Close(), b.Executor.Close()) }
+
+// Volumes are those that functions may have here: none where the executor shows none.
+func (b *ByRuntime) Volumes() []volume.Offer {
+	if shows, can := b.Executor.(interface{ Volumes() []volume.Offer }); can {
+		return shows.Volumes()
+	}
+	return nil
+}

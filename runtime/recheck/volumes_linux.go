@@ -1,0 +1,95 @@
+package recheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/linux"
+	"github.com/ostraka/ostraka/runtime/volume"
+)
+
+// lookAtVolumes is how often it is looked whether volumes are as they were.
+const lookAtVolumes = 10 * time.Minute
+
+// shelf are the volumes that an executor shows functions.
+type shelf struct {
+	list []volume.Mapping
+	book *volume.Book
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// openShelf refuses a volume that cannot be shown, and looks at the others from then on.
+func openShelf(cfg LocalConfig) (*shelf, error) {
+	blocked := volume.NewBlocklist(append(cfg.Hidden, cfg.Dir)...)
+	for _, m := range cfg.Volumes {
+		folder, err := volume.Open(m.Name, m.Path, blocked)
+		if err != nil {
+			return nil, err
+		}
+		_ = folder.Close() // nothing was read from it
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &shelf{list: cfg.Volumes, book: volume.NewBook(cfg.Dir+"/volumes", blocked, cfg.Log), stop: stop, done: make(chan struct{})}
+	go s.look(ctx)
+	return s, nil
+}
+
+func (s *shelf) look(ctx context.Context) {
+	defer close(s.done)
+	tick := time.NewTicker(lookAtVolumes)
+	defer tick.Stop()
+	for {
+		s.book.Look(ctx, s.list, func() {}) // who wants to know asks
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *shelf) close() {
+	s.stop()
+	<-s.done
+}
+
+// lend opens the folders that a batch's function wants. The caller closes them.
+func (s *shelf) lend(ctx context.Context, batch Batch) (folders []*volume.Folder, err error) {
+	for _, wanted := range batch.Bundle.Manifest.Volumes {
+		var folder *volume.Folder
+		err := fmt.Errorf("this server has no volume %s for the project", wanted.Name)
+		for _, m := range s.list {
+			if m.Name == wanted.Name && m.IsFor(batch.Project) {
+				folder, err = s.book.Lend(ctx, m, wanted.Mode, wanted.Fingerprint)
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, volume.CloseAll(folders))
+		}
+		folders = append(folders, folder)
+	}
+	return folders, nil
+}
+
+// Volumes are those that functions may have here.
+func (l *Local) Volumes() []volume.Offer { return l.shelf.book.Offers() }
+
+// executeWithVolumes executes a batch in a sandbox of its own, which ends with it: the next batch may see other folders.
+func (l *Local) executeWithVolumes(ctx context.Context, batch Batch) (results []harness.Result, err error) {
+	l.kept.BeginNew()
+	defer l.kept.End()
+	settings := batch.Settings()
+	if settings.Volumes, err = l.shelf.lend(ctx, batch); err != nil {
+		return nil, err
+	}
+	var s *linux.Sandbox
+	if s, err = l.runner.Open(ctx, batch.Bundle, settings); err == nil {
+		results, err = runIn(ctx, s, batch)
+		err = errors.Join(err, s.Close())
+	}
+	return results, errors.Join(err, volume.CloseAll(settings.Volumes))
+}
