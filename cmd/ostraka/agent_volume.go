@@ -188,14 +188,14 @@ func (o *agentVolumeOptions) fingerprint(ctx context.Context, dir, folder string
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
-	print, _, err := opened.Fingerprint(ctx, nil)
+	defer func() { _ = opened.Close() }() // it was only read
+	taken, _, err := opened.Fingerprint(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if o.json() {
-		return writeValue(o.terminal.out, map[string]string{"folder": opened.Path(), "fingerprint": print})
+		return writeValue(o.terminal.out, map[string]string{"folder": opened.Path(), "fingerprint": taken})
 	}
-	o.terminal.put("%s\n", print)
+	o.terminal.put("%s\n", taken)
 	return nil
 }

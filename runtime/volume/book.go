@@ -81,16 +81,16 @@ func (b *Book) Look(ctx context.Context, list []Mapping, changed func()) {
 	}
 	b.offer(offers, changed)
 	for i, v := range shown {
-		print, err := b.fingerprint(ctx, v)
+		taken, err := b.fingerprint(ctx, v)
 		if ctx.Err() != nil {
 			return
 		}
 		if b.complain(v.Name, err); err != nil {
-			print = ""
+			taken = ""
 		}
-		if offers[i].Fingerprint != print {
+		if offers[i].Fingerprint != taken {
 			offers = slices.Clone(offers)
-			offers[i].Fingerprint = print
+			offers[i].Fingerprint = taken
 			b.offer(offers, changed)
 		}
 	}
@@ -144,18 +144,18 @@ func (b *Book) fingerprint(ctx context.Context, v Mapping) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // it was only read
 	return b.fingerprintOf(ctx, v, folder)
 }
 
 func (b *Book) fingerprintOf(ctx context.Context, v Mapping, folder *Folder) (string, error) {
 	before := b.noted(v)
-	print, files, err := folder.Fingerprint(ctx, before.Files)
+	taken, files, err := folder.Fingerprint(ctx, before.Files)
 	if err != nil {
 		return "", err
 	}
-	b.keep(v, before, note{Path: v.Path, Fingerprint: print, Files: files})
-	return print, nil
+	b.keep(v, before, note{Path: v.Path, Fingerprint: taken, Files: files})
+	return taken, nil
 }
 
 // Refusal is why a function does not get a volume. Text names no path of the machine, and may be told to others; Why is for the machine's owner.
@@ -184,8 +184,8 @@ func (b *Book) Lend(ctx context.Context, m Mapping, mode Mode, fingerprint strin
 	if fingerprint == "" {
 		return folder, nil
 	}
-	print, err := b.fingerprintOf(ctx, m, folder)
-	if err == nil && print == fingerprint {
+	taken, err := b.fingerprintOf(ctx, m, folder)
+	if err == nil && taken == fingerprint {
 		return folder, nil
 	}
 	_ = folder.Close() // it was only read

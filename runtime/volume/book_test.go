@@ -19,8 +19,10 @@ func TestBookOffersWhatCanBeShown(t *testing.T) {
 	require.NoError(t, os.Symlink("/etc", filepath.Join(base, "link")))
 	project := uuid.New()
 	list := []Mapping{
-		{Name: "etc", Path: "/etc", Mode: ReadOnly}, {Name: "good", Path: filepath.Join(base, "good"), Mode: ReadOnly, Projects: []uuid.UUID{project}},
-		{Name: "link", Path: filepath.Join(base, "link"), Mode: ReadOnly}, {Name: "none", Path: filepath.Join(base, "none"), Mode: ReadOnly},
+		{Name: "etc", Path: "/etc", Mode: ReadOnly},
+		{Name: "good", Path: filepath.Join(base, "good"), Mode: ReadOnly, Projects: []uuid.UUID{project}},
+		{Name: "link", Path: filepath.Join(base, "link"), Mode: ReadOnly},
+		{Name: "none", Path: filepath.Join(base, "none"), Mode: ReadOnly},
 	}
 	dir := filepath.Join(base, "notes")
 	b := NewBook(dir, NewBlocklist(), slog.New(slog.DiscardHandler))
@@ -51,9 +53,9 @@ func TestBookLends(t *testing.T) {
 	write(t, filepath.Join(path, "a"), "one")
 	m := Mapping{Name: "data", Path: path, Mode: ReadOnly}
 	b := NewBook(filepath.Join(base, "notes"), NewBlocklist(), slog.New(slog.DiscardHandler))
-	print, _ := fingerprint(t, path, nil)
-	for _, pinned := range []string{"", print} {
-		f, err := b.Lend(t.Context(), m, ReadOnly, pinned)
+	pinned, _ := fingerprint(t, path, nil)
+	for _, want := range []string{"", pinned} {
+		f, err := b.Lend(t.Context(), m, ReadOnly, want)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
@@ -67,7 +69,7 @@ func TestBookLends(t *testing.T) {
 	}
 	refused(ReadWrite, "", "the function wants to write to it")
 	write(t, filepath.Join(path, "a"), "eno") // since the last look
-	refused(ReadOnly, print, "this machine's copy is not the one that the function pins")
+	refused(ReadOnly, pinned, "this machine's copy is not the one that the function pins")
 	require.NoError(t, os.Rename(path, path+"-moved"))
 	require.NoError(t, os.Symlink("/etc", path))
 	refused(ReadOnly, "", "this machine cannot show it now")
