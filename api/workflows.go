@@ -24,6 +24,7 @@ type Workflows interface {
 	ResumeWorkflowRun(ctx context.Context, by functions.Principal, project, id uuid.UUID) (workflow.RunDetail, error)
 	CancelWorkflowRun(ctx context.Context, by functions.Principal, project, id uuid.UUID) (workflow.RunDetail, error)
 	DeleteWorkflowRun(ctx context.Context, by functions.Principal, project, id uuid.UUID) error
+	Campaigns
 }
 
 // maxWorkflowBody is the largest request about a workflow, in bytes: the definition as a JSON string, which may double it, and the functions.
@@ -159,6 +160,7 @@ func (s *server) workflowRunOperations() {
 		id: "deleteWorkflowRun", method: http.MethodDelete, path: one, tag: "workflows", summary: "Delete a run that has ended", about: "Its jobs stay.",
 		access: roles(functions.RoleOwner), status: http.StatusNoContent,
 	}, s.deleteWorkflowRun)
+	s.campaignOperations(one)
 }
 
 func (s *server) pushWorkflow(ctx context.Context, c *call, in *PushWorkflowInput) (*pushedWorkflowOutput, error) {

@@ -120,6 +120,8 @@ func showRun(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowRunD
 	}
 	for _, s := range r.Steps {
 		fields = append(fields, [2]string{"step", stepLine(s)})
+		fields = append(fields, rollingFields(s)...)
+		fields = append(fields, bisectionFields(s)...)
 	}
 	return printOne(t, o, doc.Raw, fields)
 }
@@ -129,6 +131,12 @@ func stepLine(s client.RunStep) string {
 	text := s.Name + " " + string(s.State)
 	if s.Shards != nil {
 		text += fmt.Sprintf(": job %s, %d of %s", s.Job, s.Shards.Total-s.Shards.Open, count(s.Shards.Total, "shard"))
+	}
+	if p := s.Rolling; p != nil {
+		text += fmt.Sprintf(": everything below %s is verified, %s folded, %d open", p.Front, count(p.FoldedJobs, "job"), p.OpenJobs)
+		if len(p.Holes) > 0 {
+			text += ", " + count(int64(len(p.Holes)), "hole")
+		}
 	}
 	if s.Approval != nil {
 		text += fmt.Sprintf(", waits for an approval: ostraka approval show %s", s.Approval.ID)

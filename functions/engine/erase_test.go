@@ -81,6 +81,11 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject(`with made as (insert into workflow_runs (id, workflow_id, version, parameters, state, started_by, ended_at)
 			select gen_random_uuid(), id, 1, '{}', 'failed', 'x', now() from workflows returning id)
 		insert into workflow_run_steps (run_id, number, name, job_id) select id, 0, 's', $1 from made`, job.ID)
+	w.inProject(`with made as (insert into workflow_rolling (run_id, number, first, until, size, shards, ahead, next)
+			select run_id, number, 0, 9, 1, 1, 1, 0 from workflow_run_steps on conflict do nothing returning run_id, number)
+		insert into workflow_parts (run_id, number, first, last, state, job_id, shards) select run_id, number, 0, 1, 'open', $1, 1 from made`, job.ID)
+	w.inProject(`insert into workflow_wrong_shards (run_id, number, step, job_id, shard, first, last, agents, jobs)
+		select run_id, number, 0, $1, 0, 0, 1, '[]', 1 from workflow_run_steps on conflict do nothing`, job.ID)
 	for _, table := range w.tablesOfJobs() {
 		require.Positive(w.t, w.rowsOf(table, job.ID), "the test covers %s", table)
 	}

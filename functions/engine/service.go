@@ -226,7 +226,7 @@ func New(o Options) *Service {
 	}, submit.Options{FollowupsOff: o.FollowupsOff, AtOnce: o.Shortcuts})
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.Webhooks = webhook.New(env, o.Webhooks)
-	s.Workflows = workflow.New(env, s.Jobs, s.Submit)
+	s.Workflows = workflow.New(env, s.Jobs, s.Submit, s.Aggregation, s.Trust)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Insight = insight.New(env, insight.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,

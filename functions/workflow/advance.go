@@ -31,13 +31,12 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 		}
 		at := make([]graph.Progress, len(v.steps))
 		for i, row := range v.steps {
-			at[i] = row.progress()
+			at[i] = v.progress(row.Number)
 		}
-		next := graph.Next(v.State, v.definition.Steps, at)
-		if next.Kind == graph.ActNothing {
+		err = s.next(ctx, args.Project, v, at)
+		if errors.Is(err, errNothing) {
 			return nil
 		}
-		err = s.act(ctx, args.Project, v, next)
 		if errors.Is(err, errWaits) {
 			return nil
 		}
@@ -50,10 +49,36 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 	}
 }
 
+// errNothing says that nothing is to be done for a run until a job ends or somebody acts.
+var errNothing = errors.New("nothing is to be done for the run")
+
+// next does what comes next: what jobs of rolling steps have come to, then what the steps ask for, then further jobs of rolling steps.
+func (s *Service) next(ctx context.Context, project uuid.UUID, v view, at []graph.Progress) error {
+	if p, some := v.clear(); some {
+		return s.actOn(ctx, project, v, p)
+	}
+	if next := graph.Next(v.State, v.definition.Steps, at); next.Kind != graph.ActNothing {
+		return s.act(ctx, project, v, next)
+	}
+	if p, some := v.further(); some {
+		return s.actOn(ctx, project, v, p)
+	}
+	return errNothing
+}
+
 func (s *Service) act(ctx context.Context, project uuid.UUID, v view, next graph.Action) error {
 	switch next.Kind {
 	case graph.ActSettle:
+		if v.searches(next.Step) {
+			return s.bisect(ctx, project, v, next.Step)
+		}
 		state, why := settled(v.steps[next.Step])
+		if _, searching := v.bisections.at[next.Step]; searching {
+			state, why = graph.StepFailed, "the search for the wrong shard was stopped"
+		}
+		if r := v.rolling[next.Step]; r != nil {
+			state, why = r.settled()
+		}
 		if v.State == graph.RunCancelled && state == graph.StepFailed {
 			state = graph.StepCancelled
 		}

@@ -33,6 +33,9 @@ func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number i
 	if step.Type == graph.StepCheck {
 		return s.decide(ctx, project, v, number, values)
 	}
+	if step.Rolling() {
+		return s.beginRolling(ctx, project, v, number, values)
+	}
 	err = s.submitStep(ctx, project, v, number, values)
 	var wrong *functions.Error
 	switch {
@@ -86,15 +89,23 @@ func (s *Service) submitStep(ctx context.Context, project uuid.UUID, v view, num
 	if err != nil {
 		return err
 	}
+	return s.submitJob(ctx, project, v, want, func(tx *store.Tx, job uuid.UUID) error {
+		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job); err != nil {
+			return err
+		}
+		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		return err
+	})
+}
+
+// submitJob submits a job of the run, after note has written in the same transaction what it is for.
+func (s *Service) submitJob(ctx context.Context, project uuid.UUID, v view, want functions.NewJob, note func(tx *store.Tx, job uuid.UUID) error) error {
 	job, err := s.submit.Prepare(ctx, project, want)
 	if err != nil {
 		return err
 	}
 	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job.ID()); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
+		if err := note(tx, job.ID()); err != nil {
 			return err
 		}
 		intent := base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}
@@ -130,6 +141,9 @@ func (v view) job(step graph.Step, values graph.Values) (want functions.NewJob, 
 
 // decide settles a step of the type check.
 func (s *Service) decide(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
+	if v.definition.Steps[number].Check.Identity != nil {
+		return s.decideIdentity(ctx, project, v, number, values)
+	}
 	outcome, err := s.outcome(ctx, project, v, v.definition.Steps[number], values)
 	switch {
 	case err != nil:
@@ -164,6 +178,9 @@ func (s *Service) outcome(ctx context.Context, project uuid.UUID, v view, step g
 
 // result is what a step that is a job came to.
 func (s *Service) result(ctx context.Context, project uuid.UUID, v view, name string, measure bool) (r planner.StepResult, err error) {
+	if rolled := v.rolling[v.definition.Number(name)]; rolled != nil {
+		return planner.StepResult{Answer: rolled.Answer}, nil
+	}
 	id := v.steps[v.definition.Number(name)].JobID
 	if id == nil {
 		return r, functions.NotFound("job of step", name)
@@ -176,6 +193,10 @@ func (s *Service) result(ctx context.Context, project uuid.UUID, v view, name st
 		if r.Metrics, err = s.jobs.Measure(ctx, project, job); err != nil {
 			return r, err
 		}
+	}
+	if instead := v.bisections.instead(v.definition.Number(name)); instead != nil {
+		r.Answer, err = s.corrected(ctx, project, job, instead)
+		return r, err
 	}
 	r.Answer, err = s.answer(ctx, project, job)
 	return r, err

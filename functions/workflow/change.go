@@ -54,6 +54,9 @@ func (s *Service) ResumeWorkflowRun(ctx context.Context, by functions.Principal,
 		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
+		if err := s.restartPace(ctx, tx, id); err != nil {
+			return err
+		}
 		return base.Audit(ctx, tx, by.Actor(), "workflow.resume", id.String(), nil)
 	})
 }
@@ -81,7 +84,7 @@ func (s *Service) change(ctx context.Context, project, id uuid.UUID, to graph.Ru
 			return err
 		}
 		if r.State.Ended() {
-			return &functions.Error{Kind: functions.KindConflict, Code: "workflow_run_ended", Message: fmt.Sprintf("the run %s is %s", id, r.State), Hint: "start another one: ostraka workflow start " + r.Workflow}
+			return runEnded(id, r)
 		}
 		if err := do(tx, r); err != nil {
 			return err

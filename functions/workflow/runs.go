@@ -45,20 +45,37 @@ type view struct {
 	runRow
 	definition *graph.Definition
 	steps      []stepRow
+	rolling    map[int]*rolling // by the numbers of steps
+	bisections bisections
 }
 
 func (s *Service) view(ctx context.Context, project, id uuid.UUID) (v view, found bool, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if v.runRow, found, err = store.One[runRow](ctx, tx, sql.GetRun, id); err != nil || !found {
-			return err
-		}
-		if v.definition, err = graph.Read([]byte(v.Definition)); err != nil {
-			return err
-		}
-		v.steps, err = store.Many[stepRow](ctx, tx, sql.ListSteps, id)
+		v, err = readView(ctx, tx, id)
 		return err
 	})
-	return v, found, err
+	if missing(err) {
+		return v, false, nil
+	}
+	return v, err == nil, err
+}
+
+func readView(ctx context.Context, tx *store.Tx, id uuid.UUID) (v view, err error) {
+	var found bool
+	if v.runRow, found, err = store.One[runRow](ctx, tx, sql.GetRun, id); err != nil || !found {
+		return v, base.OrNotFound(err, "workflow run", id)
+	}
+	if v.definition, err = graph.Read([]byte(v.Definition)); err != nil {
+		return v, err
+	}
+	if v.steps, err = store.Many[stepRow](ctx, tx, sql.ListSteps, id); err != nil {
+		return v, err
+	}
+	if v.rolling, err = readRolling(ctx, tx, id); err != nil {
+		return v, err
+	}
+	v.bisections, err = readBisections(ctx, tx, id, v.definition)
+	return v, err
 }
 
 // GetWorkflowRun returns a run with its steps, and what their jobs have come to.
@@ -72,6 +89,10 @@ func (s *Service) GetWorkflowRun(ctx context.Context, project, id uuid.UUID) (Ru
 		if d.Steps[i], err = s.shown(ctx, project, v.definition.Steps[i], row); err != nil {
 			return d, err
 		}
+		if r := v.rolling[i]; r != nil {
+			d.Steps[i].Rolling = r.progress(row.State, s.env.Now())
+		}
+		d.Steps[i].Bisection = v.bisection(i)
 	}
 	return d, nil
 }

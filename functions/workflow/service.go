@@ -4,19 +4,23 @@
 package workflow
 
 import (
+	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/trust"
 )
 
 // Service is the room.
 type Service struct {
-	env    *base.Env
-	jobs   *jobs.Service
-	submit *submit.Service
+	env         *base.Env
+	jobs        *jobs.Service
+	submit      *submit.Service
+	aggregation *aggregation.Service
+	trust       *trust.Service
 }
 
 // New makes the room.
-func New(env *base.Env, j *jobs.Service, s *submit.Service) *Service {
-	return &Service{env: env, jobs: j, submit: s}
+func New(env *base.Env, j *jobs.Service, s *submit.Service, a *aggregation.Service, t *trust.Service) *Service {
+	return &Service{env: env, jobs: j, submit: s, aggregation: a, trust: t}
 }

@@ -88,6 +88,8 @@ type RunStep struct {
 	JobState  functions.JobState     `json:"job_state,omitempty"`
 	Shards    *functions.ShardCounts `json:"shards,omitempty"`
 	Approval  *functions.JobApproval `json:"approval,omitempty" doc:"What its job waits for before any of it is lent."`
+	Rolling   *RollingProgress       `json:"rolling,omitempty" doc:"How far a rolling step has come, once it has begun."`
+	Bisection *Bisection             `json:"bisection,omitempty" doc:"Of a check that is an identity and does not hold, or did not: the search for the wrong shard."`
 	StartedAt *time.Time             `json:"started_at,omitempty"`
 	EndedAt   *time.Time             `json:"ended_at,omitempty"`
 }

@@ -66,6 +66,13 @@ gone_webhook_events as (
 unnamed_steps as (
     update workflow_run_steps set job_id = null where ctid = any (array(select ctid from workflow_run_steps where job_id = $1 limit $2)) returning 1
 ),
+unnamed_parts as (
+    update workflow_parts set job_id = null where ctid = any (array(select ctid from workflow_parts where job_id = $1 limit $2)) returning 1
+),
+unnamed_wrong_shards as (
+    update workflow_wrong_shards set job_id = null, was = null, instead = null
+    where ctid = any (array(select ctid from workflow_wrong_shards where job_id = $1 limit $2)) returning 1
+),
 named_alike as (
     update wrong_alike set job_id = md5(job_id::text)::uuid where ctid = any (array(select ctid from wrong_alike where job_id = $1 limit $2)) returning 1
 ),
@@ -94,5 +101,7 @@ select (select count(*) from gone_shards)
     + (select count(*) from unnamed_firings)
     + (select count(*) from gone_webhook_events)
     + (select count(*) from unnamed_steps)
+    + (select count(*) from unnamed_parts)
+    + (select count(*) from unnamed_wrong_shards)
     + (select count(*) from named_alike)
     + (select count(*) from named_unsteady)

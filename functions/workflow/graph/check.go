@@ -23,7 +23,13 @@ func (d *Definition) Compile(s Step) (*planner.Check, error) {
 	if errors.As(err, &mistake) {
 		return nil, wrong(s.field("when"), mistake.Hint, "%s", place(mistake))
 	}
-	return check, err
+	if err != nil {
+		return nil, err
+	}
+	if check.Metrics() && slices.ContainsFunc(check.Steps(), func(name string) bool { return d.Step(name).Rolling() }) {
+		return nil, wrong(s.field("when"), "compute with answers alone", "a rolling step has an answer and no metrics")
+	}
+	return check, nil
 }
 
 func place(mistake *planner.RuleError) string {

@@ -48,6 +48,8 @@ type Step struct {
 type CheckStep struct {
 	When    string
 	Message string // what is wrong where it does not hold
+	// Identity takes the place of the condition: two answers are the same, and the server looks for the shard where they are not.
+	Identity *Identity
 }
 
 // file is workflow.toml as it is written.
@@ -68,8 +70,11 @@ type stepTable struct {
 	When    string `toml:"when"`
 	Message string `toml:"message"`
 
+	Identity *identityTable `toml:"identity"`
+
 	Function   string         `toml:"function"`
 	Range      map[string]any `toml:"range"`
+	Rolling    map[string]any `toml:"rolling"`
 	Items      any            `toml:"items"`
 	Grid       map[string]any `toml:"grid"`
 	Lines      map[string]any `toml:"lines"`
@@ -272,16 +277,19 @@ func (t stepTable) step(i int) (s Step, err error) {
 	s = Step{Name: t.Name, Type: t.Type, Needs: t.Needs}
 	switch t.Type {
 	case StepMap:
-		if t.When != "" || t.Message != "" {
+		if t.When != "" || t.Message != "" || t.Identity != nil {
 			return s, wrong(s.field("when"), "write a step of the type check that needs this one", "a step of the type map has no condition")
 		}
 		s.Map, err = t.mapStep(s)
 		return s, err
 	case StepCheck:
-		if t.Function != "" || t.inputs() > 0 || t.Policy != nil || t.Aggregator != nil || t.Params != nil || t.Priority != 0 {
+		if t.Function != "" || t.inputs() > 0 || t.Rolling != nil || t.Policy != nil && t.Identity == nil || t.Aggregator != nil || t.Params != nil || t.Priority != 0 {
 			return s, wrong(s.field("type"), "leave out what belongs to a job", "a step of the type check runs no function")
 		}
 		s.Check = CheckStep{When: t.When, Message: t.Message}
+		if s.Check.Identity, err = t.identity(s); err != nil {
+			return s, err
+		}
 		if len(t.Message) > MaxTextBytes {
 			return s, wrong(s.field("message"), "write less", "the message has %d bytes, and the limit is %d", len(t.Message), MaxTextBytes)
 		}

@@ -15,7 +15,8 @@ import (
 type MapStep struct {
 	Function   string // as [functions] names it
 	Kind       partition.Kind
-	Input      any // of the partition, with placeholders
+	Input      any            // of the partition, with placeholders
+	Rolling    map[string]any // how jobs are made as the step goes; nil: one job is
 	Policy     Policy
 	Aggregator string
 	Params     map[string]any // of the aggregator
@@ -98,7 +99,8 @@ func (t stepTable) mapStep(s Step) (m MapStep, err error) {
 	if t.Priority < 0 || t.Priority > 9 {
 		return m, wrong(s.field("priority"), "choose 1 to 9, or leave it out", "the priority is %d", t.Priority)
 	}
-	return m, nil
+	m.Rolling = t.Rolling
+	return m, m.checkRolling(s)
 }
 
 // Job makes the job of a step of the type map.
@@ -121,6 +123,14 @@ func (s Step) job(values Values, left *int) (j Job, err error) {
 }
 
 func (s Step) partition(values Values, left *int) (spec partition.Spec, err error) {
+	if s.Rolling() { // the first job stands for all
+		p, err := s.Plan(values)
+		if err != nil {
+			return spec, err
+		}
+		first, _ := p.Job(p.From)
+		return partition.OfRange(first), nil
+	}
 	f := filler{s.field(string(s.Map.Kind)), values}
 	if bounds, is := s.Map.Input.(map[string]any); is && s.Map.Kind == partition.KindRange {
 		r, err := f.rangeOf(bounds)
@@ -226,7 +236,7 @@ func (d *Definition) checkSteps() error {
 	}
 	for _, s := range d.Steps {
 		if s.Type == StepCheck {
-			if _, err := d.Compile(s); err != nil {
+			if err := d.checkCheck(s, values, whole); err != nil {
 				return err
 			}
 			continue
@@ -244,6 +254,18 @@ func (d *Definition) checkSteps() error {
 	return nil
 }
 
+// checkCheck refuses a check that could not be decided; whole says that values has all parameters.
+func (d *Definition) checkCheck(s Step, values Values, whole bool) error {
+	if s.Check.Identity == nil {
+		_, err := d.Compile(s)
+		return err
+	}
+	if err := d.checkIdentity(s); err != nil || !whole {
+		return err
+	}
+	return d.checkRanges(s, values)
+}
+
 // checkNames refuses placeholders of parameters that there are not.
 func (d *Definition) checkNames(s Step) error {
 	known := Values{}
@@ -252,6 +274,9 @@ func (d *Definition) checkNames(s Step) error {
 	}
 	left := MaxExpandedBytes
 	if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input, &left); err != nil {
+		return err
+	}
+	if _, err := (filler{s.field("rolling"), known}).json(s.Map.Rolling, &left); err != nil {
 		return err
 	}
 	if s.Map.Params == nil {
@@ -265,6 +290,11 @@ func (d *Definition) checkNames(s Step) error {
 func (d *Definition) Jobs(values Values) error {
 	left := MaxExpandedBytes
 	for _, s := range d.Steps {
+		if s.Check.Identity != nil {
+			if err := d.checkRanges(s, values); err != nil {
+				return err
+			}
+		}
 		if s.Type != StepMap {
 			continue
 		}
