@@ -51,6 +51,7 @@ func domainProblems() []explanation {
 		{"too_many_workflow_runs", http.StatusConflict, "The project has as many runs of workflows that have not ended as it may have.", "Wait for one to end, or cancel one."},
 		{"workflow_runs", http.StatusConflict, "The workflow or the run cannot be deleted, since a run has not ended.", "Wait for it, or cancel it."},
 		{"step_not_running", http.StatusConflict, "A step that does not run is not extended, and has nothing to try again.", "Start another run for what lies beyond it."},
+		{"not_folded", http.StatusUnprocessableEntity, "Answers cannot be folded into one, or compared: they are too large, or were made in different ways.", "The message says which; let the aggregator keep less."},
 		{"no_rolling_step", http.StatusUnprocessableEntity, "The run has no rolling step of that name.", correct},
 		{"workflow_run_ended", http.StatusConflict, "The run has ended.", "Start another one."},
 		{"bad_heuristics", 422, "A policy of heuristics makes no sense.", "Correct what the detail names; docs/modules.md shows what a policy looks like."},

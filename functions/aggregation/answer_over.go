@@ -30,7 +30,7 @@ func (s *Service) AnswerOver(ctx context.Context, project, job uuid.UUID, from, 
 			return nil, err
 		}
 		if size += len(fold); size > MaxPreviewBytes {
-			return nil, functions.Invalid("fold_too_large", fmt.Sprintf("the partials of job %s have more than %d bytes together", job, MaxPreviewBytes), "let the aggregator keep less")
+			return nil, functions.Invalid("not_folded", fmt.Sprintf("the partials of job %s have more than %d bytes together", job, MaxPreviewBytes), "let the aggregator keep less")
 		}
 		if len(fold) > 0 {
 			folds = append(folds, fold)
@@ -53,7 +53,7 @@ func (s *Service) folding(ctx context.Context, project, job uuid.UUID) (f Foldin
 		return err
 	})
 	if err == nil && f.Aggregator == nil {
-		err = functions.Invalid("no_aggregator", fmt.Sprintf("the results of job %s are folded by no aggregator", job), "name one")
+		err = functions.Invalid("not_folded", fmt.Sprintf("the results of job %s are folded by no aggregator", job), "name one")
 	}
 	return f, err
 }
@@ -90,7 +90,7 @@ func (s *Service) pageOver(ctx context.Context, project, job uuid.UUID, f Foldin
 		return nil, nil
 	}
 	if shard, large := tooLargeToFold(*f.Aggregator, rows); large {
-		return nil, functions.Invalid("fold_too_large", fmt.Sprintf("the output of shard %d of job %s is too large for a built-in aggregator", shard, job), "use an aggregator of your own")
+		return nil, functions.Invalid("not_folded", fmt.Sprintf("the output of shard %d of job %s is too large for a built-in aggregator", shard, job), "use an aggregator of your own")
 	}
 	fold, _, err := s.registry.Aggregation(project, job, *f.Aggregator).Fold(ctx, s.items(ctx, project, rows))
 	if err != nil {

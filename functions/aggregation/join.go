@@ -38,7 +38,7 @@ func (s *Service) ReadFold(ctx context.Context, project, job uuid.UUID) (fold Jo
 			return err
 		}
 		if n := someOf(listed); n < len(listed) {
-			return functions.Invalid("fold_too_large", fmt.Sprintf("the partials of job %s have more than %d bytes together", job, MaxPreviewBytes), "give jobs fewer shards, or let the aggregator keep less")
+			return functions.Invalid("not_folded", fmt.Sprintf("the partials of job %s have more than %d bytes together", job, MaxPreviewBytes), "give jobs fewer shards, or let the aggregator keep less")
 		}
 		rows, err := store.Many[partialRow](ctx, tx, sql.ListPartials, job, f.Run, top, 0, width)
 		fold = JobFold{Aggregator: f.Aggregator, Count: countOf(listed), Partials: partialsOf(rows)}

@@ -259,7 +259,7 @@ func (s *Service) compareHalf(ctx context.Context, project uuid.UUID, v view, nu
 	left, leftIs := suspect.ValueAt(ours)
 	right, rightIs := other.ValueAt(theirs)
 	if !leftIs || !rightIs {
-		return functions.Invalid("no_value", fmt.Sprintf("over a part of the range %s or %s has no value", suspect.Side, other.Side), "let the aggregator give it always")
+		return functions.Invalid("not_folded", fmt.Sprintf("over a part of the range %s or %s has no value", suspect.Side, other.Side), "let the aggregator give it always")
 	}
 	return s.narrow(ctx, project, v, number, b.After(graph.SameValue(left, right)))
 }

@@ -88,7 +88,7 @@ func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, n
 			stretch.From, stretch.To, b.Low, suspect.job, suspect.Step, other.Step, suspect.Step))
 	}
 	if was.Output == nil || instead.Output == nil {
-		return functions.Invalid("output_too_large", fmt.Sprintf("shard %d of job %s has an output that is stored as an object", b.Low, suspect.job), "give less")
+		return functions.Invalid("not_folded", fmt.Sprintf("shard %d of job %s has an output that is stored as an object", b.Low, suspect.job), "give less")
 	}
 	agents, err := json.Marshal(hands)
 	if err != nil {

@@ -56,7 +56,7 @@ func (s *Service) foldTogether(ctx context.Context, project uuid.UUID, v view, r
 		return f, err
 	}
 	if r.Folded > 0 && !sameAggregator(r.Aggregator, job.Aggregator) {
-		return f, functions.Invalid("other_aggregator", fmt.Sprintf("job %s was folded with another aggregator than the step's jobs before it", p.JobID), "start another run")
+		return f, functions.Invalid("not_folded", fmt.Sprintf("job %s was folded with another aggregator than the step's jobs before it", p.JobID), "start another run")
 	}
 	f = folded{first: p.First, last: p.Last, shards: p.Shards, count: job.Count, with: job.Aggregator, partial: nil}
 	folds := job.Partials
@@ -94,7 +94,7 @@ func withinSummary(size int) error {
 	if size <= MaxSummaryBytes {
 		return nil
 	}
-	return functions.Invalid("summary_too_large", fmt.Sprintf("the running aggregate would have %d bytes, and the limit is %d: let the aggregator keep less", size, MaxSummaryBytes), "let the aggregator keep less")
+	return functions.Invalid("not_folded", fmt.Sprintf("the running aggregate would have %d bytes, and the limit is %d: let the aggregator keep less", size, MaxSummaryBytes), "let the aggregator keep less")
 }
 
 // touches tells whether two stretches that follow one another are done, or about to be, and have nothing between them.
@@ -138,7 +138,7 @@ func sameAggregator(a, b *functions.AggregatorRef) bool {
 
 // keepFold puts one stretch in the place of those that were folded together.
 func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *rolling, f folded) error {
-	done := new(big.Int).Add(r.at.Done(), s.added(r, f))
+	done := new(big.Int).Add(r.at.Done(), added(r, f))
 	marks, err := json.Marshal(graph.AddMark(r.Marks, graph.Mark{At: s.env.Now().UTC(), Done: done}))
 	if err != nil {
 		return fmt.Errorf("encoding the pace: %w", err)
@@ -169,7 +169,7 @@ func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *ro
 }
 
 // added is how many integers of f were not done before.
-func (*Service) added(r *rolling, f folded) *big.Int {
+func added(r *rolling, f folded) *big.Int {
 	first, last := integer(f.first), integer(f.last)
 	n := new(big.Int).Sub(last, first)
 	for _, p := range r.at.Parts {

@@ -65,12 +65,13 @@ func (r *rolling) progress(state graph.StepState, now time.Time) *RollingProgres
 		if part.JobState != nil {
 			hole.JobState = *part.JobState
 		}
-		switch {
-		case part.State == graph.PartDone:
+		switch part.State {
+		case graph.PartDone:
 			continue
-		case part.State == graph.PartHole:
+		case graph.PartAgain:
+		case graph.PartHole:
 			holes++
-		case part.State == graph.PartOpen:
+		case graph.PartOpen:
 			p.OpenJobs, p.OpenShards = p.OpenJobs+1, p.OpenShards+part.Shards
 			if hole.State = "people"; !hole.JobState.Waits() {
 				continue

@@ -1,6 +1,7 @@
 // Package workflow is the room of workflows: steps that belong together, versioned as one, and the runs of them.
 //
-// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs, and jobs stop them.
+// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs, jobs stop them, aggregation fold the
+// answers of several, and trust hold wrong results against agents.
 package workflow
 
 import (

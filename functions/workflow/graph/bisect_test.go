@@ -62,8 +62,17 @@ func TestWhatIsTheSame(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"5", "5", true}, {"5", "6", false}, {"5", "5.0", true}, {`"18446744073709551617"`, "18446744073709551617", true}, {"9007199254740993", "9007199254740992", false},
-		{`{"a": 1}`, `{"a":1}`, true}, {`"x"`, `"y"`, false}, {"null", "null", true}, {"1e999999999", "1e999999998", false}, {"1e999999999", "1e999999999", true}, {`"1/3"`, `"2/6"`, false},
+		{"5", "5", true},
+		{"5", "6", false},
+		{"5", "5.0", true},
+		{`"18446744073709551617"`, "18446744073709551617", true},
+		{"9007199254740993", "9007199254740992", false},
+		{`{"a": 1}`, `{"a":1}`, true},
+		{`"x"`, `"y"`, false},
+		{"null", "null", true},
+		{"1e999999999", "1e999999998", false},
+		{"1e999999999", "1e999999999", true},
+		{`"1/3"`, `"2/6"`, false},
 	} {
 		require.Equal(t, c.same, SameValue(json.RawMessage(c.a), json.RawMessage(c.b)), "%s %s", c.a, c.b)
 	}

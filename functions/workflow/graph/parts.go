@@ -70,10 +70,10 @@ func (p Progression) Clear(run RunState) PartAction {
 func (p Progression) Begin() PartAction {
 	holes, open := 0, int64(0)
 	for _, part := range p.Parts {
-		switch part.State {
-		case PartHole:
+		if part.State == PartHole {
 			holes++
-		case PartOpen:
+		}
+		if part.State == PartOpen {
 			open += part.Shards
 		}
 	}
