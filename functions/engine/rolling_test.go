@@ -174,7 +174,7 @@ func TestHolesOfACampaign(t *testing.T) {
 	lost := w.partJob(r.ID, 20)
 	_, err := w.CancelJob(ctx, w.by, w.project, lost)
 	require.NoError(t, err)
-	for i := 0; i < 40; i++ {
+	for range 40 {
 		w.settleAll()
 		a.do(2)
 	}
