@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/migrations"
-	"github.com/ostraka/ostraka/testenv/books"
+	"github.com/ostraka/ostraka/books"
 )
 
 // check holds a job that has ended against what it must have come to.

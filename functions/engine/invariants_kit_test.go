@@ -5,8 +5,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/books"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/testenv/books"
 )
 
 // check finds books that are not in order. It reads them in one transaction: it runs after each cut.
