@@ -169,6 +169,7 @@ var (
 	sandboxesUp = prometheus.NewDesc("ostraka_sandboxes", "Sandboxes that a heartbeat has named in the last minute.", nil, nil)
 	switchesOn  = prometheus.NewDesc("ostraka_killswitches_on", "Switches that are on, by whether they hold everything everywhere.", []string{"everything"}, nil)
 	quotaUsed   = prometheus.NewDesc("ostraka_quota_used_ratio_max", "The largest share of a limit that any project uses, by limit.", []string{"limit"}, nil)
+	lastBackup  = prometheus.NewDesc("ostraka_last_backup_timestamp_seconds", "Of which moment the last finished backup of ostraka backup is; 0 where none was made.", nil, nil)
 	statsUp     = prometheus.NewDesc("ostraka_stats_up", "Whether the figures of the installation could be read: 1 or 0.", nil, nil)
 )
 
@@ -177,7 +178,7 @@ type statsCollector struct{ statsLook }
 
 // Describe implements prometheus.Collector.
 func (c *statsCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, sandboxesUp, switchesOn, quotaUsed, statsUp} {
+	for _, d := range []*prometheus.Desc{queueJobs, queueOldest, agentsState, agentsSeen, openJobs, sandboxesUp, switchesOn, quotaUsed, lastBackup, statsUp} {
 		out <- d
 	}
 }
@@ -198,6 +199,7 @@ func (c *statsCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(sandboxesUp, float64(stats.Sandboxes.Running))
 	gauge(switchesOn, float64(stats.Sandboxes.Everything), "true")
 	gauge(switchesOn, float64(stats.Sandboxes.Switches-stats.Sandboxes.Everything), "false")
+	gauge(lastBackup, stats.LastBackup)
 	for name, share := range stats.Quotas {
 		gauge(quotaUsed, share, string(name))
 	}

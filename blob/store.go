@@ -48,6 +48,8 @@ type backend interface {
 	// remove and removeAll succeed when there is nothing to remove.
 	remove(ctx context.Context, key string) error
 	removeAll(ctx context.Context, prefix string) error
+	// folders are the names directly below a prefix that ends in a slash.
+	folders(ctx context.Context, prefix string) ([]string, error)
 	ping(ctx context.Context) error
 	close() error
 }

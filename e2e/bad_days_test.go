@@ -85,11 +85,16 @@ type day struct {
 
 func newDay(t *testing.T, w *world) *day {
 	t.Helper()
+	return newDayOf(t, w, dayFunction)
+}
+
+func newDayOf(t *testing.T, w *world, function string) *day {
+	t.Helper()
 	own := *w
 	own.t = t
 	d := &day{world: &own, t: t, project: own.createProject(t.Context(), "day"+strconv.FormatInt(time.Now().UnixNano(), 36)), faults: startFaults(t, w.address)}
 	file := filepath.Join(t.TempDir(), "day.py")
-	require.NoError(t, os.WriteFile(file, []byte(dayFunction), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(function), 0o600))
 	packed, err := bundle.Pack(file)
 	require.NoError(t, err)
 	pushed, err := d.project.owner.PushFunctionWithBodyWithResponse(t.Context(), d.project.id, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))

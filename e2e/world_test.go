@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/devdb"
 	"github.com/ostraka/ostraka/runtime/python"
@@ -34,8 +35,9 @@ type world struct {
 	operator   string
 	leaseTTL   string // of the server; empty: 3s
 	agentFlags []string
-	rechecks   string // the sandbox in which the server executes shards; empty: what it finds
-	docker     string // the daemon in whose containers the server executes shards; empty: it finds out by itself
+	rechecks   string         // the sandbox in which the server executes shards; empty: what it finds
+	s3         *blob.S3Config // where objects are; nil: in a folder
+	docker     string         // the daemon in whose containers the server executes shards; empty: it finds out by itself
 }
 
 // project is a tenant with what its people hold.
@@ -70,14 +72,14 @@ func (w *world) open(agents int) {
 }
 
 func (w *world) startServer() {
-	args := []string{"server", "--listen", w.address, "--blob-dir", filepath.Join(w.dir, "objects"), "--lease-ttl", cmp.Or(w.leaseTTL, "3s")}
+	args := append([]string{"server", "--listen", w.address, "--lease-ttl", cmp.Or(w.leaseTTL, "3s")}, w.objects()...)
 	if w.docker != "" {
 		args = append(args, "--recheck-sandbox", "docker", "--docker-host", w.docker, "--recheck-concurrent", "2")
 	}
 	if w.rechecks != "" {
 		args = append(args, "--recheck-sandbox", w.rechecks)
 	}
-	w.server = start(w.t, w.binary, []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir}, args...)
+	w.server = start(w.t, w.binary, w.serverEnv(), args...)
 	testenv.Eventually(w.t, func() bool {
 		res, err := w.http.Get("http://" + w.address + "/livez")
 		if err != nil {
@@ -85,6 +87,23 @@ func (w *world) startServer() {
 		}
 		return res.Body.Close() == nil && res.StatusCode == http.StatusOK
 	}, "the server answers")
+}
+
+// objects says where objects are, in a server's flags.
+func (w *world) objects() []string {
+	if w.s3 == nil {
+		return []string{"--blob-dir", filepath.Join(w.dir, "objects")}
+	}
+	return []string{"--s3-endpoint", w.s3.Endpoint, "--s3-bucket", w.s3.Bucket, "--s3-plaintext"}
+}
+
+// serverEnv is the environment of a server, secrets included.
+func (w *world) serverEnv() []string {
+	env := []string{"OSTRAKA_DATABASE_URL=" + w.db.URL(), "HOME=" + w.dir, "PATH=" + os.Getenv("PATH")}
+	if w.s3 != nil {
+		env = append(env, "OSTRAKA_S3_ACCESS_KEY="+w.s3.AccessKey, "OSTRAKA_S3_SECRET_KEY="+w.s3.SecretKey)
+	}
+	return env
 }
 
 // startAgent starts an agent of an owner of its own: those of one have one voice together.

@@ -12,7 +12,7 @@ readonly module=github.com/ostraka/ostraka
 readonly golden=scripts/arrows.golden
 readonly golangci_lint=$PWD/.cache/bin/golangci-lint
 
-folders=(agent api api/apitest audit bench blob blob/blobtest certificate client cmd deploy devdb e2e examples functions
+folders=(agent api api/apitest audit backup bench blob blob/blobtest books certificate client cmd deploy devdb e2e examples functions
     functions/base functions/flag functions/owner functions/tenant functions/registry functions/fleet functions/jobs functions/result
     functions/aggregation functions/trust functions/dispatch functions/heuristics functions/review functions/submit functions/schedule functions/webhook functions/workflow functions/policy functions/auditlog
     functions/insight functions/engine

@@ -52,6 +52,7 @@ func examineDatabase(ctx context.Context, url string) []diagnosis {
 		{"database latency", examineLatency},
 		{"database schemas", examineSchemas},
 		{"database clock", examineClock},
+		{"backup age", examineBackup},
 	} {
 		d, err := look.at(ctx, db.Pool)
 		if err != nil {

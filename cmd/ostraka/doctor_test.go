@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/backup"
 	"github.com/ostraka/ostraka/migrations"
 )
 
@@ -42,6 +43,12 @@ func TestWhatADoctorSays(t *testing.T) {
 		"clocks agree":             {judgeClock(-clockTolerance), healthOK, "2s apart", ""},
 		"a clock is behind":        {judgeClock(-clockTolerance - time.Millisecond), healthWarn, "-2.001s ahead", "NTP"},
 		"a clock is ahead":         {judgeClock(clockTolerance + time.Millisecond), healthWarn, "2.001s ahead", "NTP"},
+		"a backup":                 {judgeBackup(backup.Last{Known: true, Program: "v1", Age: oldBackup}), healthOK, "72h0m0s ago", ""},
+		"an old backup":            {judgeBackup(backup.Last{Known: true, Program: "v1", Age: oldBackup + time.Hour}), healthWarn, "73h0m0s ago", "ostraka backup"},
+		"no backup":                {judgeBackup(backup.Last{Known: true}), healthWarn, "has made none", "ostraka backup"},
+		"archives":                 {judgeBackup(backup.Last{Known: true, Archived: time.Minute}), healthOK, "archived 1m0s ago", ""},
+		"archives that stand":      {judgeBackup(backup.Last{Known: true, Archived: oldBackup + time.Hour}), healthWarn, "has made none", "ostraka backup"},
+		"a schema of before":       {judgeBackup(backup.Last{}), healthOK, "of before", ""},
 		"room":                     {judgeDisk("disk", "/d", diskTight), healthOK, "/d", ""},
 		"little room":              {judgeDisk("disk", "/d", diskTight-1), healthWarn, "/d", "make room"},
 		"the last of the room":     {judgeDisk("disk", "/d", diskFull), healthWarn, "/d", "make room"},

@@ -26,6 +26,14 @@ func newDoctor(*terminal) *cobra.Command {
 	return linuxOnly("doctor", "Say what keeps a server from working here")
 }
 
+func newBackup(*terminal) *cobra.Command {
+	return linuxOnly("backup", "Copy the database and the objects into a folder")
+}
+
+func newRestore(*terminal) *cobra.Command {
+	return linuxOnly("restore", "Make an installation of a backup, or check one")
+}
+
 // configKinds are the programs that take a file of settings.
 func configKinds() []configKind { return []configKind{agentConfigKind()} }
 

@@ -38,6 +38,7 @@ type Stats struct {
 	OpenJobs   int64
 	Sandboxes  SandboxStats
 	Quotas     map[functions.QuotaName]float64 // the largest share of each limit that a project uses
+	LastBackup float64                         // of which moment it is, as seconds since 1970; 0 where there is none
 }
 
 // readyTimeout bounds each check of /readyz.
@@ -112,6 +113,9 @@ func (s *Service) Stats(ctx context.Context) (stats Stats, err error) {
 			}
 		}
 		if stats.OpenJobs, _, err = store.Value[int64](ctx, tx, sql.CountOpenJobs); err != nil {
+			return err
+		}
+		if stats.LastBackup, _, err = store.Value[float64](ctx, tx, sql.LastBackupAt); err != nil {
 			return err
 		}
 		if stats.Quotas, err = s.tenant.QuotaShares(ctx, tx); err != nil {

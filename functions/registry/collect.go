@@ -81,6 +81,9 @@ func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest s
 		if err != nil {
 			return err
 		}
+		if may, _, err := store.Value[bool](ctx, server, sql.MayCollect); err != nil || !may {
+			return err // a backup is copying objects
+		}
 		var due bool
 		if size, due, err = store.Value[int64](ctx, server, sql.LockObject, project, digest); err != nil || !due {
 			return err

@@ -37,6 +37,7 @@ var (
 	ForgetSilentPending = store.Load(files, "forget_silent_pending")
 	ForgetSwitches      = store.Load(files, "forget_switches")
 	JobsToForget        = store.Load(files, "jobs_to_forget")
+	LastBackupAt        = store.Load(files, "last_backup_at")
 	LeasesForJob        = store.Load(files, "leases_for_job")
 	LockJobToErase      = store.Load(files, "lock_job_to_erase")
 	NextErasedPage      = store.Load(files, "next_erased_page")

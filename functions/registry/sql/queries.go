@@ -47,6 +47,7 @@ var (
 	LockObject           = store.Load(files, "lock_object")
 	LockSigningKeys      = store.Load(files, "lock_signing_keys")
 	LookLater            = store.Load(files, "look_later")
+	MayCollect           = store.Load(files, "may_collect")
 	ModuleByDigest       = store.Load(files, "module_by_digest")
 	ObjectIsUsed         = store.Load(files, "object_is_used")
 	ObjectsToLookAt      = store.Load(files, "objects_to_look_at")

@@ -1,0 +1,1 @@
+select id from jobs where state <> 'deleting' order by id

@@ -1,0 +1,1 @@
+select to_regclass('ostraka.backups') is not null

@@ -1,0 +1,1 @@
+select id from ostraka.projects order by id

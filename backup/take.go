@@ -1,0 +1,231 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ostraka/ostraka/blob"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/migrations"
+)
+
+// Progress is told how far a step is. What is counted, and of how many, changes from step to step.
+type Progress func(step string, done, total int64)
+
+// The steps that Progress is told of.
+const (
+	StepDatabase = "database" // tables
+	StepObjects  = "objects"
+)
+
+// Source is the installation that is copied.
+type Source struct {
+	DatabaseURL string
+	Objects     *blob.Store
+	Program     string // the version of this program
+	Elsewhere   []Elsewhere
+}
+
+// Taken is a finished backup.
+type Taken struct {
+	Manifest
+	Digest  string   `json:"digest"` // of the manifest
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Take copies an installation into a folder while servers work on. One that was cut off goes on in the same folder: the database is copied
+// anew, and objects that are there already are not.
+func Take(ctx context.Context, from Source, dir string, progress Progress) (taken Taken, err error) {
+	to, err := targetOf(from.DatabaseURL)
+	if err != nil {
+		return taken, err
+	}
+	db, err := connect(ctx, from.DatabaseURL)
+	if err != nil {
+		return taken, err
+	}
+	defer db.Close()
+	m := Manifest{Format: Format, Program: from.Program, Elsewhere: from.Elsewhere}
+	program, err := dumper(ctx, db, &m)
+	if err != nil {
+		return taken, err
+	}
+	f, err := openFolder(dir)
+	if err != nil {
+		return taken, err
+	}
+	defer f.close()
+	held, err := hold(ctx, db)
+	if err != nil {
+		return taken, err
+	}
+	defer held.Release()
+	refer, err := copyDatabase(ctx, db, f, to, program, &m, progress)
+	if err != nil {
+		return taken, fmt.Errorf("copying the database: %w", err)
+	}
+	if taken.Missing, err = copyObjects(ctx, from.Objects, f, refer, &m, progress); err != nil {
+		return taken, fmt.Errorf("copying the objects: %w", err)
+	}
+	// Had this session ended meanwhile, objects could have been removed before they were copied.
+	if err := held.Ping(ctx); err != nil {
+		return taken, fmt.Errorf("the connection was lost that keeps objects from being removed: %w", err)
+	}
+	taken.Manifest = m
+	return taken, finish(ctx, db, f, &taken)
+}
+
+// finish makes a backup of the folder, and has the installation remember it.
+func finish(ctx context.Context, db *pgxpool.Pool, f *folder, taken *Taken) (err error) {
+	taken.FinishedAt = time.Now().UTC().Truncate(time.Second)
+	if taken.Digest, err = taken.write(f.dir); err != nil {
+		return err
+	}
+	if err := f.finish(); err != nil {
+		return err
+	}
+	o := taken.Objects
+	if _, err := store.Exec(ctx, db, addBackup, taken.Digest, taken.TakenAt, taken.Program, taken.Database.Bytes, o.Count, o.Bytes, o.Missing); err != nil {
+		return fmt.Errorf("the backup is finished, and the installation could not be told: %w", err)
+	}
+	return nil
+}
+
+// connect opens a few connections of our own: those of servers give up a transaction that is idle, and plan for small questions.
+func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, errURL
+	}
+	config.MaxConns = 4
+	config.ConnConfig.RuntimeParams["search_path"] = ""
+	config.ConnConfig.RuntimeParams["application_name"] = "ostraka backup"
+	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	config.ConnConfig.RuntimeParams["statement_timeout"] = "0"
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err == nil {
+		if err = pool.Ping(ctx); err == nil {
+			return pool, nil
+		}
+		pool.Close()
+	}
+	return nil, fmt.Errorf("connecting to the database: %w", err)
+}
+
+// dumper looks at the server, and finds the program that copies it.
+func dumper(ctx context.Context, db *pgxpool.Pool, m *Manifest) (string, error) {
+	version, err := serverVersion(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	m.Postgres = version
+	if m.Schemas, err = migrations.Status(ctx, db); err != nil {
+		return "", fmt.Errorf("looking at the schemas: %w", err)
+	}
+	if migrations.Pending(m.Schemas) {
+		return "", errors.New("some schemas are behind what this program expects: back up with the program that the servers run, or run ostraka migrate up first")
+	}
+	program, err := findProgram(ctx, "pg_dump", majorIn(version))
+	if err != nil {
+		return "", err
+	}
+	m.PgDump = majorOf(ctx, program)
+	return program, nil
+}
+
+func serverVersion(ctx context.Context, db *pgxpool.Pool) (version string, err error) {
+	err = db.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		version, _, _ = strings.Cut(c.Conn().PgConn().ParameterStatus("server_version"), " ")
+		return nil
+	})
+	return version, err
+}
+
+// majorIn is the first number of a version, also of 18beta1.
+func majorIn(version string) int {
+	digits := version[:len(version)-len(strings.TrimLeft(version, "0123456789"))]
+	major, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return major
+}
+
+// hold keeps objects from being removed for as long as the connection is not released.
+func hold(ctx context.Context, db *pgxpool.Pool) (*heldConnection, error) {
+	conn, err := db.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	held := &heldConnection{conn.Hijack()}
+	if _, err := store.Exec(ctx, held, holdObjects); err != nil {
+		held.Release()
+		return nil, fmt.Errorf("keeping objects from being removed: %w", err)
+	}
+	return held, nil
+}
+
+// heldConnection holds a lock that ends with it.
+type heldConnection struct{ *pgx.Conn }
+
+// Release closes the connection, and so ends the lock.
+func (h *heldConnection) Release() { h.Close(context.Background()) }
+
+// copyDatabase copies the database as it is at one moment, and says at which objects it looks then.
+func copyDatabase(ctx context.Context, db *pgxpool.Pool, f *folder, to target, program string, m *Manifest, progress Progress) (*references, error) {
+	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("beginning a transaction: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	snapshot, _, err := store.Value[string](ctx, tx, exportSnapshot)
+	if err != nil {
+		return nil, err
+	}
+	if m.TakenAt, _, err = store.Value[time.Time](ctx, tx, databaseTime); err != nil {
+		return nil, err
+	}
+	m.TakenAt = m.TakenAt.UTC()
+	if m.Projects, err = store.Values[uuid.UUID](ctx, tx, projectIDs); err != nil {
+		return nil, err
+	}
+	refer, err := listReferences(ctx, tx, f, m.Projects)
+	if err != nil {
+		return nil, err
+	}
+	if m.Tables, _, err = store.Value[int64](ctx, tx, tables); err != nil {
+		return nil, err
+	}
+	if err := dump(ctx, f, to, program, snapshot, m.Tables, progress); err != nil {
+		return nil, err
+	}
+	m.Database, err = pieceOf(f.dir, databaseName)
+	return refer, err
+}
+
+func dump(ctx context.Context, f *folder, to target, program, snapshot string, total int64, progress Progress) error {
+	if err := writeDurably(f.path(databaseName), nil); err != nil { // so that nobody else reads it, whatever the umask
+		return err
+	}
+	return run(ctx, to, countLines("dumping contents of table", total, progress), program, "--dbname", to.url, "--snapshot", snapshot, "--format", "custom", "--verbose", "--no-password",
+		"--schema", migrations.ControlSchema, "--schema", migrations.RiverSchema, "--schema", "project_*", "--file", f.path(databaseName))
+}
+
+// countLines makes of the lines in which a program names each table how far it is.
+func countLines(marked string, total int64, progress Progress) func(line string) {
+	var done int64
+	return func(line string) {
+		if strings.Contains(line, marked) {
+			done++
+			progress(StepDatabase, min(done, total), total)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package migrations
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// MakeSchema makes a project's role and its schema, and nothing in it: a backup is restored there.
+func MakeSchema(ctx context.Context, pool *pgxpool.Pool, project uuid.UUID) error {
+	return locked(ctx, pool, func(conn *pgx.Conn) error { return createRole(ctx, conn, ProjectSchema(project)) })
+}
+
+// KindOf says of which kind a schema is, for Known.
+func KindOf(schema string) string {
+	switch schema {
+	case ControlSchema:
+		return control
+	case RiverSchema:
+		return RiverSchema
+	}
+	return project
+}
+
+// Known is the last migration of each kind of schema that this program holds.
+func Known() (map[string]int, error) {
+	all := map[string]int{}
+	for _, kind := range []string{control, project} {
+		n, err := known(kind)
+		if err != nil {
+			return nil, err
+		}
+		all[kind] = n
+	}
+	river, err := riverMigrator(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range river.AllVersions() {
+		all[RiverSchema] = max(all[RiverSchema], m.Version)
+	}
+	return all, nil
+}
