@@ -41,46 +41,61 @@ type Taken struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
+// taker makes one backup.
+type taker struct {
+	Source
+	db       *pgxpool.Pool
+	to       target // the same database, for Postgres' own programs
+	program  string // pg_dump
+	f        *folder
+	m        Manifest
+	progress Progress
+}
+
 // Take copies an installation into a folder while servers work on. One that was cut off goes on in the same folder: the database is copied
 // anew, and objects that are there already are not.
 func Take(ctx context.Context, from Source, dir string, progress Progress) (taken Taken, err error) {
-	to, err := targetOf(from.DatabaseURL)
-	if err != nil {
+	t := &taker{Source: from, m: Manifest{Format: Format, Program: from.Program, Elsewhere: from.Elsewhere}, progress: progress}
+	if t.to, err = targetOf(from.DatabaseURL); err != nil {
 		return taken, err
 	}
-	db, err := connect(ctx, from.DatabaseURL)
-	if err != nil {
+	if t.db, err = connect(ctx, from.DatabaseURL); err != nil {
 		return taken, err
 	}
-	defer db.Close()
-	m := Manifest{Format: Format, Program: from.Program, Elsewhere: from.Elsewhere}
-	program, err := dumper(ctx, db, &m)
-	if err != nil {
+	defer t.db.Close()
+	if err := t.prepare(ctx); err != nil {
 		return taken, err
 	}
-	f, err := openFolder(dir)
-	if err != nil {
+	if t.f, err = openFolder(dir); err != nil {
 		return taken, err
 	}
-	defer f.close()
-	held, err := hold(ctx, db)
-	if err != nil {
+	defer t.f.close()
+	if taken.Missing, err = t.copyAll(ctx); err != nil {
 		return taken, err
+	}
+	taken.Manifest = t.m
+	return taken, finish(ctx, t.db, t.f, &taken)
+}
+
+// copyAll copies the database and then the objects, while none is removed.
+func (t *taker) copyAll(ctx context.Context) (missing []string, err error) {
+	held, err := hold(ctx, t.db)
+	if err != nil {
+		return nil, err
 	}
 	defer held.Release()
-	refer, err := copyDatabase(ctx, db, f, to, program, &m, progress)
+	refer, err := t.copyDatabase(ctx)
 	if err != nil {
-		return taken, fmt.Errorf("copying the database: %w", err)
+		return nil, fmt.Errorf("copying the database: %w", err)
 	}
-	if taken.Missing, err = copyObjects(ctx, from.Objects, f, refer, &m, progress); err != nil {
-		return taken, fmt.Errorf("copying the objects: %w", err)
+	if missing, err = copyObjects(ctx, t.Objects, t.f, refer, &t.m, t.progress); err != nil {
+		return nil, fmt.Errorf("copying the objects: %w", err)
 	}
 	// Had this session ended meanwhile, objects could have been removed before they were copied.
 	if err := held.Ping(ctx); err != nil {
-		return taken, fmt.Errorf("the connection was lost that keeps objects from being removed: %w", err)
+		return nil, fmt.Errorf("the connection was lost that keeps objects from being removed: %w", err)
 	}
-	taken.Manifest = m
-	return taken, finish(ctx, db, f, &taken)
+	return missing, nil
 }
 
 // finish makes a backup of the folder, and has the installation remember it.
@@ -120,25 +135,22 @@ func connect(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return nil, fmt.Errorf("connecting to the database: %w", err)
 }
 
-// dumper looks at the server, and finds the program that copies it.
-func dumper(ctx context.Context, db *pgxpool.Pool, m *Manifest) (string, error) {
-	version, err := serverVersion(ctx, db)
-	if err != nil {
-		return "", err
+// prepare looks at the server, and finds the program that copies it.
+func (t *taker) prepare(ctx context.Context) (err error) {
+	if t.m.Postgres, err = serverVersion(ctx, t.db); err != nil {
+		return err
 	}
-	m.Postgres = version
-	if m.Schemas, err = migrations.Status(ctx, db); err != nil {
-		return "", fmt.Errorf("looking at the schemas: %w", err)
+	if t.m.Schemas, err = migrations.Status(ctx, t.db); err != nil {
+		return fmt.Errorf("looking at the schemas: %w", err)
 	}
-	if migrations.Pending(m.Schemas) {
-		return "", errors.New("some schemas are behind what this program expects: back up with the program that the servers run, or run ostraka migrate up first")
+	if migrations.Pending(t.m.Schemas) {
+		return errors.New("some schemas are behind what this program expects: back up with the program that the servers run, or run ostraka migrate up first")
 	}
-	program, err := findProgram(ctx, "pg_dump", majorIn(version))
-	if err != nil {
-		return "", err
+	if t.program, err = findProgram(ctx, "pg_dump", majorIn(t.m.Postgres)); err != nil {
+		return err
 	}
-	m.PgDump = majorOf(ctx, program)
-	return program, nil
+	t.m.PgDump = majorOf(ctx, t.program)
+	return nil
 }
 
 func serverVersion(ctx context.Context, db *pgxpool.Pool) (version string, err error) {
@@ -180,8 +192,8 @@ type heldConnection struct{ *pgx.Conn }
 func (h *heldConnection) Release() { h.Close(context.Background()) }
 
 // copyDatabase copies the database as it is at one moment, and says at which objects it looks then.
-func copyDatabase(ctx context.Context, db *pgxpool.Pool, f *folder, to target, program string, m *Manifest, progress Progress) (*references, error) {
-	tx, err := db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+func (t *taker) copyDatabase(ctx context.Context) (*references, error) {
+	tx, err := t.db.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("beginning a transaction: %w", err)
 	}
@@ -190,33 +202,34 @@ func copyDatabase(ctx context.Context, db *pgxpool.Pool, f *folder, to target, p
 	if err != nil {
 		return nil, err
 	}
-	if m.TakenAt, _, err = store.Value[time.Time](ctx, tx, databaseTime); err != nil {
+	if t.m.TakenAt, _, err = store.Value[time.Time](ctx, tx, databaseTime); err != nil {
 		return nil, err
 	}
-	m.TakenAt = m.TakenAt.UTC()
-	if m.Projects, err = store.Values[uuid.UUID](ctx, tx, projectIDs); err != nil {
+	t.m.TakenAt = t.m.TakenAt.UTC()
+	if t.m.Projects, err = store.Values[uuid.UUID](ctx, tx, projectIDs); err != nil {
 		return nil, err
 	}
-	refer, err := listReferences(ctx, tx, f, m.Projects)
+	if t.m.Tables, _, err = store.Value[int64](ctx, tx, tables); err != nil {
+		return nil, err
+	}
+	refer, err := listReferences(ctx, tx, t.f, t.m.Projects)
 	if err != nil {
 		return nil, err
 	}
-	if m.Tables, _, err = store.Value[int64](ctx, tx, tables); err != nil {
+	if err := t.dump(ctx, snapshot); err != nil {
 		return nil, err
 	}
-	if err := dump(ctx, f, to, program, snapshot, m.Tables, progress); err != nil {
-		return nil, err
-	}
-	m.Database, err = pieceOf(f.dir, databaseName)
+	t.m.Database, err = pieceOf(t.f.dir, databaseName)
 	return refer, err
 }
 
-func dump(ctx context.Context, f *folder, to target, program, snapshot string, total int64, progress Progress) error {
-	if err := writeDurably(f.path(databaseName), nil); err != nil { // so that nobody else reads it, whatever the umask
+func (t *taker) dump(ctx context.Context, snapshot string) error {
+	if err := writeDurably(t.f.path(databaseName), nil); err != nil { // so that nobody else reads it, whatever the umask
 		return err
 	}
-	return run(ctx, to, countLines("dumping contents of table", total, progress), program, "--dbname", to.url, "--snapshot", snapshot, "--format", "custom", "--verbose", "--no-password",
-		"--schema", migrations.ControlSchema, "--schema", migrations.RiverSchema, "--schema", "project_*", "--file", f.path(databaseName))
+	return run(ctx, t.to, countLines("dumping contents of table", t.m.Tables, t.progress), t.program, "--dbname", t.to.url,
+		"--snapshot", snapshot, "--format", "custom", "--verbose", "--no-password",
+		"--schema", migrations.ControlSchema, "--schema", migrations.RiverSchema, "--schema", "project_*", "--file", t.f.path(databaseName))
 }
 
 // countLines makes of the lines in which a program names each table how far it is.

@@ -93,7 +93,7 @@ func (d *day) remembered(name string) (size int64) {
 // restore makes an installation of a backup in a Postgres and a bucket of their own, which the world goes on with.
 func (d *day) restore(dir string) {
 	d.t.Helper()
-	db, err := devdb.Start(d.t.Context(), devdb.Options{Dir: filepath.Join(d.t.TempDir(), "other"), Log: slog.New(slog.DiscardHandler)})
+	db, err := devdb.Start(d.t.Context(), devdb.Options{Dir: filepath.Join(d.t.TempDir(), "other"), Log: slog.New(slog.DiscardHandler), Disposable: true})
 	require.NoError(d.t, err)
 	d.t.Cleanup(func() { require.NoError(d.t, db.Stop(context.WithoutCancel(d.t.Context()))) })
 	s3 := testenv.MinIO(d.t)
@@ -106,19 +106,29 @@ func (d *day) restore(dir string) {
 	require.Contains(d.t, projects, d.project.id)
 }
 
-// acceptRestarts does what the owner of a machine does whose agent remembers what is lost.
+// acceptRestarts does what the owner of a machine does whose agent remembers what is lost, of each log, until the job is done.
 func (d *day) acceptRestarts(name string) {
 	d.t.Helper()
+	accepted := 0
 	testenv.Eventually(d.t, func() bool {
-		text, err := os.ReadFile(filepath.Join(d.data(name), "witness", "alarm.json"))
-		var alarm struct {
-			Accepted string
-			Restart  *struct{ Origin string }
+		if origin := d.alarm(name); origin != "" {
+			run(d.t, d.binary, []string{"HOME=" + d.dir}, "agent", "witness", "accept", "--data", d.data(name), "--restart", origin)
+			accepted++
 		}
-		if err != nil || json.Unmarshal(text, &alarm) != nil || alarm.Accepted != "" || alarm.Restart == nil {
-			return false
-		}
-		run(d.t, d.binary, []string{"HOME=" + d.dir}, "agent", "witness", "accept", "--data", d.data(name), "--restart", alarm.Restart.Origin)
-		return true
-	}, "the agent stops, since it remembers what is lost, and its owner accepts the restart")
+		job := d.status()
+		return job != nil && job.State == "finished"
+	}, "the job is done, once the owner of the agent has accepted that the logs began anew")
+	require.Positive(d.t, accepted, "the agent remembers what is lost")
+}
+
+// alarm is what a log is called since a restart for which the agent has stopped.
+func (d *day) alarm(name string) string {
+	text, err := os.ReadFile(filepath.Join(d.data(name), "witness", "alarm.json"))
+	var alarm struct {
+		Restart *struct{ Origin string }
+	}
+	if err != nil || json.Unmarshal(text, &alarm) != nil || alarm.Restart == nil {
+		return ""
+	}
+	return alarm.Restart.Origin
 }
