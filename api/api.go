@@ -170,6 +170,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.agentOperations()
 	s.sandboxOperations()
 	s.killswitchOperations()
+	s.statusOperations()
 	s.projectGuardianOperations()
 	s.serverGuardianOperations()
 	s.telemetryOperations()

@@ -157,6 +157,10 @@ func (f *fake) Ready(context.Context) (map[string]string, bool) {
 	return map[string]string{"database": "ok"}, true
 }
 
+func (f *fake) InstallationStatus(context.Context) (insight.InstallationStatus, error) {
+	return insight.InstallationStatus{OpenJobs: 2, Queues: []insight.QueueStatus{}, Waits: []insight.ProjectStatus{}}, f.err
+}
+
 func (f *fake) Stats(context.Context) (insight.Stats, error) {
 	f.looked.Add(1)
 	return insight.Stats{

@@ -46,6 +46,7 @@ type Service interface {
 	Sessions
 	Shards
 	Signing
+	Statuses
 	Telemetry
 	Uploads
 	Webhooks
