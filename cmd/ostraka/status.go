@@ -70,7 +70,7 @@ func showStatus(ctx context.Context, t *terminal, c *connection, output *outputF
 		printRemarks(t, remarks)
 	}
 	if err == nil && needs > 0 {
-		err = &exitError{code: exitFailed, err: errors.New("something needs somebody: the lines that begin with !")}
+		err = &exitError{code: exitFailed, err: errors.New("something needs somebody: look at the lines with an exclamation mark")}
 	}
 	return err
 }
