@@ -47,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 		"missing":              testMissing,
 		"tenants":              testTenants,
 		"delete project":       testDeleteProject,
+		"projects":             testProjects,
 		"concurrency":          testConcurrency,
 		"cancellation":         testCancellation,
 	} {
@@ -279,6 +280,23 @@ func testDeleteProject(t *testing.T, b Backend) {
 	require.Equal(t, []string{Key(stays, kept)}, b.Keys())
 	require.NoError(t, b.Store.DeleteProject(t.Context(), gone), "deleting twice is fine")
 	put(t, b, gone, content(1)) // and the project can begin anew
+}
+
+func testProjects(t *testing.T, b Backend) {
+	there, err := b.Store.Projects(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, there)
+	one, two := newProject(t), newProject(t)
+	put(t, b, one, content(1))
+	put(t, b, one, content(2))
+	put(t, b, two, content(1))
+	there, err = b.Store.Projects(t.Context())
+	require.NoError(t, err)
+	require.ElementsMatch(t, []uuid.UUID{one, two}, there)
+	require.NoError(t, b.Store.DeleteProject(t.Context(), one))
+	there, err = b.Store.Projects(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []uuid.UUID{two}, there)
 }
 
 func testConcurrency(t *testing.T, b Backend) {
