@@ -100,7 +100,7 @@ func TestCommandsOfTheRunbookExist(t *testing.T) {
 			require.NoError(t, err, m[1])
 			helps[name] = string(said)
 		}
-		require.Regexp(t, `(?m)^  ostraka `+name+`( \[|$| [A-Z])`, helps[name], "%s: there is no such command", m[1])
+		require.Regexp(t, `(?m)^  ostraka `+name+`( \[|$| [A-Z]| --)`, helps[name], "%s: there is no such command", m[1])
 		for _, flag := range flags {
 			require.Contains(t, helps[name], flag+" ", "%s: there is no such flag", m[1])
 		}
