@@ -164,6 +164,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.projectAuditOperations()
 	s.serverAuditOperations()
 	s.receiptOperations()
+	s.archiveOperations()
 	s.metricsOperations()
 	s.chainOperations()
 	s.trustOperations()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
@@ -23,7 +24,7 @@ func namedProblems() []explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
-		insight.ErrJobGoesOn, functions.ErrJobDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrJobArchived, archive.ErrWaits, archive.ErrNoArchive, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
@@ -58,6 +59,7 @@ func domainProblems() []explanation {
 		{"bad_priority", http.StatusUnprocessableEntity, "A job cannot have this priority.", correct},
 		{"priority_not_allowed", http.StatusForbidden, "A submitter's jobs have the usual priority at most.", "Ask for less, or have the project's owner raise it: ostraka job set-priority."},
 		{"bad_weight", http.StatusUnprocessableEntity, "A project cannot have this weight.", correct},
+		{"bad_archive_jobs", http.StatusUnprocessableEntity, "Jobs of a project cannot become archives after so many days.", correct},
 		{"bad_keep_jobs", http.StatusUnprocessableEntity, "A project cannot keep ended jobs for so many days.", correct},
 		{"bad_recheck_seconds", http.StatusUnprocessableEntity, "A project cannot have this budget of server seconds.", correct},
 		{"operator_sets", http.StatusForbidden, "A project's weight and its budget of server seconds are for an operator to set.", "Leave it out, or ask an operator."},

@@ -10,6 +10,7 @@ type Service interface {
 	Aggregations
 	Agreements
 	Approvals
+	Archives
 	AuditLog
 	Calls
 	EnrolmentTokens

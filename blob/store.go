@@ -45,6 +45,7 @@ type backend interface {
 	// open and stat return ErrNotFound when there is no such key.
 	open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 	stat(ctx context.Context, key string) (int64, error)
+	openAt(ctx context.Context, key string) (ReaderAt, int64, error)
 	// remove and removeAll succeed when there is nothing to remove.
 	remove(ctx context.Context, key string) error
 	removeAll(ctx context.Context, prefix string) error

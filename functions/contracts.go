@@ -70,6 +70,8 @@ type Blobs interface {
 	Delete(ctx context.Context, project uuid.UUID, digest string) error
 	Open(ctx context.Context, project uuid.UUID, digest string) (io.ReadCloser, int64, error)
 	Get(ctx context.Context, project uuid.UUID, digest string, max int64) ([]byte, error)
+	// OpenAt opens an object to be read in parts, which are not verified.
+	OpenAt(ctx context.Context, project uuid.UUID, digest string) (blob.ReaderAt, int64, error)
 	Stat(ctx context.Context, project uuid.UUID, digest string) (int64, error)
 	// GrantUpload, Adopt and DropUpload are for uploads past the server; a store that takes none says blob.ErrNoDirectUpload.
 	GrantUpload(ctx context.Context, project, upload uuid.UUID, digest string, size int64, valid time.Duration) (blob.Grant, error)

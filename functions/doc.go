@@ -37,6 +37,7 @@
 //	workflow     steps that belong together, and runs of them
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
+//	archive      jobs that ended long ago, in the object store
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: Service is what package api offers and package queue calls
 //

@@ -121,6 +121,7 @@ type Job struct {
 	EventSeq         int64                `json:"event_seq" doc:"The number of the job's last event."`
 	Conditions       *guardian.Conditions `json:"conditions,omitempty" doc:"What the job must keep to, since rules of the guardian say so. The policy is as strict already."`
 	Approval         *JobApproval         `json:"approval,omitempty" doc:"What the job waits for before any of it is lent."`
+	Archive          *JobArchive          `json:"archive,omitempty" doc:"Where the job's shards are once they have left the database, or how far that is."`
 	Warnings         []Reason             `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
 }
 

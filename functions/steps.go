@@ -31,6 +31,15 @@ type AggregateArgs struct {
 // Kind names the step.
 func (AggregateArgs) Kind() string { return "aggregate" }
 
+// ArchiveArgs is the step that makes an archive of an ended job: it writes the files, and then removes the job's rows page by page.
+type ArchiveArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+}
+
+// Kind names the step.
+func (ArchiveArgs) Kind() string { return "archive" }
+
 // CancelArgs is the step that settles the open shards of a cancelled job.
 type CancelArgs struct {
 	Project uuid.UUID `json:"project"`

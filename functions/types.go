@@ -65,10 +65,11 @@ type Project struct {
 	Heuristics *HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the project's code and results, and what follows from that; the server's default when left out."`
 	Weight     int               `json:"weight" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns. An operator sets it."`
 	// RecheckSeconds is 0 where the server's default holds.
-	RecheckSeconds int64     `json:"recheck_seconds,omitempty" doc:"For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it."`
-	KeepJobsDays   int       `json:"keep_jobs_days,omitempty" doc:"For how many days jobs are kept that have ended; until somebody deletes them when left out."`
-	Revision       int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
-	CreatedAt      time.Time `json:"created_at"`
+	RecheckSeconds  int64     `json:"recheck_seconds,omitempty" doc:"For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it."`
+	ArchiveJobsDays *int      `json:"archive_jobs_days,omitempty" doc:"After how many days jobs that have ended become archives; 0: never; what the server says when left out."`
+	KeepJobsDays    int       `json:"keep_jobs_days,omitempty" doc:"For how many days jobs are kept that have ended; until somebody deletes them when left out."`
+	Revision        int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
+	CreatedAt       time.Time `json:"created_at"`
 }
 
 // Key is an API key without its secret.

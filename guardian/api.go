@@ -34,6 +34,7 @@ func ForAPI() map[string]Kind {
 		"createUpload":             FileUpload,
 		"deleteFile":               DataDelete,
 		"deleteJob":                DataDelete,
+		"archiveJob":               DataArchive,
 		"resolveFlag":              FlagResolve,
 		"resolveShard":             ShardResolve,
 		"pushFunction":             FunctionPublish,

@@ -54,6 +54,7 @@ const (
 	OverrideEnd      Kind = "override.end"
 	SwitchOn         Kind = "switch.on"
 	SwitchOff        Kind = "switch.off"
+	DataArchive      Kind = "data.archive"
 	DataDelete       Kind = "data.delete"
 	AuditPrune       Kind = "audit.prune"
 	AuditRestart     Kind = "audit.restart"
@@ -122,6 +123,7 @@ var operations = []Described{
 	{ApprovalDecide, High, false, "Say yes or no to what a rule asks about.", DecisionFacts{}},
 	{AuditPrune, Critical, true, "Take the content of old records out of the audit log.", DataFacts{}},
 	{AuditRestart, Critical, true, "Have an audit log begin anew after a backup was restored.", DataFacts{}},
+	{DataArchive, Medium, true, "Have a job that has ended become an archive: its shards leave the database for files.", DataFacts{}},
 	{DataDelete, High, true, "Delete a job with its results, a file, or a workflow or a run of one.", DataFacts{}},
 	{FileUpload, Low, true, "Store an object or name a file.", UploadFacts{}},
 	{FlagResolve, Medium, true, "Decide about a flag.", DecisionFacts{}},

@@ -25,13 +25,14 @@ const (
 	QueueControl   = "control"   // split, finish, cancel, erase and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
+	QueueArchive   = "archive"   // files of jobs that ended long ago, each of which may take minutes
 	QueueWebhooks  = "webhooks"  // events to the outside, whose receivers may be slow
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
 )
 
 // All lists the queues.
 func All() []string {
-	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueWebhooks, QueueRecheck}
+	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueArchive, QueueWebhooks, QueueRecheck}
 }
 
 // maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
@@ -99,6 +100,8 @@ func queueOf(step functions.Step) string {
 	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
 		functions.FollowUpArgs, functions.AdvanceRunArgs: // which evaluate CEL
 		return QueueAggregate
+	case functions.ArchiveArgs:
+		return QueueArchive
 	case functions.DeliverWebhookArgs:
 		return QueueWebhooks
 	case functions.RecheckArgs:

@@ -105,6 +105,10 @@ func (r *recorder) Silence(ctx context.Context, a functions.SilenceArgs) error {
 
 func (r *recorder) Receipt(ctx context.Context, a functions.ReceiptArgs) error { return r.call(ctx, a) }
 
+func (r *recorder) Archive(ctx context.Context, a functions.ArchiveArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Erase(ctx context.Context, a functions.EraseArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }

@@ -41,6 +41,7 @@ type Steps interface {
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Erase(ctx context.Context, args functions.EraseArgs) error
+	Archive(ctx context.Context, args functions.ArchiveArgs) error
 	Receipt(ctx context.Context, args functions.ReceiptArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
 	Silence(ctx context.Context, args functions.SilenceArgs) error
@@ -67,7 +68,7 @@ const (
 	// How long a step may take. A step that is cut off goes on where it was when it is tried again.
 	shortStep = time.Minute
 	longStep  = 15 * time.Minute
-	noLimit   = -1 // whoever executes shards has limits of its own
+	noLimit   = -1 // whoever executes shards has limits of its own, and the file of a large job takes as long as it takes
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
@@ -94,6 +95,8 @@ func workers(queue string) int {
 		return 8
 	case QueueAggregate:
 		return 4
+	case QueueArchive: // each holds as much of a file as a row group, and whoever waits has time
+		return 2
 	case QueueWebhooks: // they wait for others' servers, each for some seconds at most
 		return 16
 	case QueueRecheck: // most of them wait for their project's turn: what runs at once is bounded there
@@ -215,6 +218,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.FollowUp, longStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)
+	add(w, working, steps.Archive, noLimit)
 	add(w, working, steps.Receipt, longStep)
 	add(w, working, steps.Revoke, shortStep)
 	add(w, working, steps.Silence, longStep)

@@ -16,7 +16,8 @@ func newJobDelete(t *terminal, server *serverFlags) *cobra.Command {
 	cmd := newJobCommand(o, "delete", "Delete a job that has ended", `Delete a job that has ended, with its shards, results, evidence, events and flags. Nothing of it can be
 read from then on; the server removes it page by page. Its objects go when nothing has referred to them
 for a day. What agents and their owners have earned stays, and the audit log says that the job was
-deleted, and by which key. There is no archive: fetch what you want to keep first, with ostraka job results.`,
+deleted, and by which key. An archive of the job goes with it: to keep it, fetch it first with ostraka archive
+download, or the results with ostraka job results.`,
 		func(ctx context.Context, c *connection, id uuid.UUID) error {
 			if err := t.confirm(ctx, yes, "deleting job "+id.String()); err != nil {
 				return err

@@ -58,7 +58,7 @@ func (o *jobListOptions) run(ctx context.Context) error {
 	}
 	return show(o.terminal, &o.listFlags, "listing jobs", []string{"JOB", "FUNCTION", "STATE", "ACCEPTED", "SHARDS", "CREATED"},
 		func(j client.Job) []string {
-			return []string{j.ID.String(), j.Function, string(j.State), strconv.FormatInt(j.Shards.Accepted, 10), strconv.FormatInt(j.Shards.Total, 10), shortTime(j.CreatedAt)}
+			return []string{j.ID.String(), j.Function, listedState(j), strconv.FormatInt(j.Shards.Accepted, 10), strconv.FormatInt(j.Shards.Total, 10), shortTime(j.CreatedAt)}
 		},
 		func(cursor *string, size *int64) (*http.Response, error) {
 			params.Cursor, params.Limit = cursor, size

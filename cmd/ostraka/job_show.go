@@ -41,6 +41,7 @@ func jobFields(j client.Job) [][2]string {
 		{"heuristics", resultHeuristicsText(j.Heuristics)},
 		{"created", shortTime(j.CreatedAt) + " by " + j.CreatedBy},
 		{"took", tookText(j)},
+		{"archive", archiveText(j.Archive)},
 	}
 	if j.Parent != nil {
 		fields = append(fields, [2]string{"follows up", j.Parent.String()})

@@ -108,7 +108,7 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
 	var weight, seconds int64
-	var keep int64
+	var keep, archive int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; what is not named stays as it is.
@@ -122,6 +122,9 @@ servers execute its shards; then its rechecks wait for midnight (UTC).
 
 --keep-jobs is for how many days jobs are kept that have ended, with their results; older ones are deleted,
 now and every hour. Fetch what you want to keep before: ostraka job results, job artifacts, job receipt.
+
+--archive-jobs is after how many days such jobs become archives: their shards leave the database for a file
+from which results are read as before; --keep-jobs ends archives, too.
 
 Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
 function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
@@ -143,8 +146,11 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			if cmd.Flags().Changed("keep-jobs") {
 				change.KeepJobsDays = &keep
 			}
+			if cmd.Flags().Changed("archive-jobs") {
+				change.ArchiveJobsDays = &archive
+			}
 			if change == (client.ProjectChange{}) {
-				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight, --recheck-seconds or --keep-jobs")
+				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight, --recheck-seconds, --archive-jobs or --keep-jobs")
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -165,6 +171,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f.Int64Var(&weight, "weight", defaultWeight, "1 to 1000: the project's share of agents that serve several projects; takes an operator's key")
 	f.Int64Var(&seconds, "recheck-seconds", 0, "for how many seconds a day servers execute the project's shards at most; 0: what the server says; takes an operator's key")
 	f.Int64Var(&keep, "keep-jobs", 0, "for how many days ended jobs are kept, 1 to 36500; 0: until somebody deletes them")
+	f.Int64Var(&archive, "archive-jobs", 0, "after how many days ended jobs become archives, 1 to 36500; 0: never; -1: what the server says")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, wasm, linux, linux-nocgroup, landlock or process")
 	return cmd
@@ -223,6 +230,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"heuristics", heuristicsWords(p.Heuristics)},
 		{"weight", fmt.Sprint(p.Weight)},
 		{"server time", serverTimeText(p.RecheckSeconds)},
+		{"archives", archivesText(p.ArchiveJobsDays)},
 		{"ended jobs", keptForText(p.KeepJobsDays)},
 		{"created", shortTime(p.CreatedAt)},
 	})
@@ -234,6 +242,18 @@ func serverTimeText(perDay int64) string {
 		return "what the server says"
 	}
 	return fmt.Sprintf("%d s a day", perDay)
+}
+
+// archivesText says when jobs become archives.
+func archivesText(days *int64) string {
+	switch {
+	case days == nil:
+		return "what the server says"
+	case *days == 0:
+		return "made when somebody asks"
+	default:
+		return fmt.Sprintf("made %s after a job's end", count(*days, "day"))
+	}
 }
 
 // keptForText says for how long jobs are kept that have ended.

@@ -34,6 +34,7 @@ type serverConfig struct {
 	Queues       []string      // River queues that this process works on; nil: all, empty: none
 	LeaseTTL     time.Duration // 0: the domain's default
 	FollowupsOff bool
+	ArchiveDays  int           // after which ended jobs become archives where their project says nothing; 0: never
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig
 	Model        modelConfig

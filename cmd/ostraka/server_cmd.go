@@ -72,12 +72,13 @@ func (o *serverOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
-	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent), verify, aggregate, webhooks, recheck; none serves HTTP only")
+	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent), verify, aggregate, archive, webhooks, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
 	f.StringToInt64Var(&o.quotas, "quota", nil, "NAME=VALUE: what a project may have where the operator sets nothing for it, 0 for no limit (may be repeated; names: ostraka project quotas)")
 	o.config.Model.register(f)
 	o.config.Webhooks.register(f)
 	o.oidc.register(f)
+	f.IntVar(&o.config.ArchiveDays, "archive-jobs", 0, "after how many days ended jobs become archives, where their project says nothing (project set --archive-jobs); 0: never")
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
@@ -196,6 +197,9 @@ func (o *serverOptions) check() (err error) {
 	}
 	if err := c.Doors.complete(o.listen); err != nil {
 		return err
+	}
+	if c.ArchiveDays < 0 || c.ArchiveDays > tenant.MaxKeepJobsDays {
+		return usageError("--archive-jobs is %d: 1 to %d days, or 0", c.ArchiveDays, tenant.MaxKeepJobsDays)
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err

@@ -53,6 +53,9 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 		if err != nil || !found || state == functions.JobDeleting {
 			return base.OrNotFound(err, "job", job)
 		}
+		if err := base.NotArchived(ctx, tx, job); err != nil {
+			return err
+		}
 		current, found, err := store.One[FoldingRow](ctx, tx, store.GetFolding, job, 0)
 		if err != nil || !found {
 			return base.OrNotFound(err, "job", job)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -103,6 +104,16 @@ func (s *Service) MakeReceipt(ctx context.Context, by functions.Principal, proje
 		if state != functions.JobFinished && state != functions.JobFailed {
 			return ErrNoAnswer.With("the job %s is %s: there is no answer yet that a receipt could be about", job, state)
 		}
+		archived, err := base.Archived(ctx, tx, job)
+		if err != nil {
+			return err
+		}
+		if archived { // what was made before stays
+			if r, err = getReceipt(ctx, tx, job); errors.Is(err, ErrReceiptNotMade) {
+				err = functions.ErrJobArchived.With("job %s was archived without a receipt, which is made of the rows of its shards", job)
+			}
+			return err
+		}
 		current, _, err := store.One[aggregation.FoldingRow](ctx, tx, store.GetFolding, job, 0)
 		if err != nil {
 			return err
@@ -148,25 +159,43 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 	if err := write(append(text, '\n')); err != nil || !shards {
 		return err
 	}
+	line := func(l auditlog.ShardLine) error {
+		line, err := l.Canonical()
+		if err != nil {
+			return err
+		}
+		return write(append(line, '\n'))
+	}
 	for after := int64(-1); ; {
 		var lines []auditlog.ShardLine
+		var archived bool
 		err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
 			if err := base.NotDeleted(ctx, tx, job); err != nil {
 				return err
 			}
-			lines, err = receiptShards(ctx, tx, job, after)
+			if lines, err = receiptShards(ctx, tx, job, after); err != nil {
+				return err
+			}
+			archived, err = base.Archived(ctx, tx, job)
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		if archived {
+			for l, err := range s.archivedLines(ctx, project, job, after) {
+				if err == nil {
+					err = line(l)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 		for _, l := range lines {
 			after = l.Shard
-			line, err := l.Canonical()
-			if err != nil {
-				return err
-			}
-			if err := write(append(line, '\n')); err != nil {
+			if err := line(l); err != nil {
 				return err
 			}
 		}
@@ -291,6 +320,9 @@ func (s *Service) Receipt(ctx context.Context, args functions.ReceiptArgs) error
 func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.ReceiptArgs) (more bool, err error) {
 	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, args.Job)
 	if err != nil || !found || state == functions.JobDeleting {
+		return false, err
+	}
+	if archived, err := base.Archived(ctx, tx, args.Job); err != nil || archived {
 		return false, err
 	}
 	r, found, err := store.One[growingReceipt](ctx, tx, sql.LockReceipt, args.Job)

@@ -6,6 +6,11 @@
 package auditlog
 
 import (
+	"context"
+	"iter"
+
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions/base"
 )
@@ -15,7 +20,15 @@ type Service struct {
 	env    *base.Env
 	logKey audit.Key
 	heads  offeredHeads
+
+	archivedLines ArchivedLines
 }
+
+// ArchivedLines yields the lines of a receipt of which the shards are in an archive, after the shard of a number.
+type ArchivedLines func(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[audit.ShardLine, error]
+
+// ReadLinesWith says who reads archives. It is called once, before the first request.
+func (s *Service) ReadLinesWith(lines ArchivedLines) { s.archivedLines = lines }
 
 // New makes the room. logKey signs the heads of the logs, all servers the same; the zero value: one that the database keeps.
 func New(env *base.Env, logKey audit.Key) *Service {

@@ -63,8 +63,10 @@ func (s *Service) ListArtifacts(ctx context.Context, project, job uuid.UUID, pag
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		list, err = store.Many[ShardArtifacts](ctx, tx, sql.ListArtifacts, job, after, base.PageLimit(page))
-		return err
+		if list, err = store.Many[ShardArtifacts](ctx, tx, sql.ListArtifacts, job, after, base.PageLimit(page)); err != nil {
+			return err
+		}
+		return base.NotArchived(ctx, tx, job)
 	})
 	for _, shard := range list {
 		slices.SortFunc(shard.Files, func(a, b functions.File) int { return strings.Compare(a.Path, b.Path) })

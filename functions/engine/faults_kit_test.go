@@ -238,6 +238,8 @@ func (w *world) turn(s waiting) error {
 		return run(ctx, s, w.Cancel)
 	case functions.ReceiptArgs{}.Kind():
 		return run(ctx, s, w.Receipt)
+	case functions.ArchiveArgs{}.Kind():
+		return run(ctx, s, w.Archive)
 	case functions.EraseArgs{}.Kind():
 		return run(ctx, s, w.Erase)
 	case functions.RevokeArgs{}.Kind():

@@ -8,6 +8,7 @@ import (
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch"
@@ -68,6 +69,10 @@ type Options struct {
 	Observe functions.Observer
 	// LogKey signs the heads of the audit logs, all servers the same; the zero value: one that the database keeps.
 	LogKey audit.Key
+	// ArchiveDays is after how many days ended jobs of projects that say nothing become archives; 0: never.
+	ArchiveDays int
+	// ArchiveBytes is how long the file of an archive may be; 0: archive.MaxBytes.
+	ArchiveBytes int64
 	// SplitPages is how many pages of shards one transaction of a split makes. 0 means DefaultSplitPages.
 	SplitPages int64
 	// StatsTime is how long a request for statistics looks at the attempts of a job. 0 means jobs.StatsTime.
@@ -130,6 +135,8 @@ type (
 	Policy = policy.Service
 	// AuditLog is the room of proofs.
 	AuditLog = auditlog.Service
+	// Archives is the room of jobs in the object store.
+	Archives = archive.Service
 	// Insight is the room that sees the others.
 	Insight = insight.Service
 )
@@ -152,6 +159,7 @@ type Service struct {
 	*Workflows
 	*Policy
 	*AuditLog
+	*Archives
 	*Insight
 
 	queue     functions.Queue
@@ -228,8 +236,11 @@ func New(o Options) *Service {
 	s.Webhooks = webhook.New(env, o.Webhooks)
 	s.Workflows = workflow.New(env, s.Jobs, s.Submit, s.Aggregation, s.Trust)
 	s.AuditLog = auditlog.New(env, o.LogKey)
+	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays})
+	s.Jobs.ReadArchivesWith(s.ArchivedResults)
+	s.AuditLog.ReadLinesWith(s.ReceiptLines)
 	s.Insight = insight.New(env, insight.Rooms{
-		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
+		Archive: s.Archives, Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
 	}, o.Model)
 	return s
 }

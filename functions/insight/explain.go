@@ -49,20 +49,24 @@ func (a agentsForJob) usable() int64 { return max(a.Isolated-a.Caught-a.Refused-
 
 // Explain says why a job is not done, and what would help. What is flagged comes last.
 func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error) {
-	e, err := s.explain(ctx, project, id)
-	if err != nil {
-		return e, err
-	}
-	flags, err := s.flagsOfJob(ctx, project, id)
-	explainFlags(&e, id, flags)
-	return e, err
-}
-
-func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions.Explanation, error) {
 	job, err := s.jobs.GetJob(ctx, project, id)
 	if err != nil {
 		return functions.Explanation{}, err
 	}
+	e, err := s.explain(ctx, project, job)
+	if err != nil {
+		return e, err
+	}
+	flags, err := s.flagsOfJob(ctx, project, id)
+	if err != nil {
+		return e, err
+	}
+	explainFlags(&e, id, flags)
+	return e, s.explainArchive(ctx, project, job, flags, &e)
+}
+
+func (s *Service) explain(ctx context.Context, project uuid.UUID, job functions.Job) (e functions.Explanation, err error) {
+	id := job.ID
 	if job.State.Ended() {
 		e := explainEnded(job)
 		explainIncidents(&e, job)
@@ -129,7 +133,7 @@ func (s *Service) explain(ctx context.Context, project, id uuid.UUID) (functions
 		return functions.Explanation{}, err
 	}
 	tried, err := s.triedByAll(ctx, project, job, &agents, trust.UselessAgents{IDs: append(caught, refusing...), Hands: append(excluded, owner.Hands(owners)...), Conditions: job.Conditions})
-	e := explainOpen(job, agents, leases, tried, refusals)
+	e = explainOpen(job, agents, leases, tried, refusals)
 	if e.Turn = turn; turn != nil && leases.Wanted > 0 {
 		e.Reasons = append(e.Reasons, functions.Reason{Code: "turn", Text: dispatch.TurnWords(*turn), Hint: "ostraka job set-priority changes a job's share of its project's turns, and ostraka project set --weight, by an operator, the project's"})
 	}

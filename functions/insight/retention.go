@@ -25,7 +25,7 @@ const (
 	silentTTL  = time.Hour          // the same, where it was never heard of again
 )
 
-// Retain deletes jobs and runs of workflows that their project keeps no longer, and old events of webhooks, drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, deletes old events of webhooks, drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
 func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 	if err := s.policy.ExpireApprovals(ctx); err != nil {
@@ -57,5 +57,5 @@ func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return errors.Join(s.forgetJobs(ctx), s.registry.DropUploads(ctx), s.fleet.RollUp(ctx), s.trust.FadeTrust(ctx), s.tenant.CountKept(ctx), s.webhook.ForgetWebhookEvents(ctx))
+	return errors.Join(s.forgetJobs(ctx), s.archive.ArchiveOld(ctx), s.registry.DropUploads(ctx), s.fleet.RollUp(ctx), s.trust.FadeTrust(ctx), s.tenant.CountKept(ctx), s.webhook.ForgetWebhookEvents(ctx))
 }

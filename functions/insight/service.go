@@ -5,6 +5,7 @@ package insight
 
 import (
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
@@ -19,6 +20,7 @@ import (
 // Service is the room.
 type Service struct {
 	env      *base.Env
+	archive  *archive.Service
 	tenant   *tenant.Service
 	registry *registry.Service
 	fleet    *fleet.Service
@@ -32,6 +34,7 @@ type Service struct {
 
 // Rooms are those that it looks into.
 type Rooms struct {
+	Archive  *archive.Service
 	Tenant   *tenant.Service
 	Registry *registry.Service
 	Fleet    *fleet.Service
@@ -44,5 +47,5 @@ type Rooms struct {
 
 // New makes the room.
 func New(env *base.Env, r Rooms, model functions.ModelUse) *Service {
-	return &Service{env: env, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, webhook: r.Webhook, model: model}
+	return &Service{env: env, archive: r.Archive, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, webhook: r.Webhook, model: model}
 }

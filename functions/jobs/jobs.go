@@ -69,6 +69,7 @@ type Row struct {
 	Priority         int
 	Conditions       *guardian.Conditions
 	Approval         *functions.JobApproval
+	Archive          *functions.JobArchive
 	Depth            int
 	CreatedBy        string
 	CreatedAt        time.Time
@@ -93,7 +94,7 @@ func (r Row) Job() functions.Job {
 		Shards: functions.ShardCounts{Total: r.ShardsTotal, Open: r.Open, Accepted: r.Accepted, Provisional: r.Provisional, Review: r.Review, Failed: r.Failed, Cancelled: r.Cancelled},
 		Parent: r.ParentJob, ParentDeleted: r.ParentDeleted, Root: r.RootJob, RerunOf: r.RerunOf, RerunOfDeleted: r.RerunOfDeleted, Priority: r.Priority, Depth: r.Depth,
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, EventSeq: r.EventSeq,
-		Run: r.Run, AggregationError: r.AggregationError, Conditions: r.Conditions,
+		Run: r.Run, AggregationError: r.AggregationError, Conditions: r.Conditions, Archive: r.Archive,
 	}
 	if !r.State.Ended() {
 		j.Approval = r.Approval
@@ -125,7 +126,12 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job functi
 		if err != nil {
 			return err
 		}
-		if job.Verification, err = ReadVerification(ctx, tx, job, id, rechecks); err != nil {
+		if job.Archive.Holds() { // what it was computed from is gone
+			job.Verification, _, err = store.Value[*functions.JobVerification](ctx, tx, sql.ArchivedVerification, id)
+		} else {
+			job.Verification, err = ReadVerification(ctx, tx, job, id, rechecks)
+		}
+		if err != nil {
 			return err
 		}
 		job.Owners, err = readOwnerShares(ctx, tx, job, id)
@@ -188,6 +194,9 @@ func (s *Service) ListShards(ctx context.Context, project, job uuid.UUID, state 
 			return base.OrNotFound(err, "job", job)
 		}
 		rows, err := store.Many[shardListRow](ctx, tx, sql.ListShards, job, after, base.PageLimit(page), string(state))
+		if err == nil {
+			err = base.NotArchived(ctx, tx, job)
+		}
 		list = make([]functions.Shard, len(rows))
 		for i, r := range rows {
 			list[i] = r.shard(spec)
@@ -246,6 +255,9 @@ func GetShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (d
 		return d, err
 	}
 	if !found {
+		if err := base.NotArchived(ctx, tx, job); err != nil {
+			return d, err
+		}
 		return d, functions.NotFound("shard", base.FormatNumber(number))
 	}
 	attempts, err := store.Many[AttemptListRow](ctx, tx, store.ListAttempts, job, number)
@@ -267,7 +279,11 @@ const resultsBatch = 1000
 func (s *Service) Results(ctx context.Context, project, job uuid.UUID, query ResultQuery) iter.Seq2[ResultLine, error] {
 	return func(yield func(ResultLine, error) bool) {
 		for {
-			lines, err := s.resultsBatch(ctx, project, job, query)
+			lines, archived, err := s.resultsBatch(ctx, project, job, query)
+			if archived && err == nil {
+				s.archive(ctx, project, job, query)(yield)
+				return
+			}
 			if err != nil {
 				yield(ResultLine{}, err)
 				return
@@ -285,7 +301,7 @@ func (s *Service) Results(ctx context.Context, project, job uuid.UUID, query Res
 	}
 }
 
-func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, query ResultQuery) (lines []ResultLine, err error) {
+func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, query ResultQuery) (lines []ResultLine, archived bool, err error) {
 	type row struct {
 		Shard        int64
 		Output       []byte
@@ -305,6 +321,12 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, quer
 			}
 		}
 		rows, err := store.Many[row](ctx, tx, sql.ListResults, job, query.After, resultsBatch, query.Final, query.Input)
+		if err != nil {
+			return err
+		}
+		if archived, err = base.Archived(ctx, tx, job); err != nil || archived {
+			return err
+		}
 		lines = make([]ResultLine, len(rows))
 		for i, r := range rows {
 			lines[i] = ResultLine{Shard: r.Shard, Output: r.Output, OutputDigest: r.OutputDigest, Agent: r.AgentID, Provisional: r.Provisional}
@@ -312,9 +334,9 @@ func (s *Service) resultsBatch(ctx context.Context, project, job uuid.UUID, quer
 				lines[i].Input = ShardInput(spec, r.Shard, r.Input)
 			}
 		}
-		return err
+		return nil
 	})
-	return lines, err
+	return lines, archived, err
 }
 
 // AnswerRow is the answer of an aggregation, or the preview of one.

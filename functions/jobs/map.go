@@ -74,6 +74,9 @@ func (s *Service) Map(ctx context.Context, project, job uuid.UUID, window MapWin
 		if err != nil || !found {
 			return base.OrNotFound(err, "job", job)
 		}
+		if err := base.NotArchived(ctx, tx, job); err != nil {
+			return err
+		}
 		m = JobMap{MapWindow: window.cut(has.PagesTotal), Shards: has.ShardsTotal, Pages: has.PagesTotal}
 		if m.Mode == MapPages {
 			m.Data, err = mapPages(ctx, tx, job, m.MapWindow)

@@ -6,7 +6,11 @@
 package jobs
 
 import (
+	"context"
+	"iter"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
@@ -19,7 +23,14 @@ type Service struct {
 	jobLooks   *waiting.Looks[base.WatchedThing, functions.Job]
 	splitPages int64
 	statsTime  time.Duration
+	archive    ArchivedResults
 }
+
+// ArchivedResults yields results of a job whose shards are in an archive.
+type ArchivedResults func(ctx context.Context, project, job uuid.UUID, query ResultQuery) iter.Seq2[ResultLine, error]
+
+// ReadArchivesWith says who reads archives. It is called once, before the first request.
+func (s *Service) ReadArchivesWith(results ArchivedResults) { s.archive = results }
 
 // New makes the room. splitPages is how many pages of shards one transaction of a split makes, statsTime how long a request looks at a job's
 // attempts.

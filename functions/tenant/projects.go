@@ -115,9 +115,10 @@ type ProjectChange struct {
 	MinIsolation     *string                     `json:"min_isolation,omitempty"`
 	Monitor          *threshold.Rules            `json:"monitor,omitempty"` // without any threshold: none from now on
 	Heuristics       *functions.HeuristicsPolicy `json:"heuristics,omitempty"`
-	Weight           *int                        `json:"weight,omitempty"`          // an operator's to say
-	RecheckSeconds   *int64                      `json:"recheck_seconds,omitempty"` // as well; 0: the server's
-	KeepJobsDays     *int                        `json:"keep_jobs_days,omitempty"`  // 0: ended jobs are kept until somebody deletes them
+	Weight           *int                        `json:"weight,omitempty"`            // an operator's to say
+	RecheckSeconds   *int64                      `json:"recheck_seconds,omitempty"`   // as well; 0: the server's
+	ArchiveJobsDays  *int                        `json:"archive_jobs_days,omitempty"` // 0: never; -1: what the server says
+	KeepJobsDays     *int                        `json:"keep_jobs_days,omitempty"`    // 0: ended jobs are kept until somebody deletes them
 }
 
 // fields are the names of what is to change.
@@ -134,6 +135,7 @@ func (c ProjectChange) fields() (names []string) {
 		{"weight", c.Weight != nil},
 		{"recheck_seconds", c.RecheckSeconds != nil},
 		{"keep_jobs_days", c.KeepJobsDays != nil},
+		{"archive_jobs_days", c.ArchiveJobsDays != nil},
 	} {
 		if f.given {
 			names = append(names, f.name)
@@ -164,6 +166,9 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	if err := checkKeepJobsDays(change.KeepJobsDays); err != nil {
 		return p, err
 	}
+	if err := checkArchiveJobsDays(change.ArchiveJobsDays); err != nil {
+		return p, err
+	}
 	var monitor []byte
 	if change.Monitor != nil {
 		if err := change.Monitor.Check(); err != nil {
@@ -181,7 +186,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays)
+		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays, change.ArchiveJobsDays)
 		if err != nil {
 			return err
 		}
@@ -190,7 +195,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		}
 		if err := base.AuditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
 			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight, "recheck_seconds": change.RecheckSeconds,
-			"keep_jobs_days": change.KeepJobsDays,
+			"keep_jobs_days": change.KeepJobsDays, "archive_jobs_days": change.ArchiveJobsDays,
 		}); err != nil {
 			return err
 		}
@@ -206,6 +211,14 @@ const MaxKeepJobsDays = 36_500
 func checkKeepJobsDays(days *int) error {
 	if days != nil && (*days < 0 || *days > MaxKeepJobsDays) {
 		return functions.Invalid("bad_keep_jobs", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, or 0 to keep ended jobs until somebody deletes them", MaxKeepJobsDays))
+	}
+	return nil
+}
+
+// checkArchiveJobsDays says whether a project's jobs may become archives after so many days; -1 is the server's number.
+func checkArchiveJobsDays(days *int) error {
+	if days != nil && (*days < -1 || *days > MaxKeepJobsDays) {
+		return functions.Invalid("bad_archive_jobs", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, 0 to have no job become an archive by itself, or -1 for what the server says", MaxKeepJobsDays))
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ var (
 	AnnounceJob         = store.Load(files, "announce_job")
 	AddServerAudit      = store.Load(files, "add_server_audit")
 	GetDeletedJob       = store.Load(files, "get_deleted_job")
+	IsArchived          = store.Load(files, "is_archived")
 	LookAtWebhooks      = store.Load(files, "look_at_webhooks")
 	RememberIdempotency = store.Load(files, "remember_idempotency")
 )

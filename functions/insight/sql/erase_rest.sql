@@ -48,6 +48,9 @@ gone_findings as (
 gone_module_runs as (
     delete from module_runs where ctid = any (array(select ctid from module_runs where job_id = $1 limit $2)) returning 1
 ),
+gone_archive_objects as (
+    delete from archive_objects where ctid = any (array(select ctid from archive_objects where job_id = $1 limit $2)) returning 1
+),
 gone_metrics as (
     delete from job_metrics where job_id = $1 returning 1
 ),
@@ -95,6 +98,7 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_flags)
     + (select count(*) from gone_findings)
     + (select count(*) from gone_module_runs)
+    + (select count(*) from gone_archive_objects)
     + (select count(*) from gone_metrics)
     + (select count(*) from gone_decisions)
     + (select count(*) from gone_receipt)

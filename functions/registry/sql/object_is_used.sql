@@ -1,5 +1,8 @@
 select exists (select from kept_objects where digest = $1)
     or exists (select from files where digest = $1)
+    or exists (select from archives where results = $1)
+    or exists (select from archives where document = $1)
+    or exists (select from archive_objects where digest = $1)
     or exists (select from function_versions where digest = $1)
     or exists (select from modules where digest = $1)
     or exists (select from jobs where coalesce(partition ->> 'object', partition ->> 'manifest') = $1 and (partition ? 'object' or partition ? 'manifest'))

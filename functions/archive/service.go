@@ -1,0 +1,56 @@
+// Package archive is the room of jobs that ended long ago: it writes what is known of their shards into the object store, has it read from there,
+// and removes the rows.
+//
+// It writes archives and the objects that they refer to, and removes shards, attempts, pages, leases and what belongs to them of jobs whose
+// archive is written.
+package archive
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/blob"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/jobs"
+)
+
+// MaxBytes is how long the file of an archive may be: what an object store takes in one request.
+const MaxBytes = blob.MaxObject
+
+// Receipts is what the room asks of that of proofs.
+type Receipts interface {
+	// ReceiptText is the receipt of a job without the lines of its shards; empty where none was made.
+	ReceiptText(ctx context.Context, project, job uuid.UUID) (string, error)
+}
+
+// Options are what a Service is made of.
+type Options struct {
+	// MaxBytes is how long a file may be; 0 means MaxBytes.
+	MaxBytes int64
+	// Days is after how many days ended jobs of projects that say nothing become archives; 0: never.
+	Days int
+}
+
+// Service is the room.
+type Service struct {
+	env      *base.Env
+	jobs     *jobs.Service
+	receipts Receipts
+	maxBytes int64
+	days     atomic.Int64
+}
+
+// New makes the room.
+func New(env *base.Env, j *jobs.Service, receipts Receipts, o Options) *Service {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = MaxBytes
+	}
+	s := &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes}
+	s.SetArchiveDays(o.Days)
+	return s
+}
+
+// SetArchiveDays changes after how many days jobs become archives where their projects say nothing.
+func (s *Service) SetArchiveDays(days int) { s.days.Store(int64(days)) }

@@ -1,0 +1,1 @@
+select state, asked_by from archives where job_id = $1

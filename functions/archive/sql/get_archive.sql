@@ -1,0 +1,1 @@
+select archive from job_archives where job_id = $1

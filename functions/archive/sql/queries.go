@@ -1,0 +1,39 @@
+// Package sql holds the queries that only archive makes, each named after its file.
+package sql
+
+import (
+	"embed"
+
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// The queries.
+var (
+	ArchiveBlockers      = store.Load(files, "archive_blockers")
+	ArchiveState         = store.Load(files, "archive_state")
+	ArchivedFile         = store.Load(files, "archived_file")
+	AskArchive           = store.Load(files, "ask_archive")
+	DaysOf               = store.Load(files, "days_of")
+	EndRemoving          = store.Load(files, "end_removing")
+	EndWriting           = store.Load(files, "end_writing")
+	FailArchive          = store.Load(files, "fail_archive")
+	GetArchive           = store.Load(files, "get_archive")
+	ArchivedMetrics      = store.Load(files, "archived_metrics")
+	JobsToArchive        = store.Load(files, "jobs_to_archive")
+	KeepReferred         = store.Load(files, "keep_referred")
+	ArchivedAggregations = store.Load(files, "archived_aggregations")
+	ListArchives         = store.Load(files, "list_archives")
+	ArchivedFlags        = store.Load(files, "archived_flags")
+	ArchivedIncidents    = store.Load(files, "archived_incidents")
+	NextPage             = store.Load(files, "next_page")
+	ProjectsThatArchive  = store.Load(files, "projects_that_archive")
+	RemoveLeases         = store.Load(files, "remove_leases")
+	RemovePage           = store.Load(files, "remove_page")
+	RemoveRest           = store.Load(files, "remove_rest")
+	RemoveShards         = store.Load(files, "remove_shards")
+	ShardsToArchive      = store.Load(files, "shards_to_archive")
+	UncountResults       = store.Load(files, "uncount_results")
+)

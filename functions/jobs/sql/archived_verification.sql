@@ -1,0 +1,1 @@
+select verification from archives where job_id = $1

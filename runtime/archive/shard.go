@@ -1,0 +1,68 @@
+// Package archive is the form in which a job is kept once its rows have left the database: a Parquet file with a row for each shard, and a
+// JSON document that says what the job was and names that file by its digest. Servers write and read it; the command line verifies it offline.
+package archive
+
+import "time"
+
+// Shard is a row of the file: a piece of the input and what became of it. The rows are in the order of their numbers, without gaps.
+type Shard struct {
+	Shard        int64     `parquet:"shard,delta"`
+	State        string    `parquet:"state,dict"` // the verdict
+	Provisional  bool      `parquet:"provisional"`
+	Lost         int32     `parquet:"lost"`                   // leases that died with this shard in them
+	Input        *string   `parquet:"input,optional"`         // null where the partition computes it
+	Output       *string   `parquet:"output,optional"`        // of an accepted shard; null where it is an object of its own
+	OutputDigest *string   `parquet:"output_digest,optional"` // SHA-256 in hexadecimal
+	Agent        *string   `parquet:"agent,optional,dict"`    // whose output was accepted
+	Reasons      *string   `parquet:"reasons,optional"`       // why the verdict is what it is, unless it was a plain accept
+	Attempts     []Attempt `parquet:"attempts,list"`
+}
+
+// Attempt is one execution of a shard, in the order of the agents.
+type Attempt struct {
+	Agent  string `parquet:"agent,dict"`
+	Status string `parquet:"status,dict"`
+	// Agrees says that it voted for exactly what was accepted; then its output is that of the shard.
+	Agrees       bool      `parquet:"agrees"`
+	Void         bool      `parquet:"void"` // it does not count
+	Output       *string   `parquet:"output,optional"`
+	OutputDigest *string   `parquet:"output_digest,optional"`
+	Outcome      string    `parquet:"outcome"` // what voted, in hexadecimal
+	OutputBytes  int64     `parquet:"output_bytes"`
+	CPUMicros    int64     `parquet:"cpu_us"`
+	WallMicros   int64     `parquet:"wall_us"`
+	PeakRSS      int64     `parquet:"peak_rss_bytes"`
+	Diagnostics  *string   `parquet:"diagnostics,optional"`
+	ReportedAt   time.Time `parquet:"reported_at,timestamp(microsecond)"`
+	Submission   string    `parquet:"submission,dict"` // in which it came
+	Signature    []byte    `parquet:"signature,dict"`  // of the agent over that submission; empty where a server executed the shard
+}
+
+// result is the part of a row that results are read from: the columns of attempts stay on the disk.
+type result struct {
+	Shard        int64   `parquet:"shard,delta"`
+	State        string  `parquet:"state,dict"`
+	Provisional  bool    `parquet:"provisional"`
+	Input        *string `parquet:"input,optional"`
+	Output       *string `parquet:"output,optional"`
+	OutputDigest *string `parquet:"output_digest,optional"`
+	Agent        *string `parquet:"agent,optional,dict"`
+}
+
+// Server is the agent of attempts that a server executed.
+const Server = "00000000-0000-0000-0000-000000000000"
+
+// Agreed says who gave exactly the accepted bytes: at most so many agents, in their order, and whether a server did.
+func (s Shard) Agreed(most int) (agents []string, server bool) {
+	agents = []string{}
+	for _, a := range s.Attempts {
+		switch {
+		case !a.Agrees:
+		case a.Agent == Server:
+			server = true
+		case len(agents) < most:
+			agents = append(agents, a.Agent)
+		}
+	}
+	return agents, server
+}
