@@ -33,6 +33,7 @@ type bench struct {
 	databaseURL string
 	shards      int64 // of the life-cycle comparison
 	many        int64 // of the large job
+	keptShards  int64 // of the jobs of which something is kept
 	only        string
 }
 
@@ -50,6 +51,7 @@ func run() (err error) {
 	flag.StringVar(&b.binary, "binary", "bin/ostraka", "the program to measure")
 	flag.Int64Var(&b.shards, "shards", 200_000, "shards of the life-cycle comparison")
 	flag.Int64Var(&b.many, "many", 1_000_000, "shards of the large job; 0 leaves it out")
+	flag.Int64Var(&b.keptShards, "kept", 100_000, "shards of the jobs that are archived and deleted")
 	flag.StringVar(&b.only, "only", "", "measure only what has this in its name, for example \"shard\"")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -95,6 +97,7 @@ func (b *bench) measure(ctx context.Context) ([]figure, error) {
 		{"calls", b.calls},
 		{"life cycle", b.lifecycle},
 		{"large job", b.large},
+		{"kept and deleted", b.kept},
 		{"viewers", b.watched},
 		{"guardian", b.guardian},
 		{"audit", b.audit},

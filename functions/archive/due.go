@@ -29,7 +29,7 @@ func (s *Service) ArchiveOld(ctx context.Context) error {
 	}
 	var projects []project
 	err := s.env.Control(ctx, func(tx pgx.Tx) (err error) {
-		projects, err = store.Many[project](ctx, tx, sql.ProjectsThatArchive, s.days.Load())
+		projects, err = store.Many[project](ctx, tx, sql.ProjectsThatArchive, s.days)
 		return err
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Service) ArchiveOld(ctx context.Context) error {
 
 // DaysOf is after how many days ended jobs of a project become archives; 0: never.
 func (s *Service) DaysOf(ctx context.Context, tx pgx.Tx, project uuid.UUID) (int, error) {
-	days, found, err := store.Value[int](ctx, tx, sql.DaysOf, project, s.days.Load())
+	days, found, err := store.Value[int](ctx, tx, sql.DaysOf, project, s.days)
 	if err == nil && !found {
 		err = functions.NotFound("project", project.String())
 	}

@@ -7,7 +7,6 @@ package archive
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -39,7 +38,7 @@ type Service struct {
 	jobs     *jobs.Service
 	receipts Receipts
 	maxBytes int64
-	days     atomic.Int64
+	days     int
 }
 
 // New makes the room.
@@ -47,10 +46,5 @@ func New(env *base.Env, j *jobs.Service, receipts Receipts, o Options) *Service 
 	if o.MaxBytes == 0 {
 		o.MaxBytes = MaxBytes
 	}
-	s := &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes}
-	s.SetArchiveDays(o.Days)
-	return s
+	return &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes, days: o.Days}
 }
-
-// SetArchiveDays changes after how many days jobs become archives where their projects say nothing.
-func (s *Service) SetArchiveDays(days int) { s.days.Store(int64(days)) }

@@ -25,8 +25,8 @@ import (
 const (
 	// maxListed is how many flags, incidents or aggregations of a job a document lists; a job with more becomes no archive.
 	maxListed = 10_000
-	// changedAgain is when a job is looked at again that changed while its archive was written.
-	changedAgain = 5 * time.Second
+	// waitsAgain is when a job is looked at again that cannot become an archive just now.
+	waitsAgain = functions.LongestSnooze
 )
 
 // Archive makes an archive of a job: it writes the files, while the job is read as ever, and then removes its rows page by page. Cut off while it
@@ -41,8 +41,10 @@ func (s *Service) Archive(ctx context.Context, args functions.ArchiveArgs) error
 		if err := base.NotDeleted(ctx, tx, args.Job); err != nil {
 			return err
 		}
-		a, _, err = store.One[row](ctx, tx, sql.ArchiveState, args.Job)
-		return err
+		if a, _, err = store.One[row](ctx, tx, sql.ArchiveState, args.Job); err != nil || a.State != functions.ArchiveWriting {
+			return err
+		}
+		return mayArchive(ctx, tx, args.Job) // before much is written for nothing
 	})
 	if err == nil && a.State == functions.ArchiveWriting {
 		if err = s.write(ctx, args, a.AskedBy); err == nil {
@@ -60,7 +62,7 @@ func (s *Service) failed(ctx context.Context, args functions.ArchiveArgs, err er
 	var ours *functions.Error
 	switch {
 	case errors.Is(err, ErrWaits):
-		return &functions.Snooze{For: changedAgain, Err: err}
+		return &functions.Snooze{For: waitsAgain, Err: err}
 	case errors.Is(err, blob.ErrTooLarge), errors.Is(err, file.ErrTooLarge):
 	case errors.As(err, &ours) && ours.Kind == functions.KindExhausted:
 	case err == nil, errors.Is(err, functions.ErrJobDeleted):

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/archive"
+	archivesql "github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/tenant"
@@ -118,6 +120,7 @@ func TestAnArchivedJobIsReadAsBefore(t *testing.T) {
 		_, err := w.MakeReceipt(ctx, w.by, w.project, job.ID)
 		require.NoError(t, err, "the receipt stays as it was made")
 
+		w.check(job.ID)
 		d, shards := w.archived(a)
 		require.Len(t, shards, 2100)
 		require.Equal(t, job.ID.String(), d.Job)
@@ -297,9 +300,14 @@ func TestAnArchiveThatIsTooLargeLeavesTheJob(t *testing.T) {
 		require.NoError(t, err)
 	}
 	ask()
+	held, release := w.holdUp(archivesql.ArchivedMetrics) // when the file is written
+	ended := make(chan error, 1)
+	go func() { ended <- w.Archive(context.Background(), args) }()
+	<-held
 	w.inProject("insert into flags (id, job_id, kind, scope, item) values (gen_random_uuid(), $1::uuid, 'mismatch', 'job:' || $1::uuid, 'x')", job.ID)
+	release()
 	var later *functions.Snooze
-	require.ErrorAs(t, w.Archive(t.Context(), args), &later)
+	require.ErrorAs(t, <-ended, &later)
 	require.ErrorContains(t, later, "1 flag is open")
 	require.Len(t, w.allResults(job.ID, jobs.ResultQuery{After: -1}), 30)
 	w.inProject("delete from flags")

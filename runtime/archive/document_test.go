@@ -99,13 +99,3 @@ func FuzzDocument(f *testing.F) {
 		require.Equal(t, string(again), string(twice))
 	})
 }
-
-// FuzzShards: bytes that are no archive, or a damaged one, end in an error and never in a panic.
-func FuzzShards(f *testing.F) {
-	file := written(f, many(20)...)
-	whole := make([]byte, file.Size())
-	_, err := file.ReadAt(whole, 0)
-	require.NoError(f, err)
-	f.Add(whole)
-	f.Fuzz(func(_ *testing.T, file []byte) { _ = readAll(file) })
-}
