@@ -1,6 +1,6 @@
--- What keeps an ended job from becoming an archive: what people have to look at, and what is still under way. Jobs that ended more than a day
+-- What keeps an ended job from becoming an archive: what people have to look at (that of an owner's share asks nothing of them), and what is still under way. Jobs that ended more than a day
 -- ago and have no metrics ended before there were any.
-select (select count(*) from flags where job_id = j.id and resolved_at is null) as flags,
+select (select count(*) from flags where job_id = j.id and resolved_at is null and kind <> 'share') as flags,
     exists (select from aggregations where job_id = j.id and state = 'folding' and (j.state <> 'cancelled' or created_at > j.finished_at)) as folding,
     exists (select from receipts r left join audit a on a.seq = r.record_seq where r.job_id = j.id and (r.making or a.leaf is null)) as receipt,
     exists (select from rechecks where job_id = j.id) as rechecks,
