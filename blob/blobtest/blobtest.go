@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 		"projects":             testProjects,
 		"concurrency":          testConcurrency,
 		"cancellation":         testCancellation,
+		"parts":                testParts,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -336,4 +337,33 @@ func testCancellation(t *testing.T, b Backend) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, b.Store.DeleteProject(ctx, project), context.Canceled)
 	require.Len(t, b.Keys(), 1)
+}
+
+// testParts reads an object from anywhere, and past its end.
+func testParts(t *testing.T, b Backend) {
+	t.Helper()
+	ctx, project, whole := t.Context(), uuid.New(), content(300_000)
+	digest, _, err := b.Store.Put(ctx, project, bytes.NewReader(whole), plenty)
+	require.NoError(t, err)
+	in, size, err := b.Store.OpenAt(ctx, project, digest)
+	require.NoError(t, err)
+	require.Equal(t, int64(len(whole)), size)
+	for _, at := range []int{0, 1, 4096, 299_000, 299_999} {
+		part := make([]byte, 1000)
+		n, err := in.ReadAt(part, int64(at))
+		require.Equal(t, whole[at:min(at+1000, len(whole))], part[:n])
+		if at+1000 > len(whole) {
+			require.ErrorIs(t, err, io.EOF)
+		} else {
+			require.NoError(t, err)
+		}
+	}
+	n, err := in.ReadAt(make([]byte, 1), size)
+	require.Zero(t, n)
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, in.Close())
+	_, _, err = b.Store.OpenAt(ctx, uuid.New(), digest)
+	require.ErrorIs(t, err, blob.ErrNotFound)
+	_, _, err = b.Store.OpenAt(ctx, project, "../"+digest)
+	require.ErrorIs(t, err, blob.ErrBadDigest)
 }
