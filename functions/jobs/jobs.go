@@ -127,7 +127,7 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job functi
 			return err
 		}
 		if job.Archive.Holds() { // what it was computed from is gone
-			job.Verification, _, err = store.Value[*functions.JobVerification](ctx, tx, sql.ArchivedVerification, id)
+			job.Verification, _, err = store.Value[*functions.JobVerification](ctx, tx, sql.ArchivedBound, id)
 		} else {
 			job.Verification, err = ReadVerification(ctx, tx, job, id, rechecks)
 		}
