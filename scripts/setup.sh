@@ -57,6 +57,9 @@ have_python() {
     python3 -c "import sys; sys.exit(sys.version_info < (3, $python_min_minor))" 2>/dev/null
 }
 
+# Debian's own numpy, which tests make a runtime of.
+have_numpy() { [[ -d /usr/lib/python3/dist-packages/numpy ]]; }
+
 have_chromium() { command -v chromium || command -v google-chrome; } >/dev/null
 
 # Tests start a daemon of their own, so the programs are all that is needed.
@@ -123,11 +126,13 @@ find_tests() {
 
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
 readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"' tests_of_alerts='"promtool"'
+readonly tests_of_numpy='\bnumpy\b'
 
 want_test() {
     ! tests_use "$tests_of_database" || want_demo
     # Agents carry their own; a test runs a function on the machine's, as --python does.
     want have_python "Python 3.$python_min_minor or later" python3
+    ! tests_use "$tests_of_numpy" || want have_numpy "numpy for /usr/bin/python3, of which tests make a runtime" python3-numpy
     ! tests_use "$tests_of_docker" || want_docker
     ! tests_use "$tests_of_chromium" || want have_chromium "Chromium, which opens the web pages in tests" chromium
     ! tests_use "$tests_of_portal" || want_web

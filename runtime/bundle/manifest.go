@@ -129,8 +129,8 @@ func (m *Manifest) check() error {
 	if len(m.Description) > MaxDescriptionBytes {
 		return fmt.Errorf("description has %d bytes, at most %d are allowed", len(m.Description), MaxDescriptionBytes)
 	}
-	if m.Runtime != RuntimePython3 && m.Runtime != RuntimeWasm {
-		return fmt.Errorf("runtime = %q: the runtimes are %q and %q", m.Runtime, RuntimePython3, RuntimeWasm)
+	if err := m.checkRuntime(); err != nil {
+		return err
 	}
 	if m.Network != NetworkNone {
 		return fmt.Errorf("network = %q: functions have no network; leave the line out or write %q", m.Network, NetworkNone)

@@ -77,7 +77,12 @@ type limitField struct {
 }
 
 // isFor says whether functions of a runtime have the limit.
-func (f limitField) isFor(runtime string) bool { return f.whose == "" || f.whose == runtime }
+func (f limitField) isFor(runtime string) bool {
+	if runtime != RuntimeWasm {
+		runtime = RuntimePython3 // a runtime that was brought along is another Python
+	}
+	return f.whose == "" || f.whose == runtime
+}
 
 // instead says which limit a function of that runtime has in its place.
 func (f limitField) instead(runtime string) string {

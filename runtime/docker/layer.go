@@ -66,10 +66,7 @@ func parts(tree python.Tree, program string) ([]part, error) {
 
 // inImage is the interpreter as the image has it.
 func inImage(t python.Tree) python.Tree {
-	return python.Tree{
-		Dir: linux.ContainerPython, Interpreter: linux.ContainerPython + strings.TrimPrefix(t.Interpreter, t.Dir), Paths: []string{linux.ContainerPython},
-		Libraries: t.Libraries, Digest: t.Digest, Version: t.Version, Origin: t.Origin,
-	}
+	return t.At(linux.ContainerPython)
 }
 
 func treeParts(dir string) (all []part, err error) {
@@ -81,6 +78,12 @@ func treeParts(dir string) (all []part, err error) {
 		switch {
 		case d.IsDir():
 			all = append(all, part{path: at, mode: fs.ModeDir | 0o755})
+		case d.Type() == fs.ModeSymlink: // of a runtime, whose links stay inside
+			link, err := os.Readlink(name)
+			if err != nil {
+				return err
+			}
+			all = append(all, part{path: at, link: link})
 		case d.Type().IsRegular():
 			info, err := d.Info()
 			if err != nil {
@@ -88,7 +91,7 @@ func treeParts(dir string) (all []part, err error) {
 			}
 			all = append(all, part{path: at, source: name, mode: info.Mode().Perm()})
 		default:
-			return fmt.Errorf("%s is neither a file nor a folder", name)
+			return fmt.Errorf("%s is neither a file nor a folder nor a link", name)
 		}
 		return nil
 	})

@@ -53,15 +53,19 @@ const (
 
 // Config says what to run and where.
 type Config struct {
-	Interpreter string           // path of a Python of version 3.9 or later
-	Tree        string           // label of the interpreter's tree, told beside its name in every Result
-	BundleDir   string           // absolute; the unpacked bundle
-	Digest      string           // of the bundle; it is part of the seeds
-	Settings    Settings         // what the caller decides
-	WorkDir     string           // absolute; an empty directory, HOME while the bundle is imported
-	VolumesDir  string           // absolute, as the function sees it: the folder of its volumes; empty: it has none
-	Manifest    bundle.Manifest  // what to call, and its limits
-	Isolation   bundle.Isolation // the level that the caller achieves; copied into every Result
+	Interpreter string // path of a Python of version 3.9 or later
+	// Before are the arguments that stand before the interpreter's own, where Interpreter is the dynamic loader that starts it.
+	Before []string
+	// Variables are set beside the usual ones, as NAME=value.
+	Variables  []string
+	Tree       string           // label of the interpreter's tree, told beside its name in every Result
+	BundleDir  string           // absolute; the unpacked bundle
+	Digest     string           // of the bundle; it is part of the seeds
+	Settings   Settings         // what the caller decides
+	WorkDir    string           // absolute; an empty directory, HOME while the bundle is imported
+	VolumesDir string           // absolute, as the function sees it: the folder of its volumes; empty: it has none
+	Manifest   bundle.Manifest  // what to call, and its limits
+	Isolation  bundle.Isolation // the level that the caller achieves; copied into every Result
 
 	// Prepare, if set, changes the command before it starts: namespaces, a
 	// cgroup, a launcher. Descriptor 3 must reach the interpreter.

@@ -54,7 +54,7 @@ func (l *Loaded) Start(ctx context.Context, cfg Config) (*Session, error) {
 // one that runs.
 func (l *Loaded) fits(cfg *Config) bool {
 	ours, theirs := command(&l.cfg, ""), command(cfg, "")
-	return l.cfg.Interpreter == cfg.Interpreter && l.cfg.PIDNamespace == cfg.PIDNamespace && ours.Dir == theirs.Dir && slices.Equal(ours.Env, theirs.Env)
+	return l.cfg.Interpreter == cfg.Interpreter && slices.Equal(ours.Args, theirs.Args) && l.cfg.PIDNamespace == cfg.PIDNamespace && ours.Dir == theirs.Dir && slices.Equal(ours.Env, theirs.Env)
 }
 
 // Close ends an interpreter that no session was started with.

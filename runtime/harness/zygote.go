@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -174,10 +175,10 @@ func (z *zygote) start(cfg *Config, control *os.File) error {
 // makes honest agents differ. PYTHONSAFEPATH is -P, which Python knows only from
 // 3.11 on; earlier ones ignore the variable and the program does it by hand.
 func command(cfg *Config, mark string) *exec.Cmd {
-	cmd := exec.Command(cfg.Interpreter, "-s", "-S", "-B", "-")
+	cmd := exec.Command(cfg.Interpreter, slices.Concat(cfg.Before, []string{"-s", "-S", "-B", "-"})...)
 	cmd.Stdin = strings.NewReader(program())
 	cmd.Dir = cfg.WorkDir
-	cmd.Env = []string{
+	cmd.Env = append([]string{
 		"HOME=" + cfg.WorkDir,
 		"TMPDIR=" + cfg.WorkDir,
 		"PATH=/usr/local/bin:/usr/bin:/bin",
@@ -190,7 +191,7 @@ func command(cfg *Config, mark string) *exec.Cmd {
 		"PYTHONDONTWRITEBYTECODE=1",
 		"PYTHONNOUSERSITE=1",
 		markName + "=" + mark,
-	}
+	}, cfg.Variables...)
 	cmd.Env = append(cmd.Env, volumesEnvironment(cfg)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return cmd

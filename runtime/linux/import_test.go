@@ -87,7 +87,7 @@ func interpreters(t *testing.T, r *Runner) (found []string) {
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), r.python) {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), r.python.Interpreter) {
 			found = append(found, file)
 		}
 	}

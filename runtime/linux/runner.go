@@ -27,15 +27,30 @@ type Config struct {
 // Runner opens sandboxes of one level.
 type Runner struct {
 	cfg    Config
-	root   bool       // the agent is root: each sandbox gets a user of its own
-	binds  []bind     // the interpreter, its libraries and the devices
-	python string     // the interpreter as a sandbox sees it
-	groups *hierarchy // nil without a cgroup
-	own    *group     // the container's cgroup, which somebody outside limits; nil where there is none to read
-	abi    int        // of Landlock; 0: none
-	count  atomic.Uint64
+	root   bool        // the agent is root: each sandbox gets a user of its own
+	binds  []bind      // the interpreter, its libraries and the devices
+	python python.Tree // the interpreter as a sandbox sees it
+	groups *hierarchy  // nil without a cgroup
+	own    *group      // the container's cgroup, which somebody outside limits; nil where there is none to read
+	abi    int         // of Landlock; 0: none
+	count  *atomic.Uint64
 	// processors is how many processors one sandbox gets at most; 0: all.
-	processors atomic.Int64
+	processors *atomic.Int64
+}
+
+// On is a runner on another interpreter: a runtime, which a function brings along. It stands behind the same walls, which hold whatever runs
+// behind them; only level `linux` has none that the interpreter itself puts up.
+func (r *Runner) On(tree python.Tree) (*Runner, error) {
+	if r.cfg.Level != bundle.Linux {
+		return nil, fmt.Errorf("preparing a runtime: at isolation %q the interpreter itself bounds what a function starts, so it runs none that a function brings along; isolation %q does", r.cfg.Level, bundle.Linux)
+	}
+	other := *r
+	other.cfg.Python = tree
+	var err error
+	if other.binds, other.python, err = visible(tree, r.namespaces()); err != nil {
+		return nil, fmt.Errorf("preparing a runtime: %w", err)
+	}
+	return &other, nil
 }
 
 // Levels are those that this package makes, strongest first.
@@ -45,7 +60,7 @@ func Levels() []bundle.Isolation {
 
 // New prepares a level. It does not prove it: see Prove.
 func New(cfg Config) (*Runner, error) {
-	r := &Runner{cfg: cfg, root: os.Geteuid() == 0}
+	r := &Runner{cfg: cfg, root: os.Geteuid() == 0, count: new(atomic.Uint64), processors: new(atomic.Int64)}
 	if err := r.prepare(); err != nil {
 		return nil, fmt.Errorf("preparing isolation %q: %w", cfg.Level, err)
 	}
@@ -123,26 +138,26 @@ func (r *Runner) contained() bool {
 // Level is the isolation that sandboxes of this runner have.
 func (r *Runner) Level() bundle.Isolation { return r.cfg.Level }
 
-// visible lists what sandboxes show of the host, and says where the interpreter
+// visible lists what sandboxes show of the host, and gives the interpreter as it
 // is in them.
-func visible(tree python.Tree, namespaces bool) ([]bind, string, error) {
+func visible(tree python.Tree, namespaces bool) ([]bind, python.Tree, error) {
 	var binds []bind
-	interpreter := tree.Interpreter
+	inside := tree
 	for _, path := range tree.Paths {
 		b, err := show(path)
 		if err != nil {
-			return nil, "", err
+			return nil, inside, err
 		}
 		if tree.Dir != "" && path == tree.Dir && namespaces { // it works wherever it lies, and the host's path is the host's affair
 			b.Target = pythonDir
-			interpreter = filepath.Join(pythonDir, strings.TrimPrefix(tree.Interpreter, tree.Dir))
+			inside = tree.At(pythonDir)
 		}
 		binds = append(binds, b)
 	}
 	for _, path := range tree.Libraries {
 		b, err := show(path)
 		if err != nil {
-			return nil, "", err
+			return nil, inside, err
 		}
 		binds = append(binds, b)
 	}
@@ -150,7 +165,7 @@ func visible(tree python.Tree, namespaces bool) ([]bind, string, error) {
 	for _, path := range devices {
 		binds = append(binds, bind{Source: path, Target: path, Device: true})
 	}
-	return binds, interpreter, nil
+	return binds, inside, nil
 }
 
 func show(path string) (bind, error) {

@@ -63,8 +63,9 @@ func (s *Sandbox) open(ctx context.Context, b *bundle.Bundle, settings harness.S
 // config is what the harness is told.
 func (s *Sandbox) config(digest string, settings harness.Settings) harness.Config {
 	r := s.runner
+	program, before := r.python.Program()
 	cfg := harness.Config{
-		Interpreter: r.python, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: digest, Settings: settings, WorkDir: s.inside(importName), VolumesDir: s.volumesDir(),
+		Interpreter: program, Before: before, Variables: r.python.Variables, Tree: r.cfg.Python.Label(), BundleDir: s.bundleDir(), Digest: digest, Settings: settings, WorkDir: s.inside(importName), VolumesDir: s.volumesDir(),
 		Manifest: s.manifest, Isolation: r.Level(),
 		Prepare: s.prepare, PIDNamespace: r.namespaces(), Processes: s.processes(),
 		Confine: harness.Confinement{ScopeSignals: r.abi >= ScopesABI},

@@ -63,7 +63,7 @@ func names(env []string) []string {
 func (s *Sandbox) order(cmd *exec.Cmd, socket int) error {
 	o := order{
 		Namespaces: s.runner.namespaces(), Contained: s.runner.contained(), Binds: s.binds(), Workspace: s.quota(), Limits: s.rlimits(),
-		Program: s.runner.python, Args: cmd.Args[1:], Env: cmd.Env, Dir: s.inside(importName),
+		Program: cmd.Args[0], Args: cmd.Args[1:], Env: cmd.Env, Dir: s.inside(importName),
 	}
 	if !o.Namespaces {
 		o.Writable = s.root()

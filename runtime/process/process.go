@@ -41,6 +41,9 @@ func New(cfg Config) (*Runner, error) {
 	return r, nil
 }
 
+// On is a runner on another interpreter, whose sandboxes live where this one's do.
+func (r *Runner) On(tree python.Tree) *Runner { return &Runner{python: tree, dir: r.dir} }
+
 // Level is the isolation that sandboxes of this runner achieve.
 func (*Runner) Level() bundle.Isolation { return bundle.Process }
 

@@ -47,8 +47,9 @@ func (s *Sandbox) open(ctx context.Context, r *Runner, b *bundle.Bundle, setting
 			return err
 		}
 	}
+	program, before := r.python.Program()
 	session, err := harness.Start(ctx, harness.Config{
-		Interpreter: r.python.Interpreter, Tree: r.python.Label(), BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work, VolumesDir: volumes,
+		Interpreter: program, Before: before, Variables: r.python.Variables, Tree: r.python.Label(), BundleDir: code, Digest: b.Digest, Settings: settings, WorkDir: work, VolumesDir: volumes,
 		Manifest: b.Manifest, Isolation: r.Level(),
 	})
 	if err != nil {

@@ -5,11 +5,15 @@ import os
 import py_compile
 import sys
 
-root, out = sys.argv[1], sys.argv[2]
+root, out, lenient = sys.argv[1], sys.argv[2], len(sys.argv) > 3
 for line in sys.stdin:
     name = line.rstrip("\n")
     folder, base = os.path.split(name)
     cache = os.path.join(out, folder, "__pycache__", base[:-3] + "." + sys.implementation.cache_tag + ".pyc")
-    py_compile.compile(os.path.join(root, name), cfile=cache, dfile=name, doraise=True,
-                       invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    try:
+        py_compile.compile(os.path.join(root, name), cfile=cache, dfile=name, doraise=True,
+                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    except py_compile.PyCompileError:
+        if not lenient:
+            raise
     print(name, flush=True)

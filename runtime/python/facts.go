@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 )
 
@@ -42,13 +43,17 @@ print(json.dumps({"interpreter": sys.implementation.name + " " + version, "libc"
 `
 
 // Facts asks the interpreter.
-func (t Tree) Facts(ctx context.Context) (Facts, error) { return ask(ctx, t.Interpreter) }
+func (t Tree) Facts(ctx context.Context) (Facts, error) { return t.ask(ctx) }
 
 func ask(ctx context.Context, interpreter string) (f Facts, err error) {
+	return Tree{Interpreter: interpreter}.ask(ctx)
+}
+
+func (t Tree) ask(ctx context.Context) (f Facts, err error) {
+	interpreter := t.Interpreter
 	ctx, cancel := context.WithTimeoutCause(ctx, factsLimit, fmt.Errorf("no answer within %s", factsLimit))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, interpreter, "-I", "-S", "-B", "-c", factsProgram)
-	cmd.Env = []string{}
+	cmd := t.alone(ctx, "-c", factsProgram)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -65,4 +70,18 @@ func ask(ctx context.Context, interpreter string) (f Facts, err error) {
 		return f, fmt.Errorf("asking %s what it is: it answers %.200q: is it Python?", interpreter, out)
 	}
 	return f, nil
+}
+
+// alone is a command of the interpreter's that sees nothing of whoever runs it. A tree with variables of its own cannot have -I, which
+// ignores them all.
+func (t Tree) alone(ctx context.Context, arguments ...string) *exec.Cmd {
+	program, before := t.Program()
+	if len(t.Variables) == 0 {
+		cmd := exec.CommandContext(ctx, program, slices.Concat(before, []string{"-I", "-S", "-B"}, arguments)...)
+		cmd.Env = []string{}
+		return cmd
+	}
+	cmd := exec.CommandContext(ctx, program, slices.Concat(before, []string{"-s", "-S", "-B"}, arguments)...)
+	cmd.Env = append([]string{"PYTHONSAFEPATH=1", "PYTHONHASHSEED=0"}, t.Variables...)
+	return cmd
 }

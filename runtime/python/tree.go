@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -50,10 +51,37 @@ type Tree struct {
 	Version string
 	// Origin is OriginEmbedded or OriginSystem.
 	Origin string
+	// Loader is the dynamic loader of a tree that brings its own along, and LibraryPath the folders in which that looks, separated by
+	// colons; both below Dir. Such a tree has no Libraries.
+	Loader, LibraryPath string
+	// Variables are those that its interpreter needs in its environment beside the usual ones, as NAME=value.
+	Variables []string
 	// Repaired are the files of an unpacked tree that Install had to put right.
 	Repaired []string
 
 	hold *flock.Flock // keeps the tree from being swept by a later version of the program
+}
+
+// Program is what is to be started, and with which arguments before those of the interpreter.
+func (t Tree) Program() (program string, before []string) {
+	if t.Loader == "" {
+		return t.Interpreter, nil
+	}
+	return t.Loader, []string{"--inhibit-cache", "--library-path", t.LibraryPath, "--argv0", t.Interpreter, t.Interpreter}
+}
+
+// At is a tree with a folder of its own as it is where that folder lies in another place.
+func (t Tree) At(dir string) Tree {
+	move := func(s string) string { return strings.ReplaceAll(s, t.Dir, dir) }
+	moved := t
+	moved.Dir, moved.Interpreter, moved.Paths = dir, move(t.Interpreter), []string{dir}
+	moved.Loader, moved.LibraryPath = move(t.Loader), move(t.LibraryPath)
+	moved.Variables = make([]string, len(t.Variables))
+	for i, v := range t.Variables {
+		moved.Variables[i] = move(v)
+	}
+	moved.Repaired, moved.hold = nil, nil
+	return moved
 }
 
 // Label is how results and the platform record name the tree: its origin and
