@@ -5,6 +5,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/tree"
 )
 
 // acceptLease says why the owner does not let the agent work on a lease, by what the server says of it, before anything is fetched;
@@ -31,6 +32,10 @@ func (a *agent) accept(b *bundle.Bundle) error {
 	switch {
 	case b.Manifest.IsWasm() && p.WasmDenied:
 		return refused(refusedRuntime, "the owner of this machine runs no functions in WebAssembly")
+	case b.Manifest.RuntimeDigest() != "" && p.RuntimesDenied:
+		return refused(refusedRuntime, "the owner of this machine runs no functions that bring native code along in a runtime")
+	case b.Manifest.RuntimeDigest() != "" && a.runtimes() == "":
+		return refused(refusedRuntime, fmt.Sprintf("runtimes need %s with AVX2 and isolation linux or process, and this is isolation %s", tree.Platform, level))
 	case !level.AtLeast(f.MinIsolation):
 		return refused(refusedIsolation, fmt.Sprintf("the owner of this machine wants isolation %q and it would run at %q", f.MinIsolation, level))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
+	"github.com/ostraka/ostraka/runtime/tree"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
@@ -61,8 +62,10 @@ type agent struct {
 	token   trust.Token
 	trust   *trust.Store
 	server  *remote
-	id      uuid.UUID // as the server knows it
-	sandbox Sandbox
+	id      uuid.UUID    // as the server knows it
+	walls   Sandbox      // of functions in Python, as it is
+	trees   *tree.Cache  // unpacked runtimes
+	sandbox Sandbox      // walls, unless the agent cheats
 	modules Sandbox      // of functions in WebAssembly
 	unload  func() error // what modules has
 	bundles *bundleCache
@@ -197,7 +200,11 @@ func (a *agent) equip(ctx context.Context) (err error) {
 	if err = a.inputs.clear(); err != nil {
 		return err
 	}
-	if a.sandbox, err = openSandbox(ctx, a.options, a.dir); err != nil {
+	if a.walls, err = openSandbox(ctx, a.options, a.dir); err != nil {
+		return err
+	}
+	a.sandbox = cheating(a.options, a.walls)
+	if a.trees, err = tree.NewCache(a.dir.runtimes(), tree.DefaultCacheBytes, a.log); err != nil {
 		return err
 	}
 	modules, err := NewWasmSandbox(a.dir.compiled(), a.log)
@@ -231,7 +238,7 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 			return nil, err
 		}
 	}
-	return cheating(o, sandbox), nil
+	return sandbox, nil
 }
 
 // cheating is a sandbox as it is, unless the agent cheats.

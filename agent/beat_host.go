@@ -31,7 +31,7 @@ func (a *agent) wishes() *client.AgentWishes {
 		Isolation:    client.AgentWishesIsolation(a.sandbox.Level()),
 		MinIsolation: client.AgentWishesMinIsolation(p.Function.MinIsolation),
 	}
-	w.Meter, w.Volumes = a.meter(), a.offeredVolumes()
+	w.Meter, w.Runtimes, w.Volumes = a.meter(), a.runtimes(), a.offeredVolumes()
 	if len(p.Projects) <= maxWishedProjects { // more are enforced here
 		w.Projects = p.Projects
 	}

@@ -99,6 +99,7 @@ func (d *dataDir) spool() string         { return filepath.Join(d.path, "spool")
 func (d *dataDir) bundles() string       { return filepath.Join(d.path, "bundles") }
 func (d *dataDir) inputs() string        { return filepath.Join(d.path, "inputs") }
 func (d *dataDir) modules() string       { return filepath.Join(d.path, "modules") }
+func (d *dataDir) runtimes() string      { return filepath.Join(d.path, "runtimes") }
 func (d *dataDir) compiled() string      { return filepath.Join(d.path, "compiled") }
 func (d *dataDir) keyFile() string       { return filepath.Join(d.path, keyName) }
 func (d *dataDir) enrolmentFile() string { return filepath.Join(d.path, enrolmentName) }

@@ -95,6 +95,7 @@ func (a *agent) enrolWith(ctx context.Context, token string) error {
 		Name:      a.options.Name,
 		Isolation: client.EnrolmentIsolation(a.sandbox.Level()),
 		Meter:     a.meter(),
+		Runtimes:  a.runtimes(),
 		Platform:  platform,
 		Eula:      agreed.stated(),
 	}

@@ -63,7 +63,7 @@ func (a *agent) opening(l *client.Lease, b *bundle.Bundle, reading codereader.Re
 		Facts: guardian.SandboxFacts{
 			Function: guardian.Function{
 				Name: m.Name, Version: l.Version, Digest: b.Digest, Entrypoint: entry, Isolation: string(m.MinIsolation), Network: m.Network,
-				Signed: l.Signing != nil, BundleBytes: b.Size, Limits: guardedLimits(m.Limits), Volumes: guardedVolumes(m.Volumes),
+				Signed: l.Signing != nil, BundleBytes: b.Size, Limits: guardedLimits(m.Limits), Runtime: runtimeOf(&m), Volumes: guardedVolumes(m.Volumes),
 			},
 			Isolation: string(a.sandboxFor(&m).Level()), Network: m.Network, Job: guardian.Job{ID: l.Job.String()}, Shards: int64(len(l.Shards)),
 			Findings: reading.Findings, Scored: reading.Whole,
@@ -107,4 +107,12 @@ func refusalFor(d guardian.Decision, planned guardian.Planned, findings []guardi
 		return refused(refusedAsk, fmt.Sprintf("%s, %s, wants its owner to allow it first: %s%s", whose, d.Rule.Name, d.Reason, where))
 	}
 	return refused(refusedGuardian, fmt.Sprintf("%s, %s, refuses it: %s%s", whose, d.Rule.Name, d.Reason, where))
+}
+
+// runtimeOf is the runtime with native code that a function brings along; empty: none.
+func runtimeOf(m *bundle.Manifest) string {
+	if m.RuntimeDigest() == "" {
+		return ""
+	}
+	return m.Runtime
 }

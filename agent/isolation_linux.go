@@ -33,6 +33,15 @@ func prove(ctx context.Context, level bundle.Isolation, tree python.Tree, work s
 	return &linuxSandbox{Runner: runner, python: tree}, nil
 }
 
+// On implements onTree.
+func (s *linuxSandbox) On(t python.Tree) (Sandbox, error) {
+	runner, err := s.Runner.On(t)
+	if err != nil {
+		return nil, err
+	}
+	return &linuxSandbox{Runner: runner, python: t}, nil
+}
+
 // Open implements Sandbox.
 func (s *linuxSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error) {
 	return s.Runner.Open(ctx, b, settings)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
@@ -273,7 +272,7 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, vo
 	case rested != nil:
 		_ = rested.session.Close() // it did not last; another one does the work
 	}
-	if session, err = w.sandboxFor(&b.Manifest).Open(ctx, b, harness.Settings{Job: held.Job.String(), Volumes: volumes}); err != nil {
+	if session, err = w.openIn(ctx, held, b, volumes); err != nil {
 		leave()
 		return nil, nil, err
 	}

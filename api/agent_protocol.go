@@ -30,6 +30,7 @@ type EnrolInput struct {
 		Platform  fleet.Platform    `json:"platform"`
 		Isolation string            `json:"isolation" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The isolation level that the agent can give, as its canary proved it."`
 		Meter     int               `json:"meter,omitempty" minimum:"0" maximum:"1000000" doc:"The version of the meter with which it executes functions in WebAssembly; left out: it executes none."`
+		Runtimes  string            `json:"runtimes,omitempty" maxLength:"40" doc:"The platform for which it executes functions in runtimes with native code, such as linux/amd64; left out: it executes none."`
 		Proof     []byte            `json:"proof" doc:"Ed25519 signature over the enrolment statement: the lines ostraka-enrolment/2, the public key in hexadecimal, the SHA-256 of the enrolment token (of nothing, where there is none) in hexadecimal, server, nonce, and the challenge's time in RFC 3339, whole seconds and UTC, each ended by a line feed. Without a nonce: the first three, beginning with ostraka-enrolment/1, which works for agents that are not known yet."`
 		Server    string            `json:"server,omitempty" maxLength:"300" doc:"By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case." example:"https://ostraka.example"`
 		Nonce     string            `json:"nonce,omitempty" maxLength:"100" doc:"From getEnrolmentChallenge."`
@@ -91,7 +92,7 @@ func (s *server) knowsToken(ctx context.Context, c *call) error {
 
 func (s *server) enrolAgent(ctx context.Context, c *call, in *EnrolInput) (*enrolOutput, error) {
 	a, key, err := s.service.Enrol(ctx, c.token, fleet.Enrolment{
-		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Meter: in.Body.Meter, Platform: in.Body.Platform, EULA: in.Body.EULA,
+		PublicKey: in.Body.PublicKey, Name: in.Body.Name, Isolation: in.Body.Isolation, Meter: in.Body.Meter, Runtimes: in.Body.Runtimes, Platform: in.Body.Platform, EULA: in.Body.EULA,
 		Server: in.Body.Server, Nonce: in.Body.Nonce,
 	}, in.Body.Proof, c.request.RemoteAddr)
 	if err != nil {

@@ -158,6 +158,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.ruleOperations()
 	s.scheduleOperations()
 	s.webhookOperations()
+	s.runtimeOperations()
 	s.workflowOperations()
 	s.flagOperations()
 	s.findingOperations()

@@ -42,6 +42,7 @@ type Service interface {
 	Chains
 	Results
 	Rules
+	Runtimes
 	Sandboxes
 	Schedules
 	Sessions

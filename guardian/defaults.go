@@ -28,6 +28,10 @@ func Defaults() []Rule {
 		found("risk-of-hidden-code", Allow, High, "hidden", "it hides what it calls"),
 		found("risk-of-escape", Allow, High, "escape", "it climbs out of the objects that it was given"),
 		{
+			ID: "risk-of-native-code", Name: "risk-of-native-code", Version: 1, Layer: Builtin, On: onCode, When: `code.runtime != ""`,
+			Risk: High, Then: Allow, Reason: "it brings native code along in a runtime, which nothing has read", Enabled: true,
+		},
+		{
 			ID: "ask-write-volume", Name: "ask-write-volume", Version: 1, Layer: Builtin, On: onCode, When: `code.volumes.exists(v, v.mode == "rw")`,
 			Risk: High, Then: Ask, Reason: "it wants to write to a folder of the machines that run it", Enabled: true,
 		},

@@ -147,6 +147,14 @@ func TestDefaults(t *testing.T) {
 	_, does = applies("risk-of-unread-code", nil, true)
 	require.False(t, does)
 	delete(byName, "risk-of-unread-code")
+	for runtime, trips := range map[string]bool{"": false, "numpy@sha256:00": true} {
+		o := submit()
+		o.Facts = guardian.JobFacts{Function: guardian.Function{Runtime: runtime}, Scored: true}
+		d := p.Decide(t.Context(), o, guardian.Circumstances{Now: noon})
+		require.Equal(t, trips, slices.ContainsFunc(d.Applied, func(a guardian.Applied) bool { return a.Name == "risk-of-native-code" }), runtime)
+		require.Equal(t, guardian.Allow, d.Verdict)
+	}
+	delete(byName, "risk-of-native-code")
 	require.Empty(t, byName, "every default rule has a function that trips it")
 }
 

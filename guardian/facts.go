@@ -19,6 +19,7 @@ type Function struct {
 	BundleBytes int64    `json:"bundle_bytes"`
 	Packages    []string `json:"packages,omitempty"` // that it declares
 	Limits      Limits   `json:"limits"`
+	Runtime     string   `json:"runtime"`           // NAME@sha256:DIGEST of the tree with native code that it runs in; empty: it runs in what agents have
 	Volumes     []Volume `json:"volumes,omitempty"` // that it wants
 }
 
@@ -140,6 +141,20 @@ type Module struct {
 	Kind    string `json:"kind"`
 	Digest  string `json:"digest"`
 	Bytes   int64  `json:"bytes"`
+}
+
+// RuntimeFacts are about a tree with an interpreter, packages and native code.
+type RuntimeFacts struct {
+	Runtime Runtime `json:"runtime"`
+}
+
+// Runtime is such a tree.
+type Runtime struct {
+	Name     string `json:"name"`
+	Digest   string `json:"digest"`
+	Platform string `json:"platform"`
+	Bytes    int64  `json:"bytes"`
+	Files    int64  `json:"files"`
 }
 
 // UploadFacts are about storing an object or naming a file.
@@ -338,6 +353,7 @@ func (DispatchFacts) facts() {}
 func (RecheckFacts) facts()  {}
 func (SandboxFacts) facts()  {}
 func (ModuleFacts) facts()   {}
+func (RuntimeFacts) facts()  {}
 func (UploadFacts) facts()   {}
 func (KeyFacts) facts()      {}
 func (TokenFacts) facts()    {}

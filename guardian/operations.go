@@ -27,6 +27,7 @@ const (
 	FlagResolve      Kind = "flag.resolve"
 	SandboxOpen      Kind = "sandbox.open"
 	SandboxTerminate Kind = "sandbox.terminate"
+	RuntimePublish   Kind = "runtime.publish"
 	FileUpload       Kind = "file.upload"
 	KeyCreate        Kind = "key.create"
 	KeyRevoke        Kind = "key.revoke"
@@ -149,6 +150,7 @@ var operations = []Described{
 	{OwnerRecover, Critical, true, "Give a project whose owner's key is lost a new one.", KeyFacts{}},
 	{ProjectCreate, Medium, true, "Create a project.", SettingFacts{}},
 	{RuleChange, Medium, true, "Make, change or delete a rule for follow-ups.", RuleFacts{}},
+	{RuntimePublish, High, true, "Publish a runtime: an interpreter, packages and native code for functions.", RuntimeFacts{}},
 	{SandboxOpen, Medium, true, "Open a sandbox and run a function's code in it.", SandboxFacts{}},
 	{SandboxTerminate, Medium, false, "End a sandbox that runs.", SandboxFacts{}},
 	{SessionCreate, Medium, false, "Sign a browser in, or make a link that does.", KeyFacts{}},

@@ -90,6 +90,7 @@ func keysOfPartners() []Key {
 		listed("functions_denied", "never run these functions: names, or digests of bundles", `["miner"]`, parseFunction, func(s string) string { return s },
 			func(p *Preferences) *[]string { return &p.FunctionsDenied }),
 		yesNo("wasm_denied", "never run functions in WebAssembly, whose sandbox is the same on every system", func(p *Preferences) *bool { return &p.WasmDenied }),
+		yesNo("runtimes_denied", "never run functions that bring native code along in a runtime", func(p *Preferences) *bool { return &p.RuntimesDenied }),
 		yesNo("allow_unsigned", "run functions that their project's owner has not signed: then whoever controls the server decides what runs here", func(p *Preferences) *bool { return &p.AllowUnsigned }),
 	}
 }

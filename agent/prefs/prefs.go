@@ -46,6 +46,7 @@ type Preferences struct {
 	FunctionsDenied []string // names, or digests of bundles
 	AllowUnsigned   bool     // also functions that nobody has signed
 	WasmDenied      bool     // no functions in WebAssembly
+	RuntimesDenied  bool     // no functions that bring native code along in a runtime
 
 	// Rules about functions, and exceptions from what the built-in ones ask.
 	Rules     []*guardian.Compiled

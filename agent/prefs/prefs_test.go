@@ -38,6 +38,7 @@ projects_denied = [
 functions_denied = ["miner"]
 allow_unsigned = true
 wasm_denied = true
+runtimes_denied = true
 days = ["sat", "sun"]
 hours = ["22:00-06:00", "12:00-13:00"]
 time_zone = "Europe/Athens"
@@ -59,6 +60,7 @@ func TestEveryPreferenceIsRead(t *testing.T) {
 		FunctionsDenied: []string{"miner"},
 		AllowUnsigned:   true,
 		WasmDenied:      true,
+		RuntimesDenied:  true,
 		Schedule:        Schedule{Days: []time.Weekday{time.Saturday, time.Sunday}, Hours: []Interval{{22 * 60, 6 * 60}, {12 * 60, 13 * 60}}, Zone: athens},
 		OnBattery:       true, BatteryAbove: 50, BusyAbove: 60, BusyBelow: 40,
 	}, p)

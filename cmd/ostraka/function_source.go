@@ -41,6 +41,10 @@ func checkStarts(ctx context.Context, t *terminal, b *bundle.Bundle) error {
 	if b.Manifest.IsWasm() {
 		return nil // what can be known of a module without running it was checked when it was packed
 	}
+	if b.Manifest.RuntimeDigest() != "" {
+		t.say("%s runs in the runtime %s, so it is not looked here whether it starts", b.Manifest.Name, b.Manifest.RuntimeName())
+		return nil
+	}
 	files, err := sourceOf(b)
 	if err != nil {
 		return err

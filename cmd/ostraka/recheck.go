@@ -22,6 +22,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/runtime/tree"
 )
 
 // Where a server executes shards again.
@@ -120,7 +121,11 @@ func (p *parts) openRechecker(ctx context.Context, config serverConfig) (recheck
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
-	both := &recheck.ByRuntime{Executor: x, Modules: modules}
+	trees, err := tree.NewCache(filepath.Join(dir.path, "runtimes"), tree.DefaultCacheBytes, config.Log)
+	if err != nil {
+		return nil, errors.Join(err, x.Close(), modules.Close())
+	}
+	both := &recheck.ByRuntime{Executor: x, Modules: modules, Trees: trees}
 	p.onClose(func(context.Context) error { return both.Close() })
 	return both, nil
 }

@@ -21,6 +21,12 @@ type ownSandbox struct {
 
 // openSandbox opens the strongest sandbox that this machine allows for a function. interpreter is the Python that was asked for.
 func openSandbox(ctx context.Context, t *terminal, walls agent.Walls, interpreter string, b *bundle.Bundle) (s *ownSandbox, err error) {
+	if b.Manifest.RuntimeDigest() != "" {
+		return nil, &exitError{
+			code: exitUsage, err: fmt.Errorf("%s runs in the runtime %s, which lies on the server and not here", b.Manifest.Name, b.Manifest.RuntimeName()),
+			hint: "push it and run a job with one shard, which agents execute: ostraka function push, ostraka function call",
+		}
+	}
 	if walls.Log, err = newLog(t, "warn"); err != nil {
 		return nil, err
 	}

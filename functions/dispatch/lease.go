@@ -95,6 +95,8 @@ type candidate struct {
 	Isolation        bundle.Isolation
 	Meter            int              // with which it executes functions in WebAssembly; 0: it executes none
 	Wasm             bool             // the function is one
+	Runtimes         string           // the platform for which it executes functions in runtimes; empty: it executes none
+	Runtime          string           // the platform of the function's; empty: it runs in what agents have
 	Wish             bundle.Isolation // the weakest level at which its owner lets anything run
 	ProjectID        *uuid.UUID
 	JobID            *uuid.UUID
@@ -115,6 +117,9 @@ func (c candidate) isolated() bool {
 		}
 		level = bundle.Wasm
 	}
+	if c.Runtime != "" && c.Runtime != c.Runtimes {
+		return false
+	}
 	return level.AtLeast(c.MinIsolation) && level.AtLeast(c.ProjectIsolation) && level.AtLeast(c.Wish)
 }
 
@@ -122,6 +127,9 @@ func (c candidate) isolated() bool {
 func (c candidate) class() string {
 	if c.Wasm {
 		return verify.ClassWasm
+	}
+	if c.Runtime != "" {
+		return verify.ClassOfRuntime(c.Runtime)
 	}
 	return c.Platform.Machine().Class()
 }

@@ -41,6 +41,18 @@ func (s *Service) LeaseBundle(ctx context.Context, agent, lease uuid.UUID) (io.R
 	return s.registry.OpenChecked(ctx, holder.ProjectID, digest.Digest, bundle.MaxArchiveBytes)
 }
 
+// LeaseRuntime opens an object of the runtime that the function of the agent's lease runs in: its manifest or one of its pieces.
+func (s *Service) LeaseRuntime(ctx context.Context, agent, lease uuid.UUID, digest string) (io.ReadCloser, int64, error) {
+	holder, function, err := s.leasedFunction(ctx, agent, lease)
+	if err != nil {
+		return nil, 0, err
+	}
+	if holder.Ended {
+		return nil, 0, functions.ErrLeaseEnded
+	}
+	return s.registry.OpenRuntimeObject(ctx, holder.ProjectID, &function.Manifest, digest)
+}
+
 // PutOutput stores an output that is too large to travel with its result, or an artifact, under a lease that is open. All of a lease's are
 // bounded by what its shards may leave.
 func (s *Service) PutOutput(ctx context.Context, agent, lease uuid.UUID, digest string, r io.Reader) (o functions.Object, err error) {
@@ -77,6 +89,7 @@ type leaseHolder struct {
 	PublicKey  []byte
 	AgentState fleet.AgentState
 	Script     bool // the function is one: its stdout is its result
+	Ended      bool
 }
 
 // HoldsLease says whether the agent has, or had, the lease and may report about it.

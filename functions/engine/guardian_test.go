@@ -109,6 +109,10 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.CancelWorkflowRun(ctx, w.by, w.project, endedRun.ID)
 	require.NoError(t, err)
+	oldTree, _ := w.storedTree("old")
+	newTree, _ := w.storedTree("new")
+	_, _, err = w.AddRuntime(ctx, w.by, w.project, registry.NewRuntime{Name: "old", Digest: oldTree})
+	require.NoError(t, err)
 	_, newcomer, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	before := w.counts()
@@ -154,7 +158,12 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			_, err := w.PutFile(ctx, w.by, w.project, "b.txt", "", strings.NewReader("b"), registry.FileCondition{})
 			return err
 		},
-		"putObject": func() error { _, err := w.StoreObject(ctx, w.by, w.project, "", strings.NewReader("c")); return err },
+		"addRuntime": func() error {
+			_, _, err := w.AddRuntime(ctx, w.by, w.project, registry.NewRuntime{Name: "new", Digest: newTree})
+			return err
+		},
+		"deleteRuntime": func() error { return w.DeleteRuntime(ctx, w.by, w.project, oldTree) },
+		"putObject":     func() error { _, err := w.StoreObject(ctx, w.by, w.project, "", strings.NewReader("c")); return err },
 		"createUpload": func() error {
 			_, _, err := w.CreateUpload(ctx, w.by, w.project, strings.Repeat("a", 64), 3, no)
 			return err

@@ -47,6 +47,7 @@ type Agent struct {
 	Isolation    string        `json:"isolation" doc:"The level that its sandbox proved: a claim."`
 	MinIsolation string        `json:"min_isolation" doc:"The weakest level at which its owner lets anything run."`
 	Meter        int           `json:"meter,omitempty" doc:"The version of the meter with which it executes functions in WebAssembly; left out: it executes none."`
+	Runtimes     string        `json:"runtimes,omitempty" doc:"The platform for which it executes functions in runtimes with native code, such as linux/amd64; left out: it executes none."`
 	Projects     []uuid.UUID   `json:"projects,omitempty" doc:"The only projects that its owner works for; left out: all."`
 	Volumes      []AgentVolume `json:"volumes,omitempty" doc:"The folders that its owner lets functions read."`
 	Platform     Platform      `json:"platform"`
@@ -86,6 +87,7 @@ type agentRow struct {
 	Isolation        string
 	MinIsolation     string
 	Meter            int
+	Runtimes         string
 	Projects         []uuid.UUID
 	Volumes          []AgentVolume
 	Platform         Platform
@@ -105,7 +107,7 @@ type agentRow struct {
 func (r agentRow) agent() Agent {
 	a := Agent{
 		ID: r.ID, Name: r.Name, State: r.State, StateReason: r.StateReason, StateAt: r.StateAt, Owner: r.Owner,
-		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Meter: r.Meter, Projects: r.Projects, Volumes: r.Volumes, Platform: r.Platform,
+		Isolation: r.Isolation, MinIsolation: r.MinIsolation, Meter: r.Meter, Runtimes: r.Runtimes, Projects: r.Projects, Volumes: r.Volumes, Platform: r.Platform,
 		CreatedAt: r.CreatedAt, LastSeenAt: r.LastSeenAt, ShardsDone: r.ShardsDone, Host: r.Host, EULADigest: r.EULADigest,
 		Duplicate: duplicateOf(r.DuplicateAt, r.DuplicateAddress),
 	}
@@ -128,7 +130,8 @@ type Enrolment struct {
 	PublicKey []byte
 	Name      string
 	Isolation string
-	Meter     int // of functions in WebAssembly; 0: it executes none
+	Meter     int    // of functions in WebAssembly; 0: it executes none
+	Runtimes  string // the platform for which it executes functions in runtimes; empty: it executes none
 	Platform  Platform
 	EULA      *Acceptance
 	Server    string // the origin by which the agent knows the server; "" from agents of before
@@ -160,6 +163,7 @@ type AgentWishes struct {
 	Isolation    string      `json:"isolation,omitempty" enum:"gvisor,container,linux,linux-nocgroup,landlock,process" doc:"The level that the agent has proved since its start. Left out: the one that it enrolled with."`
 	MinIsolation string      `json:"min_isolation,omitempty" enum:"gvisor,container,wasm,linux,linux-nocgroup,landlock,process" doc:"The weakest level at which the owner lets anything run. Left out: process."`
 	Meter        int         `json:"meter,omitempty" minimum:"0" maximum:"1000000" doc:"The version of the meter with which the agent executes functions in WebAssembly. It is lent them where the server has the same. Left out: none."`
+	Runtimes     string      `json:"runtimes,omitempty" maxLength:"40" doc:"The platform for which the agent executes functions in runtimes with native code, such as linux/amd64. Left out: none."`
 
 	Volumes []AgentVolume `json:"volumes,omitempty" maxItems:"32" doc:"The folders that functions may have on the machine. The agent is lent functions that want volumes where it has them all. Left out: none."`
 }

@@ -53,7 +53,7 @@ func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []
 		if err := s.askEnrol(ctx, tx, by, e); err != nil {
 			return err
 		}
-		id, found, err := store.Value[uuid.UUID](ctx, tx, sql.UpsertAgent, base.NewID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt, e.Meter)
+		id, found, err := store.Value[uuid.UUID](ctx, tx, sql.UpsertAgent, base.NewID(), e.PublicKey, e.Name, e.Isolation, platform, by.state, by.from, nonceAt, e.Meter, e.Runtimes)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (s *Service) Heartbeat(ctx context.Context, agent uuid.UUID, beat Heartbeat
 		DuplicateAddress string
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation, row.meter, row.volumes)
+		now, found, err := store.One[answer](ctx, tx, sql.Beat, agent, beat.ShardsDone, row.idle.Code, row.idle.Text, row.idle.Seconds, row.host, row.projects, row.isolation, row.minIsolation, row.meter, row.runtimes, row.volumes)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", agent)
 		}
@@ -68,6 +68,7 @@ type beatRow struct {
 	isolation    *string
 	minIsolation *string
 	meter        *int
+	runtimes     *string
 	volumes      []byte
 }
 
@@ -99,7 +100,7 @@ func fillWishes(w *AgentWishes, r *beatRow) error {
 	if n := len(w.Projects); n > MaxAgentProjects {
 		return functions.Invalid("bad_heartbeat", fmt.Sprintf("the agent names %d projects, at most %d are kept", n, MaxAgentProjects), "name fewer, or none for all")
 	}
-	r.meter = &w.Meter
+	r.meter, r.runtimes = &w.Meter, &w.Runtimes
 	var err error
 	if r.volumes, err = volumesOf(w.Volumes); err != nil {
 		return err

@@ -33,6 +33,7 @@ type agentsForJob struct {
 	Excluded  int64 // of these, neither caught nor refusing it, have results in doubt in the job that this one runs again
 	Isolation string
 	Wasm      bool            // the function is in WebAssembly
+	Runtime   string          // the platform of the runtime that it runs in; empty: it runs in what agents have
 	Volumes   int64           // that the function wants
 	Stocked   int64           // agents seen that have them all
 	Lacking   []bundle.Volume // of them, those that no agent seen has
@@ -262,6 +263,9 @@ func explainUnlent(add func(code, hint, format string, args ...any), job functio
 		add(ReasonNoVolume, volumeHint, "%s to be lent, and no agent has all of the %d volumes that the function wants.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Volumes)
 	case agents.Isolated == 0 && agents.Wasm:
 		add("no_wasm", "update the agents, or have their owners allow it (wasm_denied)", "%s to be lent, and no agent executes functions in WebAssembly with meter %d at isolation %q.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), wasm.Meter, agents.Isolation)
+	case agents.Isolated == 0 && agents.Runtime != "":
+		add("no_runtime", "start an agent on "+agents.Runtime+" with AVX2 at isolation linux, or have the owners of those that there are allow it (runtimes_denied)",
+			"%s to be lent, and no agent executes functions in runtimes for %s at isolation %q.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Runtime, agents.Isolation)
 	case agents.Isolated == 0:
 		add("isolation", "start an agent with a stronger sandbox, or lower min_isolation in function.toml", "%s to be lent, and no agent has the isolation %q that the function asks for.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), agents.Isolation)
 	case usable == 0 && agents.Refused > 0:

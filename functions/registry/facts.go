@@ -11,7 +11,7 @@ func (r FunctionRow) Facts() guardian.Function {
 	m := r.Manifest
 	return guardian.Function{
 		Name: r.Name, Version: int64(r.Version), Digest: r.Digest, Entrypoint: m.Entrypoint + m.Script + m.Entry, Isolation: string(m.MinIsolation),
-		Network: m.Network, Signed: r.SignedBy != nil, BundleBytes: r.Size, Limits: limitFacts(m.Limits), Volumes: VolumeFacts(m.Volumes),
+		Network: m.Network, Signed: r.SignedBy != nil, BundleBytes: r.Size, Limits: limitFacts(m.Limits), Runtime: pinnedRuntime(&m), Volumes: VolumeFacts(m.Volumes),
 	}
 }
 
@@ -21,6 +21,14 @@ func VolumeFacts(list []bundle.Volume) (facts []guardian.Volume) {
 		facts = append(facts, guardian.Volume{Name: v.Name, Mode: string(v.Mode), Pinned: v.Fingerprint != ""})
 	}
 	return facts
+}
+
+// pinnedRuntime is the runtime with native code that a function names; empty: none.
+func pinnedRuntime(m *bundle.Manifest) string {
+	if m.RuntimeDigest() == "" {
+		return ""
+	}
+	return m.Runtime
 }
 
 func limitFacts(l bundle.Limits) guardian.Limits {

@@ -65,6 +65,9 @@ func (s *Service) PushFunction(ctx context.Context, by functions.Principal, proj
 		if err != nil {
 			return err
 		}
+		if _, err := RuntimeOf(ctx, tx, &b.Manifest); err != nil {
+			return err
+		}
 		about := FunctionRow{Name: b.Manifest.Name, Digest: b.Digest, Size: b.Size, Manifest: b.Manifest}.Facts()
 		about.Signed = signer > 0
 		intent := base.Intent{By: by, Project: project, Kind: guardian.FunctionPublish, Subject: b.Manifest.Name, Facts: guardian.FunctionFacts{Function: about}}

@@ -64,6 +64,7 @@ type plannedJob struct {
 	awaits      *uuid.UUID           // the approval that it waits for
 	until       *time.Time           // by when it must come
 	isolation   bundle.Isolation     // at least
+	runtime     string               // the platform of the runtime with native code that it runs in; empty: none
 }
 
 // SubmitJob checks a job, stores it and has it split. Nothing of a job that is refused is kept.
@@ -115,6 +116,7 @@ func (s *Service) submitJob(ctx context.Context, by functions.Principal, project
 // planJob checks what was asked for against the function and fills in what was left out.
 func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions.NewJob) (plannedJob, error) {
 	var function registry.FunctionRow
+	var runtime registry.Runtime
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
 		if function, err = registry.GetFunction(ctx, tx, want.Function, want.Version); err != nil {
 			return err
@@ -122,12 +124,15 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 		if err := mustBeThere(ctx, tx, want.RerunOf); err != nil {
 			return err
 		}
+		if runtime, err = registry.RuntimeOf(ctx, tx, &function.Manifest); err != nil {
+			return err
+		}
 		return registry.MustBeSigned(ctx, tx, function)
 	})
 	if err != nil {
 		return plannedJob{}, err
 	}
-	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, fromJob: want.FromJob, row: function, isolation: function.Manifest.MinIsolation}
+	plan := plannedJob{id: base.NewID(), function: function.FunctionID, version: function.Version, manifest: function.Manifest, rerunOf: want.RerunOf, fromJob: want.FromJob, row: function, isolation: function.Manifest.MinIsolation, runtime: runtime.Platform}
 	policy, err := s.tenant.HeuristicsOf(ctx, project)
 	if err != nil {
 		return plannedJob{}, err
@@ -378,7 +383,7 @@ func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID,
 	if err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until, p.manifest.IsWasm(), volumes); err != nil {
+	if _, err := store.Exec(ctx, server, sql.OpenJob, p.id, project, p.isolation, p.manifest.Name, p.version, p.held, p.shards, turns.PriorityStride(p.priority), p.awaits, p.until, p.manifest.IsWasm(), p.runtime, volumes); err != nil {
 		return err
 	}
 	if err := s.tenant.Within(ctx, server, project, map[functions.QuotaName]int64{functions.QuotaOpenJobs: 1, functions.QuotaOpenShards: p.shards, functions.QuotaResults: p.shards, functions.QuotaEvents: 1}); err != nil {

@@ -29,6 +29,9 @@ func serverClass(d recheck.Description) string {
 	if _, err := fmt.Sscan(d.Platform, &m.System, &m.Arch); err != nil { // "linux x86_64"
 		return ""
 	}
+	if d.Tree != "" {
+		return verify.ClassOfRuntime(d.Tree)
+	}
 	return m.Class()
 }
 

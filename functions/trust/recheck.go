@@ -236,7 +236,7 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args functions.R
 	if err != nil {
 		return nil, err
 	}
-	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.registry.OpenInput(args.Project)}
+	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.registry.OpenInput(args.Project), Runtime: s.registry.OpenRuntime(args.Project)}
 	runs := map[int64][]serverRun{}
 	once := func() error {
 		began := time.Now()

@@ -37,6 +37,10 @@ func (m Machine) Class() string {
 // ClassWasm is the one class of all machines where a function is in WebAssembly: its answers are the same on each.
 const ClassWasm = "wasm"
 
+// ClassOfRuntime is the class of machines of a platform where a function brings its interpreter and libraries along: what else they have
+// does not come into its answers.
+func ClassOfRuntime(platform string) string { return "runtime, " + platform }
+
 // architectures are the names that others than Go have for them.
 var architectures = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "i386": "386", "i686": "386"}
 

@@ -4,6 +4,7 @@ package docker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -71,7 +72,7 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 	whole, done := context.WithTimeout(context.WithoutCancel(ctx), startTime)
 	defer done()
 	made, err := e.client.ContainerCreate(whole, &container.Config{
-		Image: e.image, Entrypoint: []string{supervisorPath}, Cmd: []string{supervisorArgument, string(e.level)},
+		Image: cmp.Or(s.image, e.image), Entrypoint: []string{supervisorPath}, Cmd: []string{supervisorArgument, string(e.level)},
 		User: u.String(), Hostname: "sandbox", WorkingDir: "/", Env: []string{},
 		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true,
 		Labels: map[string]string{labelOurs: "1", labelInstallation: e.cfg.Installation, labelMachine: e.owner.machine, labelOwner: e.owner.process},

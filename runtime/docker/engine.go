@@ -43,6 +43,7 @@ type engine struct {
 	remapped   bool   // containers have only the first 65,536 user numbers
 
 	description recheck.Description
+	runtimes    runtimeImages
 }
 
 // newClient speaks to the daemon that the configuration names.
@@ -64,11 +65,15 @@ func newClient(host string) (*client.Client, error) {
 // removes what was left over, and lets a canary loose.
 func connect(ctx context.Context, cfg Config, c *client.Client) (*engine, error) {
 	e := &engine{cfg: cfg, client: c, owner: thisProcess(), log: cfg.Log, level: bundle.Container}
+	e.runtimes.made = map[string]string{}
 	hasGVisor, err := e.ask(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.provide(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.findRuntimeImages(ctx); err != nil {
 		return nil, err
 	}
 	removed, err := e.removeLeftovers(ctx)

@@ -198,14 +198,21 @@ func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.
 	if err := p.e.holds(batch.Bundle); err != nil {
 		return nil, err
 	}
-	return aroundCulprits(batch, p.e.description, func(some recheck.Batch, alone bool) ([]harness.Result, error) { return executeIn(ctx, p, some, alone) })
+	image, err := p.e.imageFor(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	return aroundCulprits(batch, p.e.describe(batch), func(some recheck.Batch, alone bool) ([]harness.Result, error) {
+		return executeIn(ctx, p, image, some, alone)
+	})
 }
 
 // executeIn runs a batch in one container, which has run nothing else where it is to be alone. One that waits or rests may have died
 // meanwhile, with its daemon: where it says nothing a new one has the last word. Going on to the next that waits would have a shard that
 // ends each container use them up for as long as more are started.
-func executeIn(ctx context.Context, p *pool, batch recheck.Batch, alone bool) ([]harness.Result, error) {
+func executeIn(ctx context.Context, p *pool, image string, batch recheck.Batch, alone bool) ([]harness.Result, error) {
 	s := shapeOf(batch.Bundle, inputsOf(batch))
+	s.image = image
 	b, waited, err := p.take(ctx, s, batch, alone)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,7 @@ const (
 
 // shape is all of a container that depends on the function. Containers are started ahead for a shape.
 type shape struct {
+	image                                                       string // empty: the usual one
 	memory, workspace, inodes, bundle, inputs, pids, processors int64
 }
 

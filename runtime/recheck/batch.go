@@ -13,6 +13,8 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir"
 	"github.com/ostraka/ostraka/runtime/inputfile"
+	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/tree"
 )
 
 // MaxShards is how many shards one batch holds: their inputs and results are in
@@ -31,6 +33,10 @@ type Batch struct {
 	Shards   []Shard
 	// Open opens the bytes of the shards' files; it may be nil where there are none. An error of it ends the batch.
 	Open inputdir.Open
+	// Runtime opens the objects of the runtime that the function names; it may be nil where it names none.
+	Runtime tree.Fetch
+	// Tree is that runtime, unpacked; nil: the function runs in what executors have. Whoever hands a batch to an executor fills it in.
+	Tree *python.Tree
 	// Ended is called when a shard has ended; it may be nil. Whoever wants a batch to end between two shards ends its context in it.
 	Ended func()
 }
@@ -113,6 +119,7 @@ type Description struct {
 	Interpreter string           `json:"interpreter"`     // such as "cpython 3.14.6 (embedded:0123456789abcdef)"
 	Libc        string           `json:"libc"`
 	Platform    string           `json:"platform"`          // such as "linux x86_64"
+	Tree        string           `json:"tree,omitempty"`    // the platform of the runtime with native code that it is made in; empty: none
 	Runtime     string           `json:"runtime,omitempty"` // the container runtime, such as "runc" or "runsc", and the daemon's version
 }
 

@@ -124,7 +124,7 @@ func (l *Local) execute(ctx context.Context, batch Batch) ([]harness.Result, err
 		return nil, err
 	}
 	results, err := runIn(ctx, s, batch)
-	if err == nil && s.Rest() {
+	if err == nil && batch.Tree == nil && s.Rest() { // a runtime is held for the batch alone
 		l.kept.Keep(s, batch.Served(), made)
 		return results, nil
 	}
@@ -143,7 +143,14 @@ func (l *Local) sandbox(ctx context.Context, batch Batch) (s *linux.Sandbox, mad
 		l.log.Warn("a sandbox that rested is no good any more", "error", errors.Join(err, s.Close()))
 	}
 	made = time.Now()
-	if s, err = l.runner.Open(ctx, batch.Bundle, batch.Settings()); err != nil {
+	runner := l.runner
+	if batch.Tree != nil {
+		runner, err = l.runner.On(*batch.Tree)
+	}
+	if err == nil {
+		s, err = runner.Open(ctx, batch.Bundle, batch.Settings())
+	}
+	if err != nil {
 		l.kept.End()
 	}
 	return s, made, err

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"syscall"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/tree"
 	"github.com/ostraka/ostraka/runtime/volume"
 	"github.com/ostraka/ostraka/runtime/wasmbox"
 )
@@ -100,10 +103,11 @@ func (m *Modules) Close() error {
 	return errors.Join(m.kept.Close(), m.runner.Close())
 }
 
-// ByRuntime executes functions in WebAssembly by Modules and all others as it did without it.
+// ByRuntime executes functions in WebAssembly by Modules and all others as it did without it, those that bring a runtime along in that.
 type ByRuntime struct {
 	Executor
 	Modules *Modules
+	Trees   *tree.Cache // unpacked runtimes; nil: there are none
 }
 
 var _ Executor = (*ByRuntime)(nil)
@@ -113,7 +117,12 @@ func (b *ByRuntime) DescribeFor(m *bundle.Manifest) Description {
 	if m.IsWasm() {
 		return b.Modules.Describe()
 	}
-	return b.Describe()
+	d := b.Describe()
+	if digest := m.RuntimeDigest(); digest != "" {
+		t := python.Tree{Origin: tree.Origin, Digest: digest}
+		d.Tree, d.Image, d.Interpreter, d.Libc = tree.Platform, "", "python ("+t.Label()+")", ""
+	}
+	return d
 }
 
 // Recheck implements Executor.
@@ -121,7 +130,30 @@ func (b *ByRuntime) Recheck(ctx context.Context, batch Batch) ([]harness.Result,
 	if batch.Bundle != nil && batch.Bundle.Manifest.IsWasm() {
 		return b.Modules.Recheck(ctx, batch)
 	}
+	if batch.Bundle == nil || batch.Bundle.Manifest.RuntimeDigest() == "" {
+		return b.Executor.Recheck(ctx, batch)
+	}
+	if b.Trees == nil || batch.Runtime == nil {
+		return nil, &Error{Class: Broken, Err: errors.New("the function runs in a runtime with native code, and this server has no room for one")}
+	}
+	at, release, err := b.Trees.Get(ctx, batch.Bundle.Manifest.RuntimeDigest(), batch.Runtime)
+	if err != nil {
+		return nil, b.noTree(ctx, err)
+	}
+	defer release()
+	batch.Tree = &at
 	return b.Executor.Recheck(ctx, batch)
+}
+
+// noTree says why a runtime cannot be had.
+func (b *ByRuntime) noTree(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, tree.ErrNoRoom), errors.Is(err, syscall.ENOSPC):
+		return &Error{Class: Full, Err: err, Hint: "make room on the server's machine"}
+	}
+	return &Error{Class: Broken, Err: err, Hint: "see whether the object store has the runtime"}
 }
 
 // Close implements Executor.

@@ -168,7 +168,10 @@ func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch) (m Manif
 	}
 	defer os.RemoveAll(stage) //nolint:errcheck // gone where all went well, swept later where not
 	into := filepath.Join(stage, treeName)
-	if err := os.Mkdir(into, 0o755); err != nil { // the user of a sandbox reads it
+	if err := os.Mkdir(into, 0o755); err != nil {
+		return m, err
+	}
+	if err := os.Chmod(into, 0o755); err != nil { //nolint:gosec // the user of a sandbox reads it, whatever the umask is
 		return m, err
 	}
 	open := func(ctx context.Context, p Piece) (io.ReadCloser, error) { return fetch(ctx, p.Digest) }

@@ -85,6 +85,10 @@ func entryOf(root *os.Root, name string, d fs.DirEntry) (e Entry, err error) {
 
 // cut reads all files one after the other into the cutter.
 func cut(ctx context.Context, root *os.Root, entries []Entry, c *cutter) error {
+	c.sizes = map[string]int64{}
+	for _, e := range entries {
+		c.sizes[packageOf(e.Path)] += e.Size
+	}
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -122,17 +126,19 @@ func copyFile(root *os.Root, e Entry, into io.Writer) error {
 type cutter struct {
 	put   func([]byte) error
 	piece []byte
-	of    string
+	of    string           // the package that is being written
+	sizes map[string]int64 // of all packages
 }
 
-// begin says which file comes next: a piece ends where a package does.
+// begin says which file comes next. A large package has its own pieces, and small ones share one until it is large enough: so a change in one
+// package moves the cuts of no other.
 func (c *cutter) begin(file string) error {
-	of := packageOf(file)
-	if of == c.of {
+	before, of := c.of, packageOf(file)
+	if of == before {
 		return nil
 	}
 	c.of = of
-	if len(c.piece) < cutAfter {
+	if max(c.sizes[before], c.sizes[of], int64(len(c.piece))) < cutAfter {
 		return nil
 	}
 	return c.flush()

@@ -34,10 +34,8 @@ func Unpack(ctx context.Context, m *Manifest, dst string, open Open) error {
 }
 
 func writeEntry(root *os.Root, e Entry, in io.Reader) error {
-	if dir := path.Dir(e.Path); dir != "." {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
+	if err := makeFolders(root, path.Dir(e.Path)); err != nil {
+		return err
 	}
 	if e.Link != "" {
 		return root.Symlink(e.Link, e.Path)
@@ -54,6 +52,20 @@ func writeEntry(root *os.Root, e Entry, in io.Reader) error {
 		err = closeErr
 	}
 	return err
+}
+
+// makeFolders makes a folder and those above it, which others may read whatever the umask is.
+func makeFolders(root *os.Root, dir string) error {
+	if _, err := root.Stat(dir); err == nil {
+		return nil
+	}
+	if err := makeFolders(root, path.Dir(dir)); err != nil {
+		return err
+	}
+	if err := root.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	return root.Chmod(dir, 0o755)
 }
 
 func (e *Entry) mode() os.FileMode {

@@ -21,6 +21,7 @@ select coalesce((
     count(*) filter (where seen and isolated and refused and not caught) as refused,
     count(*) filter (where seen and isolated and excluded and not refused and not caught) as excluded,
     (select coalesce(j.wasm, false) from ostraka.open_jobs j where j.job_id = $2) is true as wasm,
+    coalesce((select j.runtime from ostraka.open_jobs j where j.job_id = $2), '') as runtime,
     (select case when ostraka.isolation_level(j.min_isolation) > ostraka.isolation_level(p.min_isolation) then j.min_isolation else p.min_isolation end
         from projects p left join open_jobs j on j.job_id = $2 where p.id = $1) as isolation
 from members

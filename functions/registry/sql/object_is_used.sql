@@ -1,4 +1,5 @@
 select exists (select from kept_objects where digest = $1)
+    or exists (select from runtime_objects where digest = $1)
     or exists (select from files where digest = $1)
     or exists (select from archives where results = $1)
     or exists (select from archives where document = $1)

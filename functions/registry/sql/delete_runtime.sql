@@ -1,0 +1,1 @@
+delete from runtimes where digest = $1
