@@ -119,7 +119,7 @@ func (m *Manifest) check() error {
 	case m.Platform != Platform:
 		return fmt.Errorf("platform %.40q: runtimes are for %s so far", m.Platform, Platform)
 	case !versionPattern.MatchString(m.Python) || minorOf(m.Python) < minMinor:
-		return fmt.Errorf("Python %.20q: 3.%d or later is needed", m.Python, minMinor)
+		return fmt.Errorf("its Python is %.20q: 3.%d or later is needed", m.Python, minMinor)
 	}
 	if err := m.checkPieces(); err != nil {
 		return err

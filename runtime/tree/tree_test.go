@@ -105,30 +105,23 @@ func TestAChangeMovesItsOwnPieces(t *testing.T) {
 }
 
 func TestWhatIsPackedIsChecked(t *testing.T) {
+	link := func(to string) func(dir string) error {
+		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, "bin/x")) }
+	}
 	for name, c := range map[string]struct {
-		spoil func(t *testing.T, dir string)
+		spoil func(dir string) error
 		says  string
 	}{
-		"pipe": {func(t *testing.T, dir string) {
-			require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "bin/pipe"), 0o600))
-		}, "a device or another special file"},
-		"link out": {func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("../../etc/passwd", filepath.Join(dir, "bin/x")))
-		}, "not plainly below the tree"},
-		"absolute link": {func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "bin/x")))
-		}, "not plainly below the tree"},
-		"link to a link": {func(t *testing.T, dir string) {
-			require.NoError(t, os.Symlink("../lib/native/python", filepath.Join(dir, "bin/x")))
-		}, "no file or folder of the tree"},
-		"link nowhere": {func(t *testing.T, dir string) { require.NoError(t, os.Symlink("nothing", filepath.Join(dir, "bin/x"))) }, "no file or folder of the tree"},
-		"control character": {func(t *testing.T, dir string) {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb"), nil, 0o600))
-		}, "control character"},
-		"no interpreter": {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "lib/native/ld.so"))) }, "is no program of the tree"},
+		"pipe":              {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, "bin/pipe"), 0o600) }, "a device or another special file"},
+		"link out":          {link("../../etc/passwd"), "not plainly below the tree"},
+		"absolute link":     {link("/etc/passwd"), "not plainly below the tree"},
+		"link to a link":    {link("../lib/native/python"), "no file or folder of the tree"},
+		"link nowhere":      {link("nothing"), "no file or folder of the tree"},
+		"control character": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "a\nb"), nil, 0o600) }, "control character"},
+		"no interpreter":    {func(dir string) error { return os.Remove(filepath.Join(dir, "lib/native/ld.so")) }, "is no program of the tree"},
 	} {
 		dir := folder(t, nil)
-		c.spoil(t, dir)
+		require.NoError(t, c.spoil(dir))
 		_, err := Pack(t.Context(), dir, about, func(Piece, []byte) error { return nil })
 		require.ErrorContains(t, err, c.says, name)
 	}

@@ -28,7 +28,7 @@ var numpy = sync.OnceValues(func() (*Numpy, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is in the system's folder for what may be lost
 	return pack(dir)
 })
 
