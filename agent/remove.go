@@ -14,7 +14,7 @@ const lockName = "agent.lock"
 
 // ownEntries are what an agent makes in its data directory: RemoveData removes these and nothing else.
 var ownEntries = []string{
-	"agent.key", "enrolment.json", "trust.json", "trust.lock", "bundles", "inputs", "work", "spool", "prefs.toml", "prefs.lock", "status.json", "history.json", "history.json.damaged", volumesName, "eula.json", "monitor", "python", "modules", "compiled", "witness", "paused.json",
+	"agent.key", "enrolment.json", "trust.json", "trust.lock", "bundles", "inputs", "work", "spool", "prefs.toml", "prefs.lock", "status.json", "history.json", "history.json.damaged", volumesName, "eula.json", "monitor", "python", "modules", "compiled", "runtimes", "witness", "paused.json",
 }
 
 // RemoveData removes an agent's data directory. The agent must not run. What it has not made is kept and returned.

@@ -77,7 +77,7 @@ func newRuntimeDelete(t *terminal, server *serverFlags) *cobra.Command {
 		Use: "delete DIGEST", Short: "Delete a runtime that no open job needs",
 		Long: `Delete a runtime. One that a job needs which has not ended stays. Functions in it stay as well, and no job of
 theirs can be submitted until the same tree is there again.`,
-		Example: "  ostraka runtime delete c32fc9c6943a4364d6f9cb5fbd3c8a1d28d5e8f70ad4d5be8a8a2ad70ff0b5a1",
+		Example: "  ostraka runtime delete 4b38b2bbdd20731b0a917638054985979c422472d6522a00ebaffcfb385c46b3",
 		Args:    arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := server.connectProject()

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -201,7 +200,7 @@ func fetchManifest(ctx context.Context, digest string, fetch Fetch) ([]byte, err
 	if DigestOf(data) != digest {
 		return nil, fmt.Errorf("%w: the manifest", errPiece)
 	}
-	return bytes.Clone(data), nil
+	return data, nil
 }
 
 // makeRoom removes runtimes that nobody uses, those that were not used for longest first, until a new one fits.

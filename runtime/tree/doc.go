@@ -11,7 +11,7 @@
 // # Who makes it and who reads it
 //
 // [Collect] takes an interpreter with its packages and libraries from a root file system, on the machine of the person who wants them.
-// [Pack] makes the manifest and the pieces of a folder. A server reads manifests ([Parse]) and keeps pieces as any object. Whoever runs
+// [Pack] makes the manifest and the pieces of a folder. A server checks manifests ([Parse]) and keeps pieces as any object. Whoever runs
 // functions in the tree, agents and servers alike, keeps it in a [Cache]: unpacked once for all functions, compared with its pieces when a
 // process uses it first.
 //

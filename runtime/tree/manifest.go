@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 )
 
@@ -69,16 +68,6 @@ func (m *Manifest) Encode() ([]byte, error) {
 func DigestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// Read reads a manifest of foreign bytes and checks all of it.
-func Read(r io.Reader) (m Manifest, digest string, err error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxManifestBytes+1))
-	if err != nil {
-		return m, "", fmt.Errorf("reading a runtime's manifest: %w", err)
-	}
-	m, err = Parse(data)
-	return m, DigestOf(data), err
 }
 
 // Parse checks a manifest of foreign bytes. What it accepts encodes to the same bytes, so that a tree has one digest.
