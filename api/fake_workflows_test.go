@@ -19,7 +19,7 @@ func ran() workflow.RunDetail {
 	return workflow.RunDetail{Run: workflow.Run{ID: thingID, Workflow: "w", State: graph.RunRunning, Functions: []workflow.PinnedFunction{}}, Steps: []workflow.RunStep{}}
 }
 
-func (f *fake) PushWorkflow(context.Context, functions.Principal, uuid.UUID, string, []workflow.Pin) (workflow.Workflow, bool, error) {
+func (f *fake) PushWorkflow(context.Context, functions.Principal, uuid.UUID, workflow.Push) (workflow.Workflow, bool, error) {
 	return pushed(), !f.replayed, f.begin()
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Workflows is what the API asks of the domain about workflows and their runs.
 type Workflows interface {
-	PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, text string, pins []workflow.Pin) (w workflow.Workflow, created bool, err error)
+	PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, push workflow.Push) (w workflow.Workflow, created bool, err error)
 	ListWorkflows(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]workflow.Workflow, error)
 	GetWorkflow(ctx context.Context, project uuid.UUID, name string, version int) (workflow.Workflow, error) // version 0 is the newest
 	DeleteWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, name string, newest int64) error
@@ -114,7 +114,7 @@ func (s *server) workflowOperations() {
 	const one = path + "/{name}"
 	register(s, operation{
 		id: "pushWorkflow", method: http.MethodPost, path: path, tag: "workflows", summary: "Push a version of a workflow",
-		about:  "Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.",
+		about:  "Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.",
 		access: roles(functions.RoleOwner), status: http.StatusCreated, body: body{limit: maxWorkflowBody},
 		answers: alsoOK(s, WorkflowDetail{}, "This is the newest version already."),
 	}, s.pushWorkflow)
@@ -131,7 +131,7 @@ func (s *server) workflowOperations() {
 	}, s.deleteWorkflow)
 	register(s, operation{
 		id: "startWorkflow", method: http.MethodPost, path: one + "/runs", tag: "workflows", summary: "Start a run of a workflow",
-		about:  "It keeps to the version, and so to the digests of all functions, whatever is pushed later.",
+		about:  "It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.",
 		access: runners(), status: http.StatusCreated, body: body{limit: maxWorkflowBody}, retry: retryWithKey,
 	}, s.startWorkflow)
 	s.workflowRunOperations()
@@ -168,11 +168,7 @@ func (s *server) pushWorkflow(ctx context.Context, c *call, in *PushWorkflowInpu
 	if err != nil {
 		return nil, err
 	}
-	pins := make([]workflow.Pin, len(in.Body.Functions))
-	for i, f := range in.Body.Functions {
-		pins[i] = workflow.Pin{Name: f.Name, Function: f.Function, Version: f.Version}
-	}
-	w, created, err := s.service.PushWorkflow(ctx, c.principal, project, in.Body.Definition, pins)
+	w, created, err := s.service.PushWorkflow(ctx, c.principal, project, in.Body.push())
 	if err != nil {
 		return nil, err
 	}

@@ -160,6 +160,8 @@ type NewJob struct {
 	RerunOf *uuid.UUID `json:"-"`
 	// Priority is the job's share of its project's turns, from turns.MinPriority to turns.MaxPriority; 0: turns.DefaultPriority.
 	Priority int `json:"priority,omitempty"`
+	// Modules are what names of aggregators and validators stand for; what is not among them is taken in its newest version.
+	Modules ModulePins `json:"-"`
 }
 
 // ValidatorUse asks for a validator.

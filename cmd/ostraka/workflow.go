@@ -16,7 +16,8 @@ import (
 func newWorkflow(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("workflow", "Workflows: steps that belong together, versioned as one",
 		newWorkflowPush(t, server), newWorkflowDiff(t, server), newWorkflowStart(t, server), newWorkflowList(t, server), newWorkflowShow(t, server), newWorkflowGraph(t, server),
-		newWorkflowRuns(t, server), newWorkflowRun(t, server), newWorkflowPause(t, server), newWorkflowResume(t, server), newWorkflowCancel(t, server),
+		newWorkflowRuns(t, server), newWorkflowRun(t, server), newWorkflowReport(t, server), newWorkflowCertificates(t, server),
+		newWorkflowPause(t, server), newWorkflowResume(t, server), newWorkflowCancel(t, server),
 		newWorkflowExtend(t, server), newWorkflowRetry(t, server), newWorkflowDelete(t, server))
 }
 

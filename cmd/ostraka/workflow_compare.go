@@ -74,7 +74,7 @@ func (f *workflowFolder) compare(ctx context.Context, c *connection) (changes []
 			changes = append(changes, workflowChange{Change: "remove", What: "function " + old.Name + " (" + old.Function + ")", Was: old.Digest})
 		}
 	}
-	return changes, nil
+	return append(changes, f.compareParts(was.Value)...), nil
 }
 
 // filesOf are the files of a bundle that the server has, by path. It checks them as foreign bytes.

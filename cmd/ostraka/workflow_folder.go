@@ -22,6 +22,8 @@ type workflowFolder struct {
 	text       string
 	bundles    map[string]*bundle.Bundle        // of functions, by the names of the definition
 	known      map[string]client.PinnedFunction // those that the server's newest version has just so; see compare
+	parts      []workflowPart
+	pinned     map[string]pinnedPart // the same of parts, by kind and name; see compareParts
 }
 
 // readWorkflowFolder reads and checks a folder. Nothing outside of it is looked at.
@@ -30,7 +32,7 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &workflowFolder{text: string(text), bundles: map[string]*bundle.Bundle{}, known: map[string]client.PinnedFunction{}}
+	f := &workflowFolder{text: string(text), bundles: map[string]*bundle.Bundle{}, known: map[string]client.PinnedFunction{}, pinned: map[string]pinnedPart{}}
 	if f.definition, err = graph.Parse(text); err != nil {
 		return nil, badWorkflowFile(err)
 	}
@@ -49,7 +51,8 @@ func readWorkflowFolder(dir string) (*workflowFolder, error) {
 			return nil, fmt.Errorf("packing the function %s: %w", name, err)
 		}
 	}
-	return f, nil
+	f.parts, err = readParts(dir, f.definition)
+	return f, err
 }
 
 // readDefinition reads no more than a definition may have.

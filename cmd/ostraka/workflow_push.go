@@ -27,9 +27,9 @@ func newWorkflowPush(t *terminal, server *serverFlags) *cobra.Command {
 	o := &workflowPushOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use: "push DIR", Short: "Push a folder with a workflow.toml as a new version",
-		Long: `Push a folder with a workflow.toml. What would change is shown first, a line each. Functions that have
-changed are pushed as by ostraka function push; then one transaction makes the version, which names the digests of
-all functions. What has not changed makes no version. Runs that were started before keep to theirs.`,
+		Long: `Push a folder with a workflow.toml. What would change is shown first, a line each. Functions, modules
+and files that have changed are pushed or stored; then one transaction makes the version, which names the digests of
+all of them, and of the other modules that steps use. What has not changed makes no version. Runs that were started before keep to theirs.`,
 		Example: "  ostraka workflow push examples/workflow-bpsw --dry-run\n  ostraka workflow push examples/workflow-bpsw",
 		Args:    arguments(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,7 +104,7 @@ func (o *workflowPushOptions) run(ctx context.Context) error {
 	return err
 }
 
-// push pushes the functions that the server does not have, and then the workflow.
+// push pushes what the server does not have, and then the workflow.
 func (o *workflowPushOptions) push(ctx context.Context, c *connection, folder *workflowFolder, key ed25519.PrivateKey) (doc answer.Document[client.WorkflowDetail], err error) {
 	request := client.PushWorkflowRequest{Definition: folder.text, Functions: []client.WorkflowFunctionRequest{}}
 	for _, name := range folder.names() {
@@ -123,6 +123,9 @@ func (o *workflowPushOptions) push(ctx context.Context, c *connection, folder *w
 			return doc, err
 		}
 		request.Functions = append(request.Functions, client.WorkflowFunctionRequest{Name: name, Function: f.Value.Name, Version: f.Value.Version})
+	}
+	if err := folder.pushParts(ctx, o.terminal, c, &request); err != nil {
+		return doc, err
 	}
 	doc, err = answer.Read[client.WorkflowDetail](c.PushWorkflow(ctx, c.project, nil, request))
 	return doc, explain("pushing the workflow "+folder.definition.Name, err)

@@ -67,10 +67,17 @@ func showWorkflow(t *terminal, o *outputFlag, doc answer.Document[client.Workflo
 	for _, f := range w.Functions {
 		fields = append(fields, [2]string{"function", functionLine(f)})
 	}
+	fields = append(fields, partLines(w.Modules, w.Files)...)
 	for _, s := range w.Steps {
 		text := s.Name + " " + string(s.Type)
-		if s.Function != "" {
+		switch {
+		case s.Of != "":
+			text += " of " + s.Of
+		case s.Function != "":
 			text += " of " + s.Function
+		}
+		if s.Module != "" {
+			text += " by " + s.Module
 		}
 		if s.When != "" {
 			text += ": " + plain(s.When)
@@ -100,6 +107,21 @@ func functionLine(f client.PinnedFunction) string {
 	return fmt.Sprintf("%s is %s version %d (%s)", f.Name, f.Function, f.Version, shortDigest(f.Digest))
 }
 
+// partLines show what the names of modules and files stand for.
+func partLines(modules []client.PinnedModule, files []client.PinnedFile) (fields [][2]string) {
+	for _, m := range modules {
+		what := "built in"
+		if m.Version > 0 {
+			what = fmt.Sprintf("version %d", m.Version)
+		}
+		fields = append(fields, [2]string{"module", fmt.Sprintf("%s is the %s %s (%s)", m.Name, m.Kind, what, shortDigest(m.Digest))})
+	}
+	for _, f := range files {
+		fields = append(fields, [2]string{"file", fmt.Sprintf("%s has %d bytes (%s)", f.Name, f.Bytes, shortDigest(f.Digest))})
+	}
+	return fields
+}
+
 func showRun(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowRunDetail]) error {
 	r := doc.Value
 	fields := [][2]string{
@@ -118,6 +140,7 @@ func showRun(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowRunD
 	for _, f := range r.Functions {
 		fields = append(fields, [2]string{"function", functionLine(f)})
 	}
+	fields = append(fields, partLines(r.Modules, r.Files)...)
 	for _, s := range r.Steps {
 		fields = append(fields, [2]string{"step", stepLine(s)})
 		fields = append(fields, rollingFields(s)...)
@@ -129,7 +152,10 @@ func showRun(t *terminal, o *outputFlag, doc answer.Document[client.WorkflowRunD
 // stepLine says in a line where a step stands.
 func stepLine(s client.RunStep) string {
 	text := s.Name + " " + string(s.State)
-	if s.Shards != nil {
+	switch {
+	case s.Aggregation != nil:
+		text += fmt.Sprintf(": aggregation %d of job %s", *s.Aggregation, s.Job)
+	case s.Shards != nil:
 		text += fmt.Sprintf(": job %s, %d of %s", s.Job, s.Shards.Total-s.Shards.Open, count(s.Shards.Total, "shard"))
 	}
 	if p := s.Rolling; p != nil {
@@ -137,6 +163,9 @@ func stepLine(s client.RunStep) string {
 		if len(p.Holes) > 0 {
 			text += ", " + count(int64(len(p.Holes)), "hole")
 		}
+	}
+	if s.Document != nil {
+		text += fmt.Sprintf(": %s, %d bytes", s.Document.Name, s.Document.Bytes)
 	}
 	if s.Approval != nil {
 		text += fmt.Sprintf(", waits for an approval: ostraka approval show %s", s.Approval.ID)

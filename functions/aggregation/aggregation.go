@@ -28,6 +28,7 @@ type FoldingRow struct {
 	JobState    functions.JobState
 	ShardsTotal int64
 	PagesTotal  int64
+	Beside      bool // it never becomes the answer that the job shows
 }
 
 // goesOn says whether there is still something to fold for. A run that was asked for when the job had ended goes on by itself.
@@ -86,6 +87,9 @@ func (s *Service) failAggregation(ctx context.Context, project, job uuid.UUID, f
 		}
 		if err := base.AddEvent(ctx, tx, job, base.EventAggregationFailed, detail); err != nil {
 			return err
+		}
+		if f.Beside {
+			return s.goOnAfterFold(ctx, tx, project, job, f.Run)
 		}
 		return jobs.Place(ctx, tx, job)
 	})

@@ -289,10 +289,14 @@ func (s *Service) keepAnswer(ctx context.Context, args functions.MergeArgs, f Fo
 		if f.Current {
 			return s.env.Enqueue(ctx, tx, functions.FinishArgs{Project: args.Project, Job: args.Job})
 		}
-		if _, err := store.Exec(ctx, tx, sql.ChooseRun, args.Job, f.Run); err != nil {
+		if err := base.AddEvent(ctx, tx, args.Job, base.EventReaggregated, map[string]any{"run": f.Run}); err != nil {
 			return err
 		}
-		return base.AddEvent(ctx, tx, args.Job, base.EventReaggregated, map[string]any{"run": f.Run})
+		if f.Beside {
+			return s.goOnAfterFold(ctx, tx, args.Project, args.Job, f.Run)
+		}
+		_, err = store.Exec(ctx, tx, sql.ChooseRun, args.Job, f.Run)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("keeping the answer of job %s: %w", args.Job, err)

@@ -79,7 +79,7 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 			return err
 		}
 		if run > MaxAggregations {
-			return &functions.Error{Kind: functions.KindConflict, Code: "too_many_aggregations", Message: fmt.Sprintf("job %s has %d aggregations already", job, MaxAggregations), Hint: "submit the function as a new job"}
+			return tooManyAggregations(job)
 		}
 		if !state.Ended() {
 			if _, err := store.Exec(ctx, tx, sql.ChooseRun, job, run); err != nil {

@@ -168,7 +168,7 @@ func (w *world) unlikeWorkflows() map[string]unlike {
 			return err
 		}},
 		"what a workflow says": {guardian.WorkflowPublish, func(n int64) error {
-			_, _, err := w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "the two sums differ", text(n)), pins)
+			_, _, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: strings.ReplaceAll(twice, "the two sums differ", text(n)), Functions: pins})
 			return err
 		}},
 		"over what a workflow runs": {guardian.WorkflowStart, func(n int64) error {

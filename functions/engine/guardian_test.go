@@ -102,7 +102,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	w.inProject("update webhook_deliveries set state = 'failed'")
 	pins := w.twicePins()
 	w.pushTwice()
-	_, _, err = w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "twice", "unused"), pins)
+	_, _, err = w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: strings.ReplaceAll(twice, "twice", "unused"), Functions: pins})
 	require.NoError(t, err)
 	goingRun, pausedRun, endedRun := w.startTwice(nil), w.startTwice(nil), w.startTwice(nil)
 	_, err = w.PauseWorkflowRun(ctx, w.by, w.project, pausedRun.ID)
@@ -243,7 +243,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 		"setGuardianRule":       func() error { _, err := w.SetGuardianRule(ctx, w.by, w.project, own.Rule, 1); return err },
 		"deleteGuardianRule":    func() error { return w.DeleteGuardianRule(ctx, w.by, w.project, "mine", 1) },
 		"pushWorkflow": func() error {
-			_, _, err := w.PushWorkflow(ctx, w.by, w.project, strings.ReplaceAll(twice, "twice", "thrice"), pins)
+			_, _, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: strings.ReplaceAll(twice, "twice", "thrice"), Functions: pins})
 			return err
 		},
 		"startWorkflow": func() error {

@@ -234,7 +234,9 @@ func New(o Options) *Service {
 	}, submit.Options{FollowupsOff: o.FollowupsOff, AtOnce: o.Shortcuts})
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.Webhooks = webhook.New(env, o.Webhooks)
-	s.Workflows = workflow.New(env, s.Jobs, s.Submit, s.Aggregation, s.Trust)
+	s.Workflows = workflow.New(env, workflow.Rooms{
+		Registry: s.Registry, Jobs: s.Jobs, Submit: s.Submit, Aggregation: s.Aggregation, Trust: s.Trust,
+	})
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays})
 	s.Jobs.ReadArchivesWith(s.ArchivedResults)

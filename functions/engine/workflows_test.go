@@ -57,7 +57,7 @@ func (w *world) twicePins() []workflow.Pin {
 
 func (w *world) pushTwice(change ...string) workflow.Workflow {
 	w.t.Helper()
-	v, created, err := w.PushWorkflow(w.t.Context(), w.by, w.project, strings.NewReplacer(change...).Replace(twice), w.twicePins())
+	v, created, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{Text: strings.NewReplacer(change...).Replace(twice), Functions: w.twicePins()})
 	require.NoError(w.t, err)
 	require.True(w.t, created)
 	return v
@@ -221,7 +221,7 @@ func TestARunMayBeCutOffAnywhere(t *testing.T) {
 	ctx := t.Context()
 	pins := w.twicePins()
 	w.cutOff(uuid.Nil, func() error {
-		_, _, err := w.PushWorkflow(ctx, w.by, w.project, twice, pins)
+		_, _, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: twice, Functions: pins})
 		return err
 	})
 	require.Equal(t, int64(1), w.count("select count(*) from workflow_versions"))
@@ -262,7 +262,7 @@ func TestPushingAWorkflow(t *testing.T) {
 	ctx := t.Context()
 	pins := w.twicePins()
 	push := func(text string, pins []workflow.Pin) (workflow.Workflow, bool, error) {
-		return w.PushWorkflow(ctx, w.by, w.project, text, pins)
+		return w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: text, Functions: pins})
 	}
 	first, created, err := push(twice, pins)
 	require.NoError(t, err)
@@ -329,10 +329,10 @@ func TestHowManyWorkflowsAndRuns(t *testing.T) {
 	pins := []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}}
 	w.inProject("insert into workflows (id, name, newest, created_by) select gen_random_uuid(), 'w' || n, 1, 'x' from generate_series(2, $1::integer - 1) n", workflow.MaxWorkflows)
 	named := func(name string) string { return strings.Replace(twice, "twice", name, 1) }
-	_, created, err := w.PushWorkflow(ctx, w.by, w.project, named("last"), pins)
+	_, created, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: named("last"), Functions: pins})
 	require.NoError(t, err)
 	require.True(t, created)
-	_, _, err = w.PushWorkflow(ctx, w.by, w.project, named("one-more"), pins)
+	_, _, err = w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: named("one-more"), Functions: pins})
 	requireCode(t, err, "too_many_workflows")
 
 	w.inProject(`insert into workflow_runs (id, workflow_id, version, parameters, state, started_by)

@@ -23,7 +23,7 @@ func (s *Service) CheckHeuristics(ctx context.Context, project uuid.UUID, p *fun
 		return nil, err
 	}
 	for _, u := range p.Use {
-		if _, err := s.tryHeuristic(ctx, project, u); err != nil {
+		if _, err := s.tryHeuristic(ctx, project, u, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func (s *Service) codeHeuristics(ctx context.Context, project uuid.UUID) ([]jobs
 
 func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy) (list []jobs.PinnedHeuristic, err error) {
 	for _, u := range policy.On(functions.OnCode) {
-		pinned, err := s.pinHeuristic(ctx, project, u)
+		pinned, err := s.pinHeuristic(ctx, project, u, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -54,12 +54,12 @@ func (s *Service) pinHeuristics(ctx context.Context, project uuid.UUID, policy f
 	return list, nil
 }
 
-func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u functions.HeuristicUse) (jobs.PinnedHeuristic, error) {
+func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u functions.HeuristicUse, pins functions.ModulePins) (jobs.PinnedHeuristic, error) {
 	if u.Module == functions.ExternalModel {
 		digest, err := s.pinModel(u)
 		return jobs.Pin(u, digest), err
 	}
-	digest, err := s.registry.ChooseModule(ctx, project, wasm.KindHeuristic, u.Module, u.Params)
+	digest, err := s.registry.ChoosePinned(ctx, project, wasm.KindHeuristic, u.Module, u.Params, pins)
 	if err != nil {
 		return jobs.PinnedHeuristic{}, fmt.Errorf("pinning the heuristic %s: %w", u.Module, err)
 	}
@@ -67,8 +67,8 @@ func (s *Service) pinHeuristic(ctx context.Context, project uuid.UUID, u functio
 }
 
 // tryHeuristic pins a heuristic, and tries it with its parameters: what it does not understand is better said now.
-func (s *Service) tryHeuristic(ctx context.Context, project uuid.UUID, u functions.HeuristicUse) (jobs.PinnedHeuristic, error) {
-	pinned, err := s.pinHeuristic(ctx, project, u)
+func (s *Service) tryHeuristic(ctx context.Context, project uuid.UUID, u functions.HeuristicUse, pins functions.ModulePins) (jobs.PinnedHeuristic, error) {
+	pinned, err := s.pinHeuristic(ctx, project, u, pins)
 	if err != nil || u.Module == functions.ExternalModel {
 		return pinned, err
 	}

@@ -13,13 +13,18 @@ import (
 
 // ChooseHeuristics pins what looks at a job's results: what the project's policy says, which nobody can take away, and what the request
 // adds, or else the function. Each is tried with its parameters.
-func (s *Service) ChooseHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy, want *functions.HeuristicsPolicy, m bundle.Manifest) (list []functions.HeuristicRef, err error) {
+func (s *Service) ChooseHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy, want *functions.HeuristicsPolicy, m bundle.Manifest, pins functions.ModulePins) (list []functions.HeuristicRef, err error) {
 	further, err := jobHeuristics(want, m)
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range slices.Concat(policy.On(functions.OnResults), further) {
-		pinned, err := s.tryHeuristic(ctx, project, u)
+	own := policy.On(functions.OnResults)
+	for i, u := range slices.Concat(own, further) {
+		of := pins
+		if i < len(own) {
+			of = nil // the project's policy is no part of a workflow
+		}
+		pinned, err := s.tryHeuristic(ctx, project, u, of)
 		if err != nil {
 			return nil, err
 		}

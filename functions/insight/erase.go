@@ -67,7 +67,15 @@ func (s *Service) beginErase(ctx context.Context, tx *store.Tx, by string, proje
 	if err := base.Notify(ctx, tx, base.ChannelJobs, id); err != nil {
 		return err
 	}
-	return s.env.Enqueue(ctx, tx, functions.EraseArgs{Project: project, Job: id})
+	runs, err := store.Values[uuid.UUID](ctx, tx, sql.RunsThatWait, id)
+	if err != nil {
+		return err
+	}
+	steps := []functions.Step{functions.EraseArgs{Project: project, Job: id}}
+	for _, run := range runs {
+		steps = append(steps, functions.AdvanceRunArgs{Project: project, Run: run})
+	}
+	return s.env.Enqueue(ctx, tx, steps...)
 }
 
 // Erase removes the rows of a deleted job, so many in one transaction, and the job's own when nothing else refers to it. Cut off anywhere it

@@ -161,6 +161,9 @@ func metricsOf(job functions.Job, sum measures, seen marks) planner.Metrics {
 func addVerification(m *planner.VerificationMetrics, job functions.Job) {
 	v := job.Verification
 	if v == nil {
+		if job.Validator != nil && job.Validator.Certificate && !job.Policy.None {
+			m.ErrorBound, m.AnswerRisk = 0, 0 // each result has proved itself
+		}
 		return
 	}
 	m.ErrorBound, m.AnswerRisk = v.ErrorBound, v.AnswerRisk

@@ -139,7 +139,13 @@ func (s *Service) ChooseAggregator(ctx context.Context, project uuid.UUID, want 
 		if err != nil {
 			return nil, functions.Invalid("bad_params", err.Error(), "docs/modules.md lists what the built-in modules take")
 		}
+		if pinned := want.Modules.Digest(string(wasm.KindAggregator), name); pinned != "" && pinned != module.Digest {
+			return &functions.AggregatorRef{Module: name, Digest: pinned, Params: merged}, nil
+		}
 		return &functions.AggregatorRef{Module: name, Digest: module.Digest, Params: merged}, s.keepBuiltin(ctx, project, module)
+	}
+	if pinned := want.Modules.Digest(string(wasm.KindAggregator), name); pinned != "" {
+		return &functions.AggregatorRef{Module: name, Digest: pinned, Params: params}, s.usePinned(ctx, project, wasm.KindAggregator, name, pinned, params)
 	}
 	digest, err := s.pinModule(ctx, project, wasm.KindAggregator, name, 0, params)
 	if err != nil {
@@ -154,14 +160,11 @@ func (s *Service) pinModule(ctx context.Context, project uuid.UUID, kind wasm.Ki
 	if err != nil {
 		return "", err
 	}
-	if module.Kind != string(kind) {
-		return "", functions.Invalid("bad_kind", fmt.Sprintf("module %q is of the kind %s", name, module.Kind), fmt.Sprintf("name a module of the kind %s", kind))
+	if err := usable(module, kind); err != nil {
+		return "", err
 	}
-	if module.DeprecatedAt != nil {
-		return "", &functions.Error{Kind: functions.KindConflict, Code: "module_deprecated", Message: fmt.Sprintf("module %q is deprecated: %s", name, module.Deprecation), Hint: "use another module, or push a new version of it"}
-	}
-	if err := module.Description.CheckParams(params); err != nil {
-		return "", functions.Invalid("bad_params", fmt.Sprintf("the %s %s: %v", kind, name, err), "`ostraka module show` has the schema of its parameters")
+	if err := checkParams(module, kind, params); err != nil {
+		return "", err
 	}
 	return module.Digest, nil
 }

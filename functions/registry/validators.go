@@ -18,7 +18,7 @@ const NoValidator = "none"
 
 // ChooseValidator pins the module that compares a job's results. It is nil where only equal bytes are to be equal. The module is tried
 // with its parameters: what it does not understand is better said now than when answers differ.
-func (s *Service) ChooseValidator(ctx context.Context, project uuid.UUID, want *functions.ValidatorUse, m bundle.Manifest) (*functions.ValidatorRef, error) {
+func (s *Service) ChooseValidator(ctx context.Context, project uuid.UUID, want *functions.ValidatorUse, m bundle.Manifest, pins functions.ModulePins) (*functions.ValidatorRef, error) {
 	if want == nil && m.Verification.Validator != nil {
 		v := m.Verification.Validator
 		want = &functions.ValidatorUse{Module: v.Module, Params: v.Params, Certificate: v.Certificate}
@@ -26,13 +26,25 @@ func (s *Service) ChooseValidator(ctx context.Context, project uuid.UUID, want *
 	if want == nil || want.Module == NoValidator {
 		return nil, nil
 	}
-	digest, err := s.ChooseModule(ctx, project, wasm.KindValidator, want.Module, want.Params)
+	digest, err := s.ChoosePinned(ctx, project, wasm.KindValidator, want.Module, want.Params, pins)
 	if err != nil {
 		return nil, err
 	}
 	ref := &functions.ValidatorRef{Module: want.Module, Digest: digest, Params: want.Params, Certificate: want.Certificate}
 	_, _, err = s.Validation(project, uuid.Nil, *ref).Judge(ctx, wasm.Each([]wasm.Unit(nil)))
 	return ref, ParamsRefused(err, wasm.KindValidator, ref.Module)
+}
+
+// ChoosePinned is ChooseModule for what may be pinned already.
+func (s *Service) ChoosePinned(ctx context.Context, project uuid.UUID, kind wasm.Kind, name string, params json.RawMessage, pins functions.ModulePins) (string, error) {
+	pinned := pins.Digest(string(kind), name)
+	if pinned == "" {
+		return s.ChooseModule(ctx, project, kind, name, params)
+	}
+	if err := functions.CheckParams(params); err != nil {
+		return "", err
+	}
+	return pinned, s.usePinned(ctx, project, kind, name, pinned, params)
 }
 
 // ChooseModule finds a validator or a heuristic, built in or uploaded, and returns the digest that pins it.

@@ -145,7 +145,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if plan.policy, err = choosePolicy(want, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
-	if plan.validator, err = s.registry.ChooseValidator(ctx, project, want.Validator, function.Manifest); err != nil {
+	if plan.validator, err = s.registry.ChooseValidator(ctx, project, want.Validator, function.Manifest, want.Modules); err != nil {
 		return plannedJob{}, err
 	}
 	if plan.aggregator, err = s.registry.ChooseAggregator(ctx, project, want, function.Manifest); err != nil {
@@ -154,7 +154,7 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if err := s.registry.TryAggregator(ctx, project, plan.aggregator); err != nil {
 		return plannedJob{}, err
 	}
-	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, policy, want.Heuristics, function.Manifest); err != nil {
+	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, policy, want.Heuristics, function.Manifest, want.Modules); err != nil {
 		return plannedJob{}, err
 	}
 	if err := s.fixPartition(ctx, project, want, &plan); err != nil {

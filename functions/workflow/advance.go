@@ -79,12 +79,15 @@ func (s *Service) act(ctx context.Context, project uuid.UUID, v view, next graph
 		if r := v.rolling[next.Step]; r != nil {
 			state, why = r.settled()
 		}
+		if state == graph.StepFinished && v.definition.Steps[next.Step].Type == graph.StepReport {
+			return s.finishReport(ctx, project, v, next.Step)
+		}
 		if v.State == graph.RunCancelled && state == graph.StepFailed {
 			state = graph.StepCancelled
 		}
 		return s.settle(ctx, project, v, next.Step, state, why)
 	case graph.ActStop:
-		return s.stop(ctx, project, v, *v.steps[next.Step].JobID)
+		return s.stop(ctx, project, v, v.steps[next.Step])
 	case graph.ActDrop:
 		return s.underLock(ctx, project, v, func(tx *store.Tx) error {
 			if _, err := store.Exec(ctx, tx, sql.DropSteps, v.ID, next.Drop); err != nil {
@@ -105,6 +108,12 @@ func settled(row stepRow) (graph.StepState, string) {
 	switch {
 	case row.JobState == nil || *row.JobState == functions.JobDeleting:
 		return graph.StepFailed, "its job was deleted"
+	case row.Fold != nil && row.FoldState == nil:
+		return graph.StepFailed, "its aggregation was deleted"
+	case row.Fold != nil && *row.FoldState == functions.AggregationFailed:
+		return graph.StepFailed, fmt.Sprintf("aggregation %d of job %s failed: %s", *row.Fold, row.JobID, *row.FoldError)
+	case row.Fold != nil:
+		return graph.StepFinished, ""
 	case *row.JobState == functions.JobFinished:
 		return graph.StepFinished, ""
 	case *row.JobError != "":
@@ -116,7 +125,15 @@ func settled(row stepRow) (graph.StepState, string) {
 
 // settle writes what became of a step.
 func (s *Service) settle(ctx context.Context, project uuid.UUID, v view, step int, state graph.StepState, why string) error {
+	return s.settleWith(ctx, project, v, step, state, why, func(*store.Tx) error { return nil })
+}
+
+// settleWith is settle with what else is to be written.
+func (s *Service) settleWith(ctx context.Context, project uuid.UUID, v view, step int, state graph.StepState, why string, also func(tx *store.Tx) error) error {
 	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		if err := also(tx); err != nil {
+			return err
+		}
 		why = kept(why)
 		if _, err := store.Exec(ctx, tx, sql.SettleStep, v.ID, step, state, why); err != nil {
 			return err
@@ -142,8 +159,16 @@ func kept(why string) string {
 	return why
 }
 
-// stop cancels the job of a cancelled run. That it has ended is seen the next time round.
-func (s *Service) stop(ctx context.Context, project uuid.UUID, v view, job uuid.UUID) error {
+// stop cancels the job, or the fold, of a cancelled run. That it has ended is seen the next time round.
+func (s *Service) stop(ctx context.Context, project uuid.UUID, v view, row stepRow) error {
+	if row.Fold != nil {
+		return s.aggregation.StopFold(ctx, project, *row.JobID, *row.Fold, "cancelled by "+v.actor())
+	}
+	return s.stopJob(ctx, project, v, *row.JobID)
+}
+
+// stopJob cancels a job of the run. One that has ended, or is gone, needs nothing.
+func (s *Service) stopJob(ctx context.Context, project uuid.UUID, v view, job uuid.UUID) error {
 	err := s.jobs.StopJob(ctx, base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}, job, v.actor())
 	if errors.Is(err, functions.ErrJobEnded) || missing(err) {
 		return nil

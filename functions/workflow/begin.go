@@ -30,13 +30,18 @@ func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number i
 	if err != nil {
 		return s.settle(ctx, project, v, number, graph.StepFailed, err.Error())
 	}
-	if step.Type == graph.StepCheck {
+	switch {
+	case step.Type == graph.StepCheck:
 		return s.decide(ctx, project, v, number, values)
-	}
-	if step.Rolling() {
+	case step.Rolling():
 		return s.beginRolling(ctx, project, v, number, values)
+	case step.Type == graph.StepFold:
+		err = s.beginFold(ctx, project, v, number, values)
+	case step.Report.Module != "":
+		err = s.makeReport(ctx, project, v, number, values)
+	default:
+		err = s.submitStep(ctx, project, v, number, values)
 	}
-	err = s.submitStep(ctx, project, v, number, values)
 	var wrong *functions.Error
 	switch {
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
@@ -85,9 +90,12 @@ func (s *Service) wake(ctx context.Context, args functions.AdvanceRunArgs) error
 // submitStep submits the job of a step, as a person would: checked, decided about by the guardian, within the project's quotas. The step has
 // it from the same transaction on, so that it is made once.
 func (s *Service) submitStep(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
-	want, err := v.job(v.definition.Steps[number], values)
+	want, nothing, err := s.wanted(ctx, project, v, v.definition.Steps[number], values)
 	if err != nil {
 		return err
+	}
+	if nothing {
+		return s.settle(ctx, project, v, number, graph.StepFinished, "")
 	}
 	return s.submitJob(ctx, project, v, want, func(tx *store.Tx, job uuid.UUID) error {
 		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job); err != nil {
@@ -120,23 +128,59 @@ func (s *Service) submitJob(ctx context.Context, project uuid.UUID, v view, want
 	})
 }
 
-// job is what a step asks for, of the version that the run keeps to.
+// wanted is what a step asks for; nothing: the step that its items come from has found none.
+func (s *Service) wanted(ctx context.Context, project uuid.UUID, v view, step graph.Step, values graph.Values) (want functions.NewJob, nothing bool, err error) {
+	if step.Type == graph.StepReport {
+		want, err = s.reportJob(ctx, project, v, step)
+		return want, false, err
+	}
+	if want, err = v.job(step, values); err != nil || step.Map.Source == nil {
+		return want, false, err
+	}
+	from, err := s.result(ctx, project, v, step.Map.Source.Step, false)
+	if err != nil {
+		return want, false, err
+	}
+	if len(from.Answer) > planner.MaxAggregateBytes {
+		return want, false, tooLong(step.Map.Source.Step)
+	}
+	n := 0
+	if want.Items, n, err = step.Items(from.Answer); err != nil {
+		return want, false, badWorkflow(err)
+	}
+	return want, n == 0, nil
+}
+
+// job is the job of a step, but for items that come from another one.
 func (v view) job(step graph.Step, values graph.Values) (want functions.NewJob, err error) {
 	j, err := step.Job(values)
 	if err != nil {
 		return want, badWorkflow(err)
 	}
+	return v.request(j)
+}
+
+// request is what a step asks for, of the version that the run keeps to.
+func (v view) request(j graph.Job) (want functions.NewJob, err error) {
 	i := slices.IndexFunc(v.Functions, func(f PinnedFunction) bool { return f.Name == j.Function })
 	if i < 0 {
 		return want, functions.NotFound("function of the workflow", j.Function)
 	}
 	p := j.Policy
-	return functions.NewJob{
+	want = functions.NewJob{
 		Function: v.Functions[i].Function, Version: v.Functions[i].Version, Partition: j.Partition,
 		Quorum: p.Quorum, None: p.None, TargetError: p.TargetError, AssumeHostile: p.AssumeHostile, AnswerError: p.AnswerError,
 		Recheck: p.Recheck, MaxAttempts: p.MaxAttempts, Confirm: p.Confirm,
 		Aggregator: j.Aggregator, Params: j.Params, Priority: cmp.Or(j.Priority, turns.DefaultPriority), // whoever started the run may have it
-	}, nil
+		Modules: v.Modules,
+	}
+	if j.Proves {
+		want.Quorum = 1 // a result that proves itself is not asked for twice
+	}
+	if j.Validator != "" {
+		want.Validator = &functions.ValidatorUse{Module: j.Validator, Params: j.ValidatorParams, Certificate: true}
+	}
+	return want, nil
 }
 
 // decide settles a step of the type check.
@@ -181,11 +225,14 @@ func (s *Service) result(ctx context.Context, project uuid.UUID, v view, name st
 	if rolled := v.rolling[v.definition.Number(name)]; rolled != nil {
 		return planner.StepResult{Answer: rolled.Answer}, nil
 	}
-	id := v.steps[v.definition.Number(name)].JobID
-	if id == nil {
+	row := v.steps[v.definition.Number(name)]
+	if row.JobID == nil && v.definition.Step(name).Map.Source != nil {
+		return r, nil // it had nothing to do
+	}
+	if row.JobID == nil {
 		return r, functions.NotFound("job of step", name)
 	}
-	job, err := s.jobs.GetJob(ctx, project, *id)
+	job, err := s.jobs.GetJob(ctx, project, *row.JobID)
 	if err != nil {
 		return r, err
 	}
@@ -198,26 +245,34 @@ func (s *Service) result(ctx context.Context, project uuid.UUID, v view, name st
 		r.Answer, err = s.corrected(ctx, project, job, instead)
 		return r, err
 	}
-	r.Answer, err = s.answer(ctx, project, job)
+	answer := job.Aggregate
+	if row.Fold != nil {
+		folded, err := s.foldAnswer(ctx, project, row)
+		if err != nil {
+			return r, err
+		}
+		answer = &folded
+	}
+	r.Answer, err = s.answer(ctx, project, job.ID, answer)
 	return r, err
 }
 
-func (s *Service) answer(ctx context.Context, project uuid.UUID, job functions.Job) (json.RawMessage, error) {
-	if job.Aggregate == nil || job.Aggregate.Object == "" {
-		if job.Aggregate == nil {
+func (s *Service) answer(ctx context.Context, project, job uuid.UUID, answer *functions.Aggregate) (json.RawMessage, error) {
+	if answer == nil || answer.Object == "" {
+		if answer == nil {
 			return nil, nil
 		}
-		return job.Aggregate.Value, nil
+		return answer.Value, nil
 	}
-	r, _, err := s.env.Blobs.Open(ctx, project, job.Aggregate.Object)
+	r, _, err := s.env.Blobs.Open(ctx, project, answer.Object)
 	if err != nil {
-		return nil, fmt.Errorf("opening the answer of job %s: %w", job.ID, err)
+		return nil, fmt.Errorf("opening the answer of job %s: %w", job, err)
 	}
 	defer func() { _ = r.Close() }()
 	// One byte more than a check may see: it is refused with the reason that people are told.
 	value, err := io.ReadAll(io.LimitReader(r, planner.MaxAggregateBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading the answer of job %s: %w", job.ID, err)
+		return nil, fmt.Errorf("reading the answer of job %s: %w", job, err)
 	}
 	return value, nil
 }

@@ -248,7 +248,7 @@ func (s *Service) compareHalf(ctx context.Context, project uuid.UUID, v view, nu
 	if err != nil {
 		return err
 	}
-	theirs, err := s.answer(ctx, project, job)
+	theirs, err := s.answer(ctx, project, job.ID, job.Aggregate)
 	if err != nil {
 		return err
 	}

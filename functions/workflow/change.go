@@ -45,7 +45,7 @@ func (s *Service) ResumeWorkflowRun(ctx context.Context, by functions.Principal,
 		if err != nil {
 			return err
 		}
-		d, err := graph.Read([]byte(run.Definition))
+		d, err := readPinned(run.Definition, run.Files)
 		if err != nil {
 			return err
 		}

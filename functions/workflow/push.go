@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,36 +12,28 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
 	"github.com/ostraka/ostraka/guardian"
 )
 
-// Pin says which version of which function a name of the definition stands for.
-type Pin struct {
-	Name     string
-	Function string
-	Version  int
-}
-
-// PushWorkflow makes a version of a workflow, in one transaction, out of its definition and of functions that were pushed before. What is
-// the newest version already makes none, with created false.
-func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, text string, pins []Pin) (w Workflow, created bool, err error) {
-	d, err := graph.Parse([]byte(text))
+// PushWorkflow makes a version of a workflow, in one transaction, out of its definition and of what was pushed before. What is the newest
+// version already makes none, with created false.
+func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, push Push) (w Workflow, created bool, err error) {
+	d, err := graph.Parse([]byte(push.Text))
 	if err != nil {
 		return w, false, badWorkflow(err)
 	}
-	if err := checkPins(d, pins); err != nil {
+	if err := checkPins(d, push.Functions); err != nil {
+		return w, false, err
+	}
+	parts, err := s.pin(ctx, project, d, push)
+	if err != nil {
 		return w, false, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		list, err := pinned(ctx, tx, pins)
-		if err != nil {
-			return err
-		}
-		created, err = s.push(ctx, tx, by, project, d, text, list)
+		created, err = s.push(ctx, tx, by, project, d, push.Text, parts)
 		return err
 	})
 	if err != nil {
@@ -54,50 +45,30 @@ func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, proj
 
 // checkPins wants a version for each function of the definition, and none besides.
 func checkPins(d *graph.Definition, pins []Pin) error {
-	const hint = "ostraka workflow push DIR pushes the functions of a workflow and names their versions"
 	given := map[string]bool{}
 	for _, p := range pins {
 		if _, known := d.Functions[p.Name]; !known || given[p.Name] {
-			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %.63q is no function of the workflow, or is given twice", p.Name), hint)
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %.63q is no function of the workflow, or is given twice", p.Name), pushHint)
 		}
 		if p.Version < 1 {
-			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %s has no version", p.Name), hint)
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: %s has no version", p.Name), pushHint)
 		}
 		given[p.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
 		if !given[name] {
-			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: there is no version of %s", name), hint)
+			return functions.Invalid("bad_workflow", fmt.Sprintf("functions: there is no version of %s", name), pushHint)
 		}
 	}
 	return nil
 }
 
-// pinned looks the versions up, by name.
-func pinned(ctx context.Context, tx *store.Tx, pins []Pin) ([]PinnedFunction, error) {
-	list := make([]PinnedFunction, len(pins))
-	for i, p := range pins {
-		row, err := registry.GetFunction(ctx, tx, p.Function, p.Version)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = PinnedFunction{Name: p.Name, Function: row.Name, Version: row.Version, Digest: row.Digest}
-	}
-	slices.SortFunc(list, func(a, b PinnedFunction) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
-	return list, nil
-}
-
-func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, d *graph.Definition, text string, list []PinnedFunction) (created bool, err error) {
-	encoded, err := json.Marshal(list)
+func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, d *graph.Definition, text string, parts *pinnedParts) (created bool, err error) {
+	encoded, err := parts.encoded()
 	if err != nil {
-		return false, fmt.Errorf("encoding the functions: %w", err)
+		return false, err
 	}
-	sum := sha256.Sum256(graph.Digest([]byte(text), encoded))
+	sum := sha256.Sum256(graph.Digest([]byte(text), encoded...))
 	digest := hex.EncodeToString(sum[:])
 	if _, err := store.Exec(ctx, tx, sql.LockWorkflows); err != nil {
 		return false, err
@@ -112,7 +83,7 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 		}
 		was = workflowRow{ID: base.NewID()}
 	}
-	facts := guardian.WorkflowFacts{Workflow: factsOf(d, was.Newest+1, digest, list)}
+	facts := guardian.WorkflowFacts{Workflow: factsOf(d, was.Newest+1, digest, parts.functions)}
 	if err := s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.WorkflowPublish, Subject: d.Name, Facts: facts}); err != nil {
 		return false, err
 	}
@@ -124,7 +95,7 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if err != nil {
 		return false, err
 	}
-	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, text, encoded, by.Actor()); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, text, encoded[0], by.Actor(), encoded[1], encoded[2]); err != nil {
 		return false, err
 	}
 	if _, err := store.Exec(ctx, tx, sql.ForgetVersions, was.ID, KeptVersions); err != nil {

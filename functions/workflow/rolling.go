@@ -164,7 +164,7 @@ func (s *Service) actOn(ctx context.Context, project uuid.UUID, v view, p part) 
 	case graph.PartLose:
 		return s.losePart(ctx, project, v, r.parts[p.Part], lostWhy(r.parts[p.Part]))
 	case graph.PartStop:
-		return s.stop(ctx, project, v, *r.parts[p.Part].JobID)
+		return s.stopJob(ctx, project, v, *r.parts[p.Part].JobID)
 	default:
 		return s.beginPart(ctx, project, v, r, p.First)
 	}

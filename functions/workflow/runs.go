@@ -65,7 +65,7 @@ func readView(ctx context.Context, tx *store.Tx, id uuid.UUID) (v view, err erro
 	if v.runRow, found, err = store.One[runRow](ctx, tx, sql.GetRun, id); err != nil || !found {
 		return v, base.OrNotFound(err, "workflow run", id)
 	}
-	if v.definition, err = graph.Read([]byte(v.Definition)); err != nil {
+	if v.definition, err = readPinned(v.Definition, v.Files); err != nil {
 		return v, err
 	}
 	if v.steps, err = store.Many[stepRow](ctx, tx, sql.ListSteps, id); err != nil {
@@ -100,8 +100,8 @@ func (s *Service) GetWorkflowRun(ctx context.Context, project, id uuid.UUID) (Ru
 // shown is a step with what its job has come to. One whose job was deleted meanwhile is shown without.
 func (s *Service) shown(ctx context.Context, project uuid.UUID, of graph.Step, row stepRow) (RunStep, error) {
 	step := RunStep{
-		Name: row.Name, Type: of.Type, Needs: append([]string{}, of.Needs...), Function: of.Map.Function, State: row.State, Error: row.Error,
-		StartedAt: row.StartedAt, EndedAt: row.EndedAt,
+		Name: row.Name, Type: of.Type, Needs: append([]string{}, of.Needs...), Function: of.Runs(), State: row.State, Error: row.Error,
+		Fold: row.Fold, Document: row.Document, StartedAt: row.StartedAt, EndedAt: row.EndedAt,
 	}
 	if row.JobID == nil {
 		return step, nil

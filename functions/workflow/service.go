@@ -1,13 +1,14 @@
 // Package workflow is the room of workflows: steps that belong together, versioned as one, and the runs of them.
 //
-// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs, jobs stop them, aggregation fold the
-// answers of several, and trust hold wrong results against agents.
+// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs, jobs stop them, aggregation fold
+// results once more and the answers of several jobs, and trust hold wrong results against agents.
 package workflow
 
 import (
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/trust"
 )
@@ -15,13 +16,23 @@ import (
 // Service is the room.
 type Service struct {
 	env         *base.Env
+	registry    *registry.Service
 	jobs        *jobs.Service
 	submit      *submit.Service
 	aggregation *aggregation.Service
 	trust       *trust.Service
 }
 
+// Rooms are those that workflows ask.
+type Rooms struct {
+	Registry    *registry.Service
+	Jobs        *jobs.Service
+	Submit      *submit.Service
+	Aggregation *aggregation.Service
+	Trust       *trust.Service
+}
+
 // New makes the room.
-func New(env *base.Env, j *jobs.Service, s *submit.Service, a *aggregation.Service, t *trust.Service) *Service {
-	return &Service{env: env, jobs: j, submit: s, aggregation: a, trust: t}
+func New(env *base.Env, r Rooms) *Service {
+	return &Service{env: env, registry: r.Registry, jobs: r.Jobs, submit: r.Submit, aggregation: r.Aggregation, trust: r.Trust}
 }

@@ -46,6 +46,8 @@ type Workflow struct {
 	Text       string // workflow.toml
 	Definition *graph.Definition
 	Functions  []PinnedFunction
+	Modules    functions.ModulePins
+	Files      []PinnedFile
 	PushedBy   string
 	PushedAt   time.Time
 	CreatedAt  time.Time
@@ -61,6 +63,8 @@ type Run struct {
 	Version    int
 	Digest     string
 	Functions  []PinnedFunction
+	Modules    functions.ModulePins
+	Files      []PinnedFile
 	Parameters map[string]json.RawMessage
 	State      graph.RunState
 	Error      string
@@ -79,7 +83,7 @@ type RunDetail struct {
 // RunStep is a step of a run.
 type RunStep struct {
 	Name      string                 `json:"name"`
-	Type      graph.StepType         `json:"type" enum:"map,check"`
+	Type      graph.StepType         `json:"type" enum:"map,check,fold,prove,report"`
 	Needs     []string               `json:"needs" doc:"Steps that must have finished before."`
 	Function  string                 `json:"function,omitempty" doc:"What its job runs, as the definition names it."`
 	State     graph.StepState        `json:"state" enum:"waiting,running,finished,failed,skipped,cancelled"`
@@ -87,6 +91,8 @@ type RunStep struct {
 	JobID     *uuid.UUID             `json:"job,omitempty" doc:"Its job, unless that was deleted."`
 	JobState  functions.JobState     `json:"job_state,omitempty"`
 	Shards    *functions.ShardCounts `json:"shards,omitempty"`
+	Fold      *int                   `json:"aggregation,omitempty" doc:"Of a fold: which of the aggregations of its job is its own."`
+	Document  *ReportDocument        `json:"document,omitempty" doc:"Of a report that has finished."`
 	Approval  *functions.JobApproval `json:"approval,omitempty" doc:"What its job waits for before any of it is lent."`
 	Rolling   *RollingProgress       `json:"rolling,omitempty" doc:"How far a rolling step has come, once it has begun."`
 	Bisection *Bisection             `json:"bisection,omitempty" doc:"Of a check that is an identity and does not hold, or did not: the search for the wrong shard."`
@@ -103,16 +109,18 @@ type workflowRow struct {
 	Digest     string
 	Definition string
 	Functions  []PinnedFunction
+	Modules    functions.ModulePins
+	Files      []PinnedFile
 	PushedBy   string
 	PushedAt   time.Time
 	OpenRuns   int64
 }
 
 func (r workflowRow) workflow() (Workflow, error) {
-	d, err := graph.Read([]byte(r.Definition))
+	d, err := readPinned(r.Definition, r.Files)
 	return Workflow{
 		Name: r.Name, Newest: r.Newest, Version: r.Version, Digest: r.Digest, Text: r.Definition, Definition: d, Functions: r.Functions,
-		PushedBy: r.PushedBy, PushedAt: r.PushedAt, CreatedAt: r.CreatedAt, OpenRuns: r.OpenRuns, id: r.ID,
+		Modules: r.Modules, Files: r.Files, PushedBy: r.PushedBy, PushedAt: r.PushedAt, CreatedAt: r.CreatedAt, OpenRuns: r.OpenRuns, id: r.ID,
 	}, err
 }
 
@@ -123,6 +131,8 @@ type runRow struct {
 	Digest     string
 	Definition string
 	Functions  []PinnedFunction
+	Modules    functions.ModulePins
+	Files      []PinnedFile
 	Parameters map[string]json.RawMessage
 	State      graph.RunState
 	Error      string
@@ -134,8 +144,8 @@ type runRow struct {
 
 func (r runRow) run() Run {
 	return Run{
-		ID: r.ID, Workflow: r.Workflow, Version: r.Version, Digest: r.Digest, Functions: r.Functions, Parameters: r.Parameters, State: r.State,
-		Error: r.Error, Revision: r.Revision, StartedBy: r.StartedBy, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		ID: r.ID, Workflow: r.Workflow, Version: r.Version, Digest: r.Digest, Functions: r.Functions, Modules: r.Modules, Files: r.Files,
+		Parameters: r.Parameters, State: r.State, Error: r.Error, Revision: r.Revision, StartedBy: r.StartedBy, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 	}
 }
 
@@ -149,11 +159,21 @@ type stepRow struct {
 	EndedAt   *time.Time
 	JobState  *functions.JobState
 	JobError  *string
+
+	Fold      *int // which of its job's aggregations the step made
+	FoldState *functions.AggregationState
+	FoldError *string
+	Document  *ReportDocument
+	Tries     int
 }
 
 // progress is where the step stands, for the decision what comes next.
 func (r stepRow) progress() graph.Progress {
-	return graph.Progress{State: r.State, Ended: r.JobState == nil || r.JobState.Ended() || *r.JobState == functions.JobDeleting}
+	ended := r.JobState == nil || r.JobState.Ended() || *r.JobState == functions.JobDeleting
+	if ended && r.Fold != nil && r.FoldState != nil && *r.JobState != functions.JobDeleting {
+		ended = *r.FoldState != functions.AggregationFolding
+	}
+	return graph.Progress{State: r.State, Ended: ended}
 }
 
 // badWorkflow turns a mistake in a workflow into an error for whoever made it.

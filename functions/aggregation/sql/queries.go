@@ -12,6 +12,7 @@ var files embed.FS
 
 // The queries.
 var (
+	AddBeside           = store.Load(files, "add_beside")
 	AddPartial          = store.Load(files, "add_partial")
 	AskPreview          = store.Load(files, "ask_preview")
 	ChooseRun           = store.Load(files, "choose_run")
@@ -33,6 +34,7 @@ var (
 	PageSettled         = store.Load(files, "page_settled")
 	PartialDigests      = store.Load(files, "partial_digests")
 	ReopenPage          = store.Load(files, "reopen_page")
+	RunsOfFold          = store.Load(files, "runs_of_fold")
 	SettledPages        = store.Load(files, "settled_pages")
 	TakeBackAnswer      = store.Load(files, "take_back_answer")
 )

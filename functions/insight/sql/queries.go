@@ -47,6 +47,7 @@ var (
 	ProjectWaits        = store.Load(files, "project_waits")
 	ProjectsThatForget  = store.Load(files, "projects_that_forget")
 	QueueStats          = store.Load(files, "queue_stats")
+	RunsThatWait        = store.Load(files, "runs_that_wait")
 	SandboxStats        = store.Load(files, "sandbox_stats")
 	ScoringOfJob        = store.Load(files, "scoring_of_job")
 	TroubleOfJob        = store.Load(files, "trouble_of_job")

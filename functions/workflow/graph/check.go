@@ -39,9 +39,9 @@ func place(mistake *planner.RuleError) string {
 	return fmt.Sprintf("line %d, column %d: %s", mistake.Line, mistake.Column, mistake.Detail)
 }
 
-// Seen are the steps before a check whose answers it sees: those that are jobs.
+// Seen are the steps before a check or a report whose answers it sees.
 func (d *Definition) Seen(s Step) []string {
-	return slices.DeleteFunc(d.Before(s), func(name string) bool { return d.Step(name).Type != StepMap })
+	return slices.DeleteFunc(d.Before(s), func(name string) bool { return !d.Step(name).Answers() })
 }
 
 // Step is the step of that name; the zero value: there is none.

@@ -22,8 +22,11 @@ type StepType string
 
 // The types of steps.
 const (
-	StepMap   StepType = "map"   // a job
-	StepCheck StepType = "check" // a condition over what the steps before it came to
+	StepMap    StepType = "map"    // a job
+	StepCheck  StepType = "check"  // a condition over what the steps before it came to
+	StepFold   StepType = "fold"   // the results of a job, folded once more
+	StepProve  StepType = "prove"  // a job whose results prove themselves
+	StepReport StepType = "report" // a document out of what the steps before it came to
 )
 
 // Definition is a workflow as workflow.toml says it.
@@ -32,6 +35,8 @@ type Definition struct {
 	Description string
 	Parameters  []Parameter       // by name
 	Functions   map[string]string // folders, by the names that steps use
+	Modules     []ModuleFile      // in the folder
+	Files       map[string]string // in the folder, by the names that steps use
 	Steps       []Step            // in an order in which they can run
 }
 
@@ -40,8 +45,26 @@ type Step struct {
 	Name  string
 	Type  StepType
 	Needs []string // steps that must have finished, by name
-	Map   MapStep
+	Map   MapStep  // of prove as well
 	Check CheckStep
+
+	Fold   FoldStep
+	Prove  ProveStep
+	Report ReportStep
+}
+
+// IsJob tells whether the step is a job over an input.
+func (s Step) IsJob() bool { return s.Type == StepMap || s.Type == StepProve }
+
+// Answers tells whether checks and reports see an answer of the step.
+func (s Step) Answers() bool { return s.IsJob() || s.Type == StepFold }
+
+// Runs is the function that the step runs, as [functions] names it; "": none.
+func (s Step) Runs() string {
+	if s.Type == StepReport {
+		return s.Report.Function
+	}
+	return s.Map.Function
 }
 
 // CheckStep is a condition.
@@ -58,6 +81,9 @@ type file struct {
 	Description string                    `toml:"description"`
 	Parameters  map[string]parameterTable `toml:"parameters"`
 	Functions   map[string]string         `toml:"functions"`
+	Modules     map[string]moduleTable    `toml:"modules"`
+	Planners    map[string]string         `toml:"planners"`
+	Files       map[string]string         `toml:"files"`
 	Steps       []stepTable               `toml:"steps"`
 }
 
@@ -83,6 +109,12 @@ type stepTable struct {
 	Aggregator any            `toml:"aggregator"`
 	Params     map[string]any `toml:"params"`
 	Priority   int            `toml:"priority"`
+
+	Of              string         `toml:"of"`
+	Module          string         `toml:"module"`
+	File            string         `toml:"file"`
+	Validator       string         `toml:"validator"`
+	ValidatorParams map[string]any `toml:"validator_params"`
 }
 
 var (
@@ -96,8 +128,6 @@ var (
 var laterSections = map[string]string{
 	"rules":      "make them with ostraka rule create",
 	"schedules":  "make them with ostraka schedule create",
-	"planners":   "push them with ostraka module push, and name them in a rule",
-	"modules":    "push them with ostraka module push",
 	"invariants": "write each as a step of the type check",
 }
 
@@ -141,7 +171,7 @@ func Read(text []byte) (*Definition, error) {
 	if err := d.readParameters(f.Parameters); err != nil {
 		return nil, err
 	}
-	if err := d.checkFunctions(); err != nil {
+	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files)); err != nil {
 		return nil, err
 	}
 	return d, d.readSteps(f.Steps)
@@ -251,20 +281,18 @@ func (d *Definition) readSteps(tables []stepTable) error {
 func (d *Definition) checkUse() error {
 	used := map[string]bool{}
 	for _, s := range d.Steps {
-		if s.Type != StepMap {
-			continue
+		name := s.Runs()
+		if _, found := d.Functions[name]; !found && (s.IsJob() || name != "") {
+			return wrong(s.field("function"), "list its folder under [functions]", "there is no function %s", brief(name))
 		}
-		if _, found := d.Functions[s.Map.Function]; !found {
-			return wrong(s.field("function"), "list its folder under [functions]", "there is no function %s", brief(s.Map.Function))
-		}
-		used[s.Map.Function] = true
+		used[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
 		if !used[name] {
 			return wrong("functions."+name, "leave it out, or name it in a step", "no step runs the function")
 		}
 	}
-	return nil
+	return cmpErrors(d.checkSources(), d.checkFiles())
 }
 
 // field names a field of a step in messages.
@@ -277,14 +305,18 @@ func (t stepTable) step(i int) (s Step, err error) {
 	s = Step{Name: t.Name, Type: t.Type, Needs: t.Needs}
 	switch t.Type {
 	case StepMap:
-		if t.When != "" || t.Message != "" || t.Identity != nil {
-			return s, wrong(s.field("when"), "write a step of the type check that needs this one", "a step of the type map has no condition")
+		if err := t.only(s, "function", "range", "rolling", "items", "grid", "lines", "objects", "policy", "aggregator", "params", "priority"); err != nil {
+			return s, err
 		}
 		s.Map, err = t.mapStep(s)
 		return s, err
 	case StepCheck:
-		if t.Function != "" || t.inputs() > 0 || t.Rolling != nil || t.Policy != nil && t.Identity == nil || t.Aggregator != nil || t.Params != nil || t.Priority != 0 {
-			return s, wrong(s.field("type"), "leave out what belongs to a job", "a step of the type check runs no function")
+		allowed := []string{"when", "message", "identity"}
+		if t.Identity != nil {
+			allowed = append(allowed, "policy")
+		}
+		if err := t.only(s, allowed...); err != nil {
+			return s, err
 		}
 		s.Check = CheckStep{When: t.When, Message: t.Message}
 		if s.Check.Identity, err = t.identity(s); err != nil {
@@ -294,9 +326,16 @@ func (t stepTable) step(i int) (s Step, err error) {
 			return s, wrong(s.field("message"), "write less", "the message has %d bytes, and the limit is %d", len(t.Message), MaxTextBytes)
 		}
 		return s, cmp.Or(checkText(s.field("when"), t.When), checkText(s.field("message"), t.Message))
-	case "fold", "prove", "report":
-		return s, wrong(s.field("type"), "leave the step out for now: there are map and check", "steps of the type %s are not supported yet", t.Type)
+	case StepFold:
+		s.Fold, err = t.foldStep(s)
+		return s, err
+	case StepProve:
+		s.Map, s.Prove, err = t.proveStep(s)
+		return s, err
+	case StepReport:
+		s.Report, err = t.reportStep(s)
+		return s, err
 	default:
-		return s, wrong(s.field("type"), "choose map or check", "there is no type %s", brief(string(t.Type)))
+		return s, wrong(s.field("type"), "choose map, check, fold, prove or report", "there is no type %s", brief(string(t.Type)))
 	}
 }

@@ -32,7 +32,7 @@ func TestTheExample(t *testing.T) {
 	d, err := Parse(text)
 	require.NoError(t, err)
 	require.Equal(t, "bpsw", d.Name)
-	require.Len(t, d.Steps, 3)
+	require.Len(t, d.Steps, 8)
 	values, err := d.Values(nil)
 	require.NoError(t, err, "each parameter has a default")
 	require.Equal(t, "18446744073709551616", values["from"].Text())
@@ -63,15 +63,10 @@ func TestWhatIsNoWorkflow(t *testing.T) {
 		{`name = "one"`, `name = "One"`}:                                    "is no name",
 		{`name = "one"`, `name = "one-two"`}:                                "is no name",
 		{`type = "map"`, `type = "maps"`}:                                   `there is no type "maps"`,
-		{`type = "map"`, `type = "fold"`}:                                   "steps of the type fold are not supported yet",
-		{`type = "map"`, `type = "prove"`}:                                  "steps of the type prove are not supported yet",
-		{`type = "map"`, `type = "report"`}:                                 "steps of the type report are not supported yet",
 		{`type = "map"`, `type = "check"`}:                                  "runs no function",
 		{`type = "map"`, "type = \"map\"\nwhen = \"x\""}:                    "has no condition",
 		{"[functions]", "[rules]\n[functions]"}:                             "a workflow cannot hold rules yet",
 		{"[functions]", "[[schedules]]\n[functions]"}:                       "a workflow cannot hold schedules yet",
-		{"[functions]", "[planners]\n[functions]"}:                          "a workflow cannot hold planners yet",
-		{"[functions]", "[modules]\n[functions]"}:                           "a workflow cannot hold modules yet",
 		{"[functions]", "[invariants]\n[functions]"}:                        "a workflow cannot hold invariants yet",
 		{"{n}", "{m}"}:                                                      `there is no parameter "m"`,
 		{"{n}", "{n"}:                                                       "a brace stands alone",
@@ -292,6 +287,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(example)
+	f.Add([]byte(rich))
 	f.Add([]byte("steps = [[[["))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := Parse(text)

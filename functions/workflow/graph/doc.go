@@ -22,6 +22,12 @@ const (
 	MaxParameters = 64
 	// MaxFunctions is how many functions a workflow has, one for each step at most.
 	MaxFunctions = MaxSteps
+	// MaxModules is how many modules and planners lie in the folder of a workflow.
+	MaxModules = 64
+	// MaxFiles is how many files lie there as inputs.
+	MaxFiles = 64
+	// MaxPathBytes is the longest path within the folder, in bytes.
+	MaxPathBytes = 512
 	// MaxEnum is how many values a parameter lists.
 	MaxEnum = 64
 	// MaxTextBytes is the longest value of a parameter that is text, and the longest description, in bytes.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -16,6 +17,8 @@ type MapStep struct {
 	Function   string // as [functions] names it
 	Kind       partition.Kind
 	Input      any            // of the partition, with placeholders
+	Source     *Source        // where its items come from; nil: from Input
+	File       string         // that it reads, as [files] names it; "": none
 	Rolling    map[string]any // how jobs are made as the step goes; nil: one job is
 	Policy     Policy
 	Aggregator string
@@ -43,6 +46,10 @@ type Job struct {
 	Aggregator string
 	Params     json.RawMessage
 	Priority   int
+
+	Proves          bool   // each result proves itself
+	Validator       string // of a step of the type prove; "": that of the function
+	ValidatorParams json.RawMessage
 }
 
 // inputs is how many inputs a step names.
@@ -86,21 +93,35 @@ func (t stepTable) mapStep(s Step) (m MapStep, err error) {
 			m.Kind, m.Input = given.kind, given.input
 		}
 	}
+	if m.Source, err = t.source(s); err != nil {
+		return m, err
+	}
+	if m.File, err = t.file(s, m.Input); err != nil {
+		return m, err
+	}
+	if m.File != "" {
+		m.Input = fileInput(m.Input, noDigest)
+	}
+	if m.Aggregator, err = t.aggregator(s); err != nil {
+		return m, err
+	}
+	m.Rolling = t.Rolling
+	return m, cmp.Or(checkPriority(s, t.Priority), m.checkRolling(s))
+}
+
+// aggregator is the module that a step names, or none.
+func (t stepTable) aggregator(s Step) (name string, err error) {
 	switch a := t.Aggregator.(type) {
 	case nil:
 	case string:
-		m.Aggregator = a
+		name = a
 	default:
-		return m, wrong(s.field("aggregator"), `write for example aggregator = "sum", and params = {…} beside it`, "an aggregator is named by a text")
+		return "", wrong(s.field("aggregator"), `write for example aggregator = "sum", and params = {…} beside it`, "an aggregator is named by a text")
 	}
-	if t.Params != nil && m.Aggregator == "" {
-		return m, wrong(s.field("params"), "name the aggregator", "there are parameters and no aggregator")
+	if t.Params != nil && name == "" {
+		return "", wrong(s.field("params"), "name the aggregator", "there are parameters and no aggregator")
 	}
-	if t.Priority < 0 || t.Priority > 9 {
-		return m, wrong(s.field("priority"), "choose 1 to 9, or leave it out", "the priority is %d", t.Priority)
-	}
-	m.Rolling = t.Rolling
-	return m, m.checkRolling(s)
+	return name, nil
 }
 
 // Job makes the job of a step of the type map.
@@ -116,8 +137,11 @@ func (s Step) job(values Values, left *int) (j Job, err error) {
 	if j.Partition, err = s.partition(values, left); err != nil {
 		return j, err
 	}
-	if m.Params != nil {
-		j.Params, err = filler{s.field("params"), values}.json(m.Params, left)
+	if j.Params, err = s.params(m.Params, values, left); err != nil {
+		return j, err
+	}
+	if s.Type == StepProve {
+		err = s.proving(&j, values, left)
 	}
 	return j, err
 }
@@ -130,6 +154,9 @@ func (s Step) partition(values Values, left *int) (spec partition.Spec, err erro
 		}
 		first, _ := p.Job(p.From)
 		return partition.OfRange(first), nil
+	}
+	if s.Map.Source != nil {
+		return partition.Spec{Kind: partition.KindItems}, nil // whose items are given when the step begins
 	}
 	f := filler{s.field(string(s.Map.Kind)), values}
 	if bounds, is := s.Map.Input.(map[string]any); is && s.Map.Kind == partition.KindRange {
@@ -247,7 +274,7 @@ func (d *Definition) checkSteps() error {
 		if !whole {
 			continue
 		}
-		if _, err := s.job(values, &left); err != nil {
+		if err := s.make(values, &left); err != nil {
 			return err
 		}
 	}
@@ -266,6 +293,20 @@ func (d *Definition) checkCheck(s Step, values Values, whole bool) error {
 	return d.checkRanges(s, values)
 }
 
+// make makes what a step asks for, to refuse what it could not run with.
+func (s Step) make(values Values, left *int) (err error) {
+	switch s.Type {
+	case StepCheck:
+	case StepFold:
+		_, err = s.params(s.Fold.Params, values, left)
+	case StepReport:
+		_, err = s.params(s.Report.Params, values, left)
+	default:
+		_, err = s.job(values, left)
+	}
+	return err
+}
+
 // checkNames refuses placeholders of parameters that there are not.
 func (d *Definition) checkNames(s Step) error {
 	known := Values{}
@@ -273,17 +314,20 @@ func (d *Definition) checkNames(s Step) error {
 		known[p.Name] = Value{of: TypeBoolean}
 	}
 	left := MaxExpandedBytes
-	if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input, &left); err != nil {
-		return err
+	if s.IsJob() && s.Map.Source == nil {
+		if _, err := (filler{s.field(string(s.Map.Kind)), known}).json(s.Map.Input, &left); err != nil {
+			return err
+		}
 	}
 	if _, err := (filler{s.field("rolling"), known}).json(s.Map.Rolling, &left); err != nil {
 		return err
 	}
-	if s.Map.Params == nil {
-		return nil
+	for _, params := range []map[string]any{s.Map.Params, s.Fold.Params, s.Report.Params, s.Prove.Params} {
+		if _, err := s.params(params, known, &left); err != nil {
+			return err
+		}
 	}
-	_, err := filler{s.field("params"), known}.json(s.Map.Params, &left)
-	return err
+	return nil
 }
 
 // Jobs makes the jobs of all steps, to refuse values with which one of them could not run.
@@ -295,17 +339,14 @@ func (d *Definition) Jobs(values Values) error {
 				return err
 			}
 		}
-		if s.Type != StepMap {
-			continue
-		}
-		if _, err := s.job(values, &left); err != nil {
+		if err := s.make(values, &left); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Digest is the text of which a version's digest is made: the file, and which versions of functions its names stand for.
-func Digest(text []byte, functions json.RawMessage) []byte {
-	return bytes.Join([][]byte{text, functions}, []byte{0})
+// Digest is the text of which a version's digest is made: the file, and what its names stand for.
+func Digest(text []byte, pins ...[]byte) []byte {
+	return bytes.Join(append([][]byte{text}, pins...), []byte{0})
 }
