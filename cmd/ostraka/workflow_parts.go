@@ -16,6 +16,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/wasm/precheck"
 )
@@ -164,4 +165,28 @@ func (f *workflowFolder) pushParts(ctx context.Context, t *terminal, c *connecti
 		}
 	}
 	return nil
+}
+
+// compareRules says how the rules of a folder differ from those of the newest version.
+func (f *workflowFolder) compareRules(was string) (changes []workflowChange) {
+	before := map[string]planner.Rule{}
+	if d, err := graph.Read([]byte(was)); err == nil {
+		for _, r := range d.Rules {
+			before[r.Name] = r
+		}
+	}
+	for _, r := range f.definition.Rules {
+		old, known := before[r.Name]
+		delete(before, r.Name)
+		switch {
+		case !known:
+			changes = append(changes, workflowChange{Change: "add", What: "rule " + r.Name})
+		case !graph.SameRule(old, r):
+			changes = append(changes, workflowChange{Change: "change", What: "rule " + r.Name})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		changes = append(changes, workflowChange{Change: "remove", What: "rule " + name})
+	}
+	return changes
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
@@ -132,6 +133,11 @@ func usedModules(d *graph.Definition, manifests map[string]bundle.Manifest) map[
 	for _, m := range d.Modules {
 		add(wasm.Kind(m.Kind), m.Name)
 	}
+	for _, r := range d.Rules {
+		if !strings.Contains(r.Then.Planner, "@") {
+			add(wasm.KindPlanner, r.Then.Planner)
+		}
+	}
 	for _, step := range d.Steps {
 		add(wasm.KindAggregator, step.Fold.Aggregator)
 		add(wasm.KindAggregator, step.Report.Module)
@@ -230,4 +236,23 @@ func readPinned(text string, files []PinnedFile) (*graph.Definition, error) {
 	}
 	d.PinFiles(digests)
 	return d, nil
+}
+
+// rules are those of a workflow as the project has them: they name functions and planners by the versions that are pinned.
+func (p *pinnedParts) rules(d *graph.Definition) []planner.Rule {
+	named := map[string]PinnedFunction{}
+	for _, f := range p.functions {
+		named[f.Name] = f
+	}
+	list := slices.Clone(d.Rules)
+	for i, r := range list {
+		list[i].OnFunction = named[r.OnFunction].Function
+		list[i].Then.Function, list[i].Then.Version = named[r.Then.Function].Function, named[r.Then.Function].Version
+		for _, m := range p.modules {
+			if m.Kind == string(wasm.KindPlanner) && m.Name == r.Then.Planner {
+				list[i].Then.Planner = fmt.Sprintf("%s@%d", m.Name, m.Version)
+			}
+		}
+	}
+	return list
 }

@@ -98,6 +98,9 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, text, encoded[0], by.Actor(), encoded[1], encoded[2]); err != nil {
 		return false, err
 	}
+	if err := s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d)); err != nil {
+		return false, err
+	}
 	if _, err := store.Exec(ctx, tx, sql.ForgetVersions, was.ID, KeptVersions); err != nil {
 		return false, err
 	}

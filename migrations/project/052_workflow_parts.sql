@@ -13,3 +13,7 @@ create index workflow_run_steps_document on workflow_run_steps ((document ->> 'd
 
 -- An aggregation beside the job's answer never takes its place.
 alter table aggregations add column beside boolean not null default false;
+
+-- Rules that stand in a workflow go with it.
+alter table rules add column workflow_id uuid references workflows on delete cascade;
+create index rules_of_workflow on rules (workflow_id) where workflow_id is not null;

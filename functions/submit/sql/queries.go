@@ -30,6 +30,8 @@ var (
 	LockRules        = store.Load(files, "lock_rules")
 	MeanShard        = store.Load(files, "mean_shard")
 	OpenJob          = store.Load(files, "open_job")
+	OwnRule          = store.Load(files, "own_rule")
+	RulesOfWorkflow  = store.Load(files, "rules_of_workflow")
 	SaidBefore       = store.Load(files, "said_before")
 	SkippedRules     = store.Load(files, "skipped_rules")
 	UpdateRule       = store.Load(files, "update_rule")

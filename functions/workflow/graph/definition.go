@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ostraka/ostraka/functions/planner"
 )
 
 // FileName is what the definition of a workflow is called in its folder.
@@ -37,6 +39,7 @@ type Definition struct {
 	Functions   map[string]string // folders, by the names that steps use
 	Modules     []ModuleFile      // in the folder
 	Files       map[string]string // in the folder, by the names that steps use
+	Rules       []planner.Rule    // whose functions are named as [functions] does
 	Steps       []Step            // in an order in which they can run
 }
 
@@ -84,6 +87,7 @@ type file struct {
 	Modules     map[string]moduleTable    `toml:"modules"`
 	Planners    map[string]string         `toml:"planners"`
 	Files       map[string]string         `toml:"files"`
+	Rules       []ruleTable               `toml:"rules"`
 	Steps       []stepTable               `toml:"steps"`
 }
 
@@ -126,7 +130,6 @@ var (
 // laterSections are parts of a workflow that other commands make today. They are refused by name: what stands in a workflow and
 // does not happen would mislead.
 var laterSections = map[string]string{
-	"rules":      "make them with ostraka rule create",
 	"schedules":  "make them with ostraka schedule create",
 	"invariants": "write each as a step of the type check",
 }
@@ -171,7 +174,7 @@ func Read(text []byte) (*Definition, error) {
 	if err := d.readParameters(f.Parameters); err != nil {
 		return nil, err
 	}
-	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files)); err != nil {
+	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files), d.readRules(f.Rules)); err != nil {
 		return nil, err
 	}
 	return d, d.readSteps(f.Steps)
@@ -286,6 +289,9 @@ func (d *Definition) checkUse() error {
 			return wrong(s.field("function"), "list its folder under [functions]", "there is no function %s", brief(name))
 		}
 		used[name] = true
+	}
+	for _, r := range d.Rules {
+		used[r.Then.Function] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Functions)) {
 		if !used[name] {

@@ -65,7 +65,6 @@ func TestWhatIsNoWorkflow(t *testing.T) {
 		{`type = "map"`, `type = "maps"`}:                                   `there is no type "maps"`,
 		{`type = "map"`, `type = "check"`}:                                  "runs no function",
 		{`type = "map"`, "type = \"map\"\nwhen = \"x\""}:                    "has no condition",
-		{"[functions]", "[rules]\n[functions]"}:                             "a workflow cannot hold rules yet",
 		{"[functions]", "[[schedules]]\n[functions]"}:                       "a workflow cannot hold schedules yet",
 		{"[functions]", "[invariants]\n[functions]"}:                        "a workflow cannot hold invariants yet",
 		{"{n}", "{m}"}:                                                      `there is no parameter "m"`,

@@ -26,6 +26,8 @@ const (
 	MaxModules = 64
 	// MaxFiles is how many files lie there as inputs.
 	MaxFiles = 64
+	// MaxRules is how many rules stand in a workflow; a project has 100.
+	MaxRules = 32
 	// MaxPathBytes is the longest path within the folder, in bytes.
 	MaxPathBytes = 512
 	// MaxEnum is how many values a parameter lists.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions/planner"
 )
 
 // rich is a workflow with a step of each type.
@@ -25,6 +27,15 @@ file = "modules/total.wasm"
 next = "planners/next.wasm"
 [files]
 numbers = "inputs/numbers.jsonl"
+[[rules]]
+name = "more"
+on_function = "f"
+when = "aggregate.count > 1"
+max_depth = 2
+[rules.then]
+function = "f"
+planner = "next"
+params = { most = 5 }
 [[steps]]
 name = "one"
 type = "map"
@@ -70,6 +81,10 @@ func TestAStepOfEachType(t *testing.T) {
 	values, err := d.Values(nil)
 	require.NoError(t, err)
 	require.Equal(t, []ModuleFile{{"total", "aggregator", "modules/total.wasm"}, {"next", "planner", "planners/next.wasm"}}, d.Modules)
+	require.Equal(t, []planner.Rule{{
+		Name: "more", OnFunction: "f", When: "aggregate.count > 1", MaxDepth: 2, Enabled: true,
+		Then: planner.Then{Function: "f", Planner: "next", Params: json.RawMessage(`{"most":5}`)},
+	}}, d.Rules)
 	fold, err := d.Step("again").FoldParams(values)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"limit":5}`, string(fold))
@@ -130,7 +145,15 @@ func TestWhatIsNoStep(t *testing.T) {
 		{`next = `, `total = `}:                                                                    "planners.total: there are a module and a planner \"total\"",
 		{`steps.again.answer == 1`, `steps.document.answer == 1`}:                                  "steps.right.when",
 		{`when = "steps`, `module = "x"` + "\nwhen = \"steps"}:                                     "steps.right.module: a step of the type check has no module",
-		{"[files]", "[rules]\n[files]"}:                                                            "a workflow cannot hold rules yet",
+		{"[files]", "[[schedules]]\n[files]"}:                                                      "a workflow cannot hold schedules yet",
+		{`when = "aggregate.count > 1"`, `when = "aggregate.cont > 1"`}:                            "rules.more: when: line 1",
+		{`when = "aggregate.count > 1"`, ``}:                                                       "rules.more: when: ",
+		{`on_function = "f"`, `on_function = "g"`}:                                                 `rules.more.on_function: there is no function "g"`,
+		{"[rules.then]\nfunction = \"f\"", "[rules.then]\nfunction = \"g\""}:                       `rules.more.then.function: there is no function "g"`,
+		{`name = "more"`, `name = "More"`}:                                                         "rules[0].name: ",
+		{`params = { most = 5 }`, "params = { most = 5 }\n[[rules]]\nname = \"more\""}:             "there are two rules",
+		{`params = { most = 5 }`, "partition = \"{}\""}:                                            "rules.more: ",
+		{`max_depth = 2`, `max_depth = 65`}:                                                        "rules.more: max_depth",
 	} {
 		require.Contains(t, rich, change[0])
 		_, err := Parse([]byte(strings.Replace(rich, change[0], change[1], 1)))
@@ -157,6 +180,17 @@ func TestHowManyPartsAWorkflowHas(t *testing.T) {
 	require.ErrorContains(t, err, "no step reads the file", "as many as there may be")
 	_, err = Parse([]byte(many("[files]\n", MaxFiles, "p%d = \"p.txt\"\n")))
 	require.ErrorContains(t, err, "there are 65 files, and the limit is 64")
+	rules := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "[[rules]]\nname = \"r%d\"\non_function = \"f\"\nwhen = \"true\"\nthen = { function = \"f\", partition = '{\"kind\": \"items\", \"values\": [1]}' }\n", i)
+		}
+		return strings.Replace(rich, "[[rules]]\n", b.String()+"[[rules]]\n", 1)
+	}
+	_, err = Parse([]byte(rules(MaxRules - 1)))
+	require.NoError(t, err)
+	_, err = Parse([]byte(rules(MaxRules)))
+	require.ErrorContains(t, err, "there are 33 rules, and the limit is 32")
 	long := func(n int) string { return strings.Replace(rich, "page.html", strings.Repeat("x", n), 1) }
 	_, err = Parse([]byte(long(MaxPathBytes)))
 	require.NoError(t, err)

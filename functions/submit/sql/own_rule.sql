@@ -1,0 +1,1 @@
+update rules set workflow_id = $2 where id = $1
