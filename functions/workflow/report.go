@@ -188,7 +188,7 @@ func (s *Service) reportFailed(ctx context.Context, project uuid.UUID, v view, n
 	}
 	tries := 0
 	noted := s.env.Project(ctx, project, func(tx *store.Tx) (err2 error) {
-		tries, _, err2 = store.Value[int](ctx, tx, sql.NoteTry, v.ID, number, kept("it is tried again: "+err.Error()), asked)
+		tries, _, err2 = store.Value[int](ctx, tx, sql.NoteReportTry, v.ID, number, kept("it is tried again: "+err.Error()), asked)
 		return err2
 	})
 	if noted != nil {

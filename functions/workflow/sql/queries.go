@@ -54,7 +54,7 @@ var (
 	MarkRolling       = store.Load(files, "mark_rolling")
 	MoveNext          = store.Load(files, "move_next")
 	MoveRun           = store.Load(files, "move_run")
-	NoteTry           = store.Load(files, "note_try")
+	NoteReportTry     = store.Load(files, "note_report_try")
 	PutBisection      = store.Load(files, "put_bisection")
 	PutPart           = store.Load(files, "put_part")
 	ReportOutput      = store.Load(files, "report_output")
