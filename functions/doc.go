@@ -59,7 +59,8 @@
 //  7. leases in the control schema, by ID, and River,
 //  8. the job in open_jobs, then the project in project_turns.
 //
-// A run of a workflow is locked before all of them, and by nobody who has a job's row already: the job that it submits is new.
+// A run of a workflow is locked before all of them, and by nobody who has a job's row already: the job that it submits is new, and that
+// which it folds once more is locked after it.
 //
 // No transaction is open while a module runs, an object is read or written, or a client reads.
 //

@@ -144,10 +144,11 @@ func (s *Service) wanted(ctx context.Context, project uuid.UUID, v view, step gr
 	if len(from.Answer) > planner.MaxAggregateBytes {
 		return want, false, tooLong(step.Map.Source.Step)
 	}
-	n := 0
-	if want.Items, n, err = step.Items(from.Answer); err != nil {
+	lines, n, err := step.Items(from.Answer)
+	if err != nil {
 		return want, false, badWorkflow(err)
 	}
+	want.Items = lines
 	return want, n == 0, nil
 }
 

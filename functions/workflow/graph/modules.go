@@ -89,7 +89,11 @@ func (d *Definition) PinFiles(digests map[string]string) {
 
 // fileInput is an input over a stored object instead of a file of the folder.
 func fileInput(input any, digest string) any {
-	table := maps.Clone(input.(map[string]any))
+	from, is := input.(map[string]any)
+	if !is {
+		return input
+	}
+	table := maps.Clone(from)
 	delete(table, "file")
 	table["object"] = digest
 	return table

@@ -12,7 +12,8 @@ create or replace function agents_for(project uuid, job uuid)
 returns table (id uuid, owner text, isolated boolean, last_seen_at timestamptz) language sql stable as $$
     select a.id, ostraka.owner_at(a.id, agents_for.project),
         coalesce(ostraka.isolation_of(a, coalesce(j.wasm, false)) >= greatest(ostraka.isolation_level(a.min_isolation), ostraka.isolation_level(p.min_isolation),
-            ostraka.isolation_level(j.min_isolation)), false) and coalesce(j.runtime, '') in ('', a.runtimes),
+            ostraka.isolation_level(j.min_isolation)), false) and coalesce(j.runtime, '') in ('', a.runtimes)
+            and ostraka.has_volumes(a.volumes, p.id, coalesce(j.volumes, '[]')),
         a.last_seen_at
     from ostraka.projects p
     left join ostraka.open_jobs j on j.job_id = agents_for.job
