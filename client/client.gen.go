@@ -45,6 +45,24 @@ func (e AgentState) Valid() bool {
 	}
 }
 
+// Defines values for AgentVolumeMode.
+const (
+	AgentVolumeModeRo AgentVolumeMode = "ro"
+	AgentVolumeModeRw AgentVolumeMode = "rw"
+)
+
+// Valid indicates whether the value is a known member of the AgentVolumeMode enum.
+func (e AgentVolumeMode) Valid() bool {
+	switch e {
+	case AgentVolumeModeRo:
+		return true
+	case AgentVolumeModeRw:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AgentWishesIsolation.
 const (
 	AgentWishesIsolationContainer     AgentWishesIsolation = "container"
@@ -633,6 +651,27 @@ func (e HeuristicUseOn) Valid() bool {
 	}
 }
 
+// Defines values for HoleState.
+const (
+	HoleStateAgain  HoleState = "again"
+	HoleStateHole   HoleState = "hole"
+	HoleStatePeople HoleState = "people"
+)
+
+// Valid indicates whether the value is a known member of the HoleState enum.
+func (e HoleState) Valid() bool {
+	switch e {
+	case HoleStateAgain:
+		return true
+	case HoleStateHole:
+		return true
+	case HoleStatePeople:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for JobApprovalLayer.
 const (
 	JobApprovalLayerBuiltin  JobApprovalLayer = "builtin"
@@ -648,6 +687,30 @@ func (e JobApprovalLayer) Valid() bool {
 	case JobApprovalLayerOperator:
 		return true
 	case JobApprovalLayerProject:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobArchiveState.
+const (
+	JobArchiveStateArchived JobArchiveState = "archived"
+	JobArchiveStateFailed   JobArchiveState = "failed"
+	JobArchiveStateRemoving JobArchiveState = "removing"
+	JobArchiveStateWriting  JobArchiveState = "writing"
+)
+
+// Valid indicates whether the value is a known member of the JobArchiveState enum.
+func (e JobArchiveState) Valid() bool {
+	switch e {
+	case JobArchiveStateArchived:
+		return true
+	case JobArchiveStateFailed:
+		return true
+	case JobArchiveStateRemoving:
+		return true
+	case JobArchiveStateWriting:
 		return true
 	default:
 		return false
@@ -1085,8 +1148,11 @@ func (e RunStepState) Valid() bool {
 
 // Defines values for RunStepType.
 const (
-	RunStepTypeCheck RunStepType = "check"
-	RunStepTypeMap   RunStepType = "map"
+	RunStepTypeCheck  RunStepType = "check"
+	RunStepTypeFold   RunStepType = "fold"
+	RunStepTypeMap    RunStepType = "map"
+	RunStepTypeProve  RunStepType = "prove"
+	RunStepTypeReport RunStepType = "report"
 )
 
 // Valid indicates whether the value is a known member of the RunStepType enum.
@@ -1094,7 +1160,13 @@ func (e RunStepType) Valid() bool {
 	switch e {
 	case RunStepTypeCheck:
 		return true
+	case RunStepTypeFold:
+		return true
 	case RunStepTypeMap:
+		return true
+	case RunStepTypeProve:
+		return true
+	case RunStepTypeReport:
 		return true
 	default:
 		return false
@@ -1455,6 +1527,33 @@ func (e TestGuardianRuleThen) Valid() bool {
 	}
 }
 
+// Defines values for WebhookChangeKinds.
+const (
+	WebhookChangeKindsFlagRaised    WebhookChangeKinds = "flag.raised"
+	WebhookChangeKindsJobCancelled  WebhookChangeKinds = "job.cancelled"
+	WebhookChangeKindsJobFailed     WebhookChangeKinds = "job.failed"
+	WebhookChangeKindsJobFinished   WebhookChangeKinds = "job.finished"
+	WebhookChangeKindsWebhookPaused WebhookChangeKinds = "webhook.paused"
+)
+
+// Valid indicates whether the value is a known member of the WebhookChangeKinds enum.
+func (e WebhookChangeKinds) Valid() bool {
+	switch e {
+	case WebhookChangeKindsFlagRaised:
+		return true
+	case WebhookChangeKindsJobCancelled:
+		return true
+	case WebhookChangeKindsJobFailed:
+		return true
+	case WebhookChangeKindsJobFinished:
+		return true
+	case WebhookChangeKindsWebhookPaused:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WebhookDeliveryState.
 const (
 	WebhookDeliveryStateDelivered WebhookDeliveryState = "delivered"
@@ -1592,8 +1691,11 @@ func (e WorkflowRunDetailState) Valid() bool {
 
 // Defines values for WorkflowStepType.
 const (
-	WorkflowStepTypeCheck WorkflowStepType = "check"
-	WorkflowStepTypeMap   WorkflowStepType = "map"
+	WorkflowStepTypeCheck  WorkflowStepType = "check"
+	WorkflowStepTypeFold   WorkflowStepType = "fold"
+	WorkflowStepTypeMap    WorkflowStepType = "map"
+	WorkflowStepTypeProve  WorkflowStepType = "prove"
+	WorkflowStepTypeReport WorkflowStepType = "report"
 )
 
 // Valid indicates whether the value is a known member of the WorkflowStepType enum.
@@ -1601,7 +1703,13 @@ func (e WorkflowStepType) Valid() bool {
 	switch e {
 	case WorkflowStepTypeCheck:
 		return true
+	case WorkflowStepTypeFold:
+		return true
 	case WorkflowStepTypeMap:
+		return true
+	case WorkflowStepTypeProve:
+		return true
+	case WorkflowStepTypeReport:
 		return true
 	default:
 		return false
@@ -1985,6 +2093,9 @@ type Agent struct {
 	// Projects The only projects that its owner works for; left out: all.
 	Projects []openapi_types.UUID `json:"projects,omitempty"`
 
+	// Runtimes The platform for which it executes functions in runtimes with native code, such as linux/amd64; left out: it executes none.
+	Runtimes string `json:"runtimes,omitempty"`
+
 	// ShardsDone Since its last start: a claim.
 	ShardsDone int64      `json:"shards_done"`
 	State      AgentState `json:"state"`
@@ -1994,6 +2105,9 @@ type Agent struct {
 
 	// StateReason Why the agent is in this state, as whoever decided it said.
 	StateReason string `json:"state_reason,omitempty"`
+
+	// Volumes The folders that its owner lets functions read.
+	Volumes []AgentVolume `json:"volumes,omitempty"`
 }
 
 // AgentState defines model for Agent.State.
@@ -2051,6 +2165,24 @@ type AgentVersion struct {
 	Version string `json:"version"`
 }
 
+// AgentVolume defines model for AgentVolume.
+type AgentVolume struct {
+	// Fingerprint SHA-256 of the names, sizes and bytes in it, in hexadecimal. Left out: it has none, or it is not known yet.
+	Fingerprint string `json:"fingerprint,omitempty"`
+
+	// Mode Whether functions may write to it.
+	Mode AgentVolumeMode `json:"mode"`
+
+	// Name What functions call it.
+	Name string `json:"name"`
+
+	// Projects The only projects that it is for. Left out: all.
+	Projects []openapi_types.UUID `json:"projects,omitempty"`
+}
+
+// AgentVolumeMode Whether functions may write to it.
+type AgentVolumeMode string
+
 // AgentWishes defines model for AgentWishes.
 type AgentWishes struct {
 	// Isolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
@@ -2064,6 +2196,12 @@ type AgentWishes struct {
 
 	// Projects The only projects that the agent works for. Left out or empty: all that want it.
 	Projects []openapi_types.UUID `json:"projects,omitempty"`
+
+	// Runtimes The platform for which the agent executes functions in runtimes with native code, such as linux/amd64. Left out: none.
+	Runtimes string `json:"runtimes,omitempty"`
+
+	// Volumes The folders that functions may have on the machine. The agent is lent functions that want volumes where it has them all. Left out: none.
+	Volumes []AgentVolume `json:"volumes,omitempty"`
 }
 
 // AgentWishesIsolation The level that the agent has proved since its start. Left out: the one that it enrolled with.
@@ -2244,6 +2382,12 @@ type ApprovalDecision struct {
 	Reason string `json:"reason"`
 }
 
+// ArchivedFile defines model for ArchivedFile.
+type ArchivedFile struct {
+	Bytes  int64  `json:"bytes"`
+	Digest string `json:"digest"`
+}
+
 // Attempt defines model for Attempt.
 type Attempt struct {
 	Accepted bool               `json:"accepted"`
@@ -2387,6 +2531,22 @@ type AuditStats struct {
 type Axis struct {
 	Name   string            `json:"name"`
 	Values []json.RawMessage `json:"values"`
+}
+
+// Bisection defines model for Bisection.
+type Bisection struct {
+	// Found Shards whose accepted results were wrong; the answer is made with what they gave when they were executed once more.
+	Found []WrongShard `json:"found"`
+
+	// From The sides differ over [from, to).
+	From string `json:"from,omitempty"`
+
+	// Jobs Jobs that this search has made.
+	Jobs int64 `json:"jobs,omitempty"`
+
+	// Step Whose job is the suspect now; left out where the search is over.
+	Step string `json:"step,omitempty"`
+	To   string `json:"to,omitempty"`
 }
 
 // BundleSignature defines model for BundleSignature.
@@ -2750,6 +2910,9 @@ type Enrolment struct {
 	// PublicKey The agent's Ed25519 public key, 32 bytes.
 	PublicKey []byte `json:"public_key"`
 
+	// Runtimes The platform for which it executes functions in runtimes with native code, such as linux/amd64; left out: it executes none.
+	Runtimes string `json:"runtimes,omitempty"`
+
 	// Server By which origin the agent knows the server: scheme, host and, where it is not the scheme's own, port, in lower case.
 	//
 	// Examples: https://ostraka.example
@@ -2835,6 +2998,15 @@ type Explanation struct {
 
 	// Turn The job's place among all that want agents; left out where it is in no line.
 	Turn *JobTurn `json:"turn,omitempty"`
+}
+
+// ExtendWorkflowRunRequest defines model for ExtendWorkflowRunRequest.
+type ExtendWorkflowRunRequest struct {
+	// Step All rolling steps of the run when left out.
+	Step string `json:"step,omitempty"`
+
+	// To The new end of the range, which is not in it: an integer such as 2^64+10^12.
+	To string `json:"to"`
 }
 
 // File defines model for File.
@@ -3256,6 +3428,12 @@ type GuardianStatus struct {
 	Version int64 `json:"version"`
 }
 
+// Hand defines model for Hand.
+type Hand struct {
+	Agent openapi_types.UUID `json:"agent"`
+	Owner string             `json:"owner,omitempty"`
+}
+
 // Health defines model for Health.
 type Health struct {
 	// Checks Each part that the server needs: ok, or what is wrong with it.
@@ -3394,6 +3572,23 @@ type HeuristicsPolicy struct {
 	Use []HeuristicUse `json:"use,omitempty"`
 }
 
+// Hole defines model for Hole.
+type Hole struct {
+	Error string `json:"error,omitempty"`
+	From  string `json:"from"`
+
+	// Job Unless it was deleted, or there is none.
+	Job      *openapi_types.UUID `json:"job,omitempty"`
+	JobState *JobState           `json:"job_state,omitempty"`
+
+	// State hole: its job came to nothing. again: it gets another one. people: its job waits for people.
+	State HoleState `json:"state"`
+	To    string    `json:"to"`
+}
+
+// HoleState hole: its job came to nothing. again: it gets another one. people: its job waits for people.
+type HoleState string
+
 // Host defines model for Host.
 type Host struct {
 	// AgentCPUPercent The part of cpu_percent that the agent and its sandboxes took.
@@ -3525,6 +3720,48 @@ type IncidentList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// InstallationStatus defines model for InstallationStatus.
+type InstallationStatus struct {
+	// Agents Agents by state.
+	Agents map[string]int64 `json:"agents"`
+
+	// AgentsSeen Active agents that were heard of in the last minute.
+	AgentsSeen int64 `json:"agents_seen"`
+
+	// Approvals What waits for an operator to approve it.
+	Approvals     int64     `json:"approvals"`
+	At            time.Time `json:"at"`
+	DatabaseBytes int64     `json:"database_bytes"`
+
+	// HoldsAll One of them holds everything everywhere.
+	HoldsAll bool `json:"holds_all"`
+
+	// LastBackup Of which moment the last finished backup of ostraka backup is.
+	LastBackup *time.Time `json:"last_backup,omitempty"`
+
+	// ObjectBytes Objects of all projects, as far as they are counted.
+	ObjectBytes int64 `json:"object_bytes"`
+	OpenJobs    int64 `json:"open_jobs"`
+
+	// Projects All projects. What waits is looked for in the 200 with the most open jobs.
+	Projects int64 `json:"projects"`
+
+	// Queues Steps of the queue that are not done.
+	Queues []QueueStatus `json:"queues"`
+
+	// RecheckSeconds How long servers have executed shards today (UTC).
+	RecheckSeconds float64 `json:"recheck_seconds"`
+
+	// Sandboxes Sandboxes that a heartbeat has named in the last minute.
+	Sandboxes int64 `json:"sandboxes"`
+
+	// Switches Switches of the killswitch that are on.
+	Switches int64 `json:"switches"`
+
+	// Waits Projects with open jobs, or in which something waits for a person.
+	Waits []ProjectStatus `json:"waits"`
+}
+
 // Job defines model for Job.
 type Job struct {
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
@@ -3535,6 +3772,9 @@ type Job struct {
 
 	// Approval What the job waits for before any of it is lent.
 	Approval *JobApproval `json:"approval,omitempty"`
+
+	// Archive Where the job's shards are once they have left the database, or how far that is.
+	Archive *JobArchive `json:"archive,omitempty"`
 
 	// Attempts Results recorded so far, by all agents.
 	Attempts int64 `json:"attempts"`
@@ -3609,6 +3849,42 @@ type JobApproval struct {
 
 // JobApprovalLayer Whose rule asks: what an operator's rule asks is for operators to answer.
 type JobApprovalLayer string
+
+// JobArchive defines model for JobArchive.
+type JobArchive struct {
+	// ArchivedAt When the last row of its shards had left the database.
+	ArchivedAt *time.Time `json:"archived_at,omitempty"`
+	AskedAt    time.Time  `json:"asked_at"`
+	AskedBy    string     `json:"asked_by"`
+
+	// Document The JSON document that says what the job was.
+	Document *ArchivedFile `json:"document,omitempty"`
+
+	// Error Why it failed; the job is as it was.
+	Error string             `json:"error,omitempty"`
+	Job   openapi_types.UUID `json:"job"`
+
+	// Results The Parquet file of shards, with their attempts.
+	Results *ArchivedFile `json:"results,omitempty"`
+
+	// Shards How many shards the file has: those that were made.
+	Shards int64 `json:"shards"`
+
+	// State From removing on the files are what is read of its shards.
+	State     JobArchiveState `json:"state"`
+	WrittenAt *time.Time      `json:"written_at,omitempty"`
+}
+
+// JobArchiveState From removing on the files are what is read of its shards.
+type JobArchiveState string
+
+// JobArchiveList defines model for JobArchiveList.
+type JobArchiveList struct {
+	Items []JobArchive `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
 
 // JobChain defines model for JobChain.
 type JobChain struct {
@@ -4089,6 +4365,7 @@ type Manifest struct {
 	Runtime      string            `json:"runtime"`
 	Script       string            `json:"script,omitempty"`
 	Verification Verification      `json:"verification"`
+	Volumes      []Volume          `json:"volumes,omitempty"`
 }
 
 // MapHead defines model for MapHead.
@@ -4114,6 +4391,18 @@ type MapHead struct {
 
 	// To The page after the last one.
 	To int64 `json:"to"`
+}
+
+// MissingObjects defines model for MissingObjects.
+type MissingObjects struct {
+	// Missing In the order of the request. The others stay for a day at least.
+	Missing []string `json:"missing"`
+}
+
+// MissingObjectsRequest defines model for MissingObjectsRequest.
+type MissingObjectsRequest struct {
+	// Digests SHA-256 of each, in hexadecimal.
+	Digests []string `json:"digests"`
 }
 
 // Module defines model for Module.
@@ -4344,6 +4633,15 @@ type NewProjectKillSwitch struct {
 // NewProjectKillSwitchScope defines model for NewProjectKillSwitch.Scope.
 type NewProjectKillSwitchScope string
 
+// NewRuntime defines model for NewRuntime.
+type NewRuntime struct {
+	// Digest SHA-256 of the manifest, which was stored as an object.
+	Digest string `json:"digest"`
+
+	// Name Lower-case letters, digits and hyphens. Several trees may have one name; a function names one of them by its digest.
+	Name string `json:"name"`
+}
+
 // NewSigningKey defines model for NewSigningKey.
 type NewSigningKey struct {
 	// Bundles The key's signatures over bundles that were pushed before. The same request may be sent again with further ones.
@@ -4488,6 +4786,17 @@ type Partition struct {
 // PartitionKind defines model for Partition.Kind.
 type PartitionKind string
 
+// PinnedFile defines model for PinnedFile.
+type PinnedFile struct {
+	Bytes int64 `json:"bytes"`
+
+	// Digest SHA-256 of the stored object.
+	Digest string `json:"digest"`
+
+	// Name As steps name it.
+	Name string `json:"name"`
+}
+
 // PinnedFunction defines model for PinnedFunction.
 type PinnedFunction struct {
 	// Digest SHA-256 of the bundle.
@@ -4497,6 +4806,17 @@ type PinnedFunction struct {
 	// Name As steps name it.
 	Name    string `json:"name"`
 	Version int64  `json:"version"`
+}
+
+// PinnedModule defines model for PinnedModule.
+type PinnedModule struct {
+	// Digest SHA-256 of the module.
+	Digest string `json:"digest"`
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+
+	// Version Left out for built-in modules.
+	Version int64 `json:"version,omitempty"`
 }
 
 // Place defines model for Place.
@@ -4628,8 +4948,11 @@ type ProblemField struct {
 // Project defines model for Project.
 type Project struct {
 	// AgentsOpen Whether every approved agent may work for the project, and not only those that joined with its token or were admitted.
-	AgentsOpen bool      `json:"agents_open"`
-	CreatedAt  time.Time `json:"created_at"`
+	AgentsOpen bool `json:"agents_open"`
+
+	// ArchiveJobsDays After how many days jobs that have ended become archives; 0: never; what the server says when left out.
+	ArchiveJobsDays *int64    `json:"archive_jobs_days,omitempty"`
+	CreatedAt       time.Time `json:"created_at"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled bool `json:"followups_enabled"`
@@ -4716,6 +5039,9 @@ type ProjectAgent struct {
 	Projects []openapi_types.UUID `json:"projects,omitempty"`
 	Reason   string               `json:"reason,omitempty"`
 
+	// Runtimes The platform for which it executes functions in runtimes with native code, such as linux/amd64; left out: it executes none.
+	Runtimes string `json:"runtimes,omitempty"`
+
 	// ShardsDone Since its last start: a claim.
 	ShardsDone int64 `json:"shards_done"`
 
@@ -4728,6 +5054,9 @@ type ProjectAgent struct {
 
 	// StateReason Why the agent is in this state, as whoever decided it said.
 	StateReason string `json:"state_reason,omitempty"`
+
+	// Volumes The folders that its owner lets functions read.
+	Volumes []AgentVolume `json:"volumes,omitempty"`
 }
 
 // ProjectAgentState defines model for ProjectAgent.State.
@@ -4745,6 +5074,9 @@ type ProjectAgentList struct {
 type ProjectChange struct {
 	// AgentsOpen Whether every approved agent may work for the project, and not only those that joined with its token or were admitted.
 	AgentsOpen *bool `json:"agents_open,omitempty"`
+
+	// ArchiveJobsDays After how many days jobs that have ended become archives: their shards leave the database for files; 0: never; -1: what the server says.
+	ArchiveJobsDays *int64 `json:"archive_jobs_days,omitempty"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled *bool `json:"followups_enabled,omitempty"`
@@ -4809,13 +5141,50 @@ type ProjectList struct {
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
+// ProjectStatus defines model for ProjectStatus.
+type ProjectStatus struct {
+	// Approvals What waits to be approved.
+	Approvals       int64 `json:"approvals"`
+	FailingWebhooks int64 `json:"failing_webhooks"`
+
+	// Flags Open flags, 10,000 at most.
+	Flags int64              `json:"flags"`
+	ID    openapi_types.UUID `json:"id"`
+
+	// Incidents Incidents of the last 7 days, 10,000 at most.
+	Incidents   int64  `json:"incidents"`
+	Name        string `json:"name"`
+	ObjectBytes int64  `json:"object_bytes"`
+	OpenJobs    int64  `json:"open_jobs"`
+	OpenShards  int64  `json:"open_shards"`
+}
+
 // PushWorkflowRequest defines model for PushWorkflowRequest.
 type PushWorkflowRequest struct {
 	// Definition The text of workflow.toml.
 	Definition string `json:"definition"`
 
+	// Files A stored object for each name under [files].
+	Files []WorkflowFileRequest `json:"files,omitempty"`
+
 	// Functions A version for each name under [functions].
 	Functions []WorkflowFunctionRequest `json:"functions"`
+
+	// Modules A version for each name under [modules] and [planners]. Other modules that steps use are taken in their newest version.
+	Modules []WorkflowModuleRequest `json:"modules,omitempty"`
+}
+
+// QueueStatus defines model for QueueStatus.
+type QueueStatus struct {
+	// Failing Steps that have failed and are tried again.
+	Failing int64 `json:"failing"`
+
+	// OldestSeconds How long the oldest step that is ready has waited.
+	OldestSeconds float64 `json:"oldest_seconds"`
+	Queue         string  `json:"queue"`
+
+	// Ready Steps that could be worked on now.
+	Ready int64 `json:"ready"`
 }
 
 // Quota defines model for Quota.
@@ -4909,6 +5278,17 @@ type Report struct {
 	Stats       TrialStats      `json:"stats"`
 }
 
+// ReportDocument defines model for ReportDocument.
+type ReportDocument struct {
+	Bytes int64 `json:"bytes"`
+
+	// Digest SHA-256: it is read as any stored object.
+	Digest string `json:"digest"`
+
+	// Name What to call the file.
+	Name string `json:"name"`
+}
+
 // RestartProof defines model for RestartProof.
 type RestartProof struct {
 	// Proof A C2SP tlog-proof that the log has it under its new name.
@@ -4956,8 +5336,66 @@ type ResultsRequest struct {
 	Signature []byte `json:"signature"`
 }
 
+// RetryWorkflowRunRequest defines model for RetryWorkflowRunRequest.
+type RetryWorkflowRunRequest struct {
+	// Step All rolling steps of the run when left out.
+	Step string `json:"step,omitempty"`
+}
+
 // Role defines model for Role.
 type Role string
+
+// RollingProgress defines model for RollingProgress.
+type RollingProgress struct {
+	// Ahead How many of them there may be.
+	Ahead int64 `json:"ahead"`
+
+	// Answer The running aggregate over all below the front; left out where it is longer than 64 KiB.
+	Answer json.RawMessage `json:"answer,omitempty"`
+
+	// Done How many integers are verified, also beyond the front.
+	Done string `json:"done"`
+
+	// Eta When it is through at that pace.
+	Eta         *time.Time `json:"eta,omitempty"`
+	EtaEarliest *time.Time `json:"eta_earliest,omitempty"`
+
+	// EtaLatest At the pace of its slower stretches of time; left out where that is a century or more.
+	EtaLatest *time.Time `json:"eta_latest,omitempty"`
+
+	// FoldedJobs Jobs whose answers are folded; they may be deleted.
+	FoldedJobs int64  `json:"folded_jobs"`
+	From       string `json:"from"`
+
+	// Front Everything below it, from from on, is verified and folded into the answer.
+	Front string `json:"front"`
+
+	// Holes Stretches whose jobs came to nothing, or wait for people.
+	Holes []Hole `json:"holes"`
+	Left  string `json:"left"`
+
+	// LostJobs Jobs that came to nothing, those included that were made anew since.
+	LostJobs int64 `json:"lost_jobs"`
+
+	// Next From here on there was no job yet.
+	Next     string `json:"next"`
+	OpenJobs int64  `json:"open_jobs"`
+
+	// OpenShards Shards of jobs that have not ended.
+	OpenShards int64 `json:"open_shards"`
+
+	// PerSecond Integers a second; pauses of the run are left out.
+	PerSecond float64 `json:"per_second,omitempty"`
+
+	// Results How many results are in it.
+	Results int64 `json:"results"`
+
+	// To The end of the range, which is not in it.
+	To string `json:"to"`
+
+	// Waits Why no further job begins: no room in a quota, or too many holes.
+	Waits string `json:"waits,omitempty"`
+}
 
 // Rule defines model for Rule.
 type Rule struct {
@@ -5092,9 +5530,18 @@ type RuleTrials struct {
 
 // RunStep defines model for RunStep.
 type RunStep struct {
+	// Aggregation Of a fold: which of the aggregations of its job is its own.
+	Aggregation *int64 `json:"aggregation,omitempty"`
+
 	// Approval What its job waits for before any of it is lent.
 	Approval *JobApproval `json:"approval,omitempty"`
-	EndedAt  *time.Time   `json:"ended_at,omitempty"`
+
+	// Bisection Of a check that is an identity and does not hold, or did not: the search for the wrong shard.
+	Bisection *Bisection `json:"bisection,omitempty"`
+
+	// Document Of a report that has finished.
+	Document *ReportDocument `json:"document,omitempty"`
+	EndedAt  *time.Time      `json:"ended_at,omitempty"`
 
 	// Error Why it failed; of a step that waits for room in a quota, which one.
 	Error string `json:"error,omitempty"`
@@ -5108,11 +5555,14 @@ type RunStep struct {
 	Name     string              `json:"name"`
 
 	// Needs Steps that must have finished before.
-	Needs     []string     `json:"needs"`
-	Shards    *ShardCounts `json:"shards,omitempty"`
-	StartedAt *time.Time   `json:"started_at,omitempty"`
-	State     RunStepState `json:"state"`
-	Type      RunStepType  `json:"type"`
+	Needs []string `json:"needs"`
+
+	// Rolling How far a rolling step has come, once it has begun.
+	Rolling   *RollingProgress `json:"rolling,omitempty"`
+	Shards    *ShardCounts     `json:"shards,omitempty"`
+	StartedAt *time.Time       `json:"started_at,omitempty"`
+	State     RunStepState     `json:"state"`
+	Type      RunStepType      `json:"type"`
 }
 
 // RunStepState defines model for RunStep.State.
@@ -5120,6 +5570,37 @@ type RunStepState string
 
 // RunStepType defines model for RunStep.Type.
 type RunStepType string
+
+// Runtime defines model for Runtime.
+type Runtime struct {
+	// Bytes Of all files.
+	Bytes     int64     `json:"bytes"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+
+	// Digest SHA-256 of its manifest, in hexadecimal.
+	Digest string             `json:"digest"`
+	Files  int64              `json:"files"`
+	ID     openapi_types.UUID `json:"id"`
+	Name   string             `json:"name"`
+
+	// Pieces Of how many objects besides the manifest it is made.
+	Pieces int64 `json:"pieces"`
+
+	// Platform On what it runs, such as linux/amd64.
+	Platform string `json:"platform"`
+
+	// Python The version that its manifest states.
+	Python string `json:"python"`
+}
+
+// RuntimeList defines model for RuntimeList.
+type RuntimeList struct {
+	Items []Runtime `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
 
 // Sandbox defines model for Sandbox.
 type Sandbox struct {
@@ -5969,6 +6450,13 @@ type Versions struct {
 	Server string `json:"server"`
 }
 
+// Volume defines model for Volume.
+type Volume struct {
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Mode        string `json:"mode"`
+	Name        string `json:"name"`
+}
+
 // Webhook defines model for Webhook.
 type Webhook struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -5999,6 +6487,20 @@ type Webhook struct {
 	// Waiting How many deliveries wait.
 	Waiting int64 `json:"waiting"`
 }
+
+// WebhookChange defines model for WebhookChange.
+type WebhookChange struct {
+	// Kinds Which events it gets from now on.
+	Kinds []WebhookChangeKinds `json:"kinds,omitempty"`
+
+	// URL Where events are posted from now on, by the rules for new webhooks.
+	//
+	// Examples: https://hooks.example/ostraka
+	URL string `json:"url,omitempty"`
+}
+
+// WebhookChangeKinds defines model for WebhookChange.Kinds.
+type WebhookChangeKinds string
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
@@ -6074,8 +6576,12 @@ type Workflow struct {
 
 	// Digest SHA-256 of the definition and of what its names stand for.
 	Digest    string           `json:"digest"`
+	Files     []PinnedFile     `json:"files"`
 	Functions []PinnedFunction `json:"functions"`
-	Name      string           `json:"name"`
+
+	// Modules Those that steps use, and those of the folder.
+	Modules []PinnedModule `json:"modules"`
+	Name    string         `json:"name"`
 
 	// OpenRuns How many runs of it have not ended.
 	OpenRuns int64     `json:"open_runs"`
@@ -6094,8 +6600,12 @@ type WorkflowDetail struct {
 
 	// Digest SHA-256 of the definition and of what its names stand for.
 	Digest    string           `json:"digest"`
+	Files     []PinnedFile     `json:"files"`
 	Functions []PinnedFunction `json:"functions"`
-	Name      string           `json:"name"`
+
+	// Modules Those that steps use, and those of the folder.
+	Modules []PinnedModule `json:"modules"`
+	Name    string         `json:"name"`
 
 	// OpenRuns How many runs of it have not ended.
 	OpenRuns   int64               `json:"open_runs"`
@@ -6106,6 +6616,15 @@ type WorkflowDetail struct {
 	// Steps In an order in which they can run.
 	Steps   []WorkflowStep `json:"steps"`
 	Version int64          `json:"version"`
+}
+
+// WorkflowFileRequest defines model for WorkflowFileRequest.
+type WorkflowFileRequest struct {
+	// Digest SHA-256 of the stored object.
+	Digest string `json:"digest"`
+
+	// Name As steps name it.
+	Name string `json:"name"`
 }
 
 // WorkflowFunctionRequest defines model for WorkflowFunctionRequest.
@@ -6123,6 +6642,13 @@ type WorkflowList struct {
 
 	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
 	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// WorkflowModuleRequest defines model for WorkflowModuleRequest.
+type WorkflowModuleRequest struct {
+	// Name Of the module in the project.
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
 }
 
 // WorkflowParameter defines model for WorkflowParameter.
@@ -6145,11 +6671,15 @@ type WorkflowRun struct {
 	EndedAt *time.Time `json:"ended_at,omitempty"`
 
 	// Error Which step failed, and why. A run with an error that is still running has failed as soon as the jobs under way have ended.
-	Error string `json:"error,omitempty"`
+	Error string       `json:"error,omitempty"`
+	Files []PinnedFile `json:"files"`
 
 	// Functions What the run keeps to, whatever is pushed later.
 	Functions []PinnedFunction   `json:"functions"`
 	ID        openapi_types.UUID `json:"id"`
+
+	// Modules The same of modules. Of a version that was pushed before modules were pinned: none.
+	Modules []PinnedModule `json:"modules"`
 
 	// Parameters Integers are texts.
 	Parameters map[string]json.RawMessage `json:"parameters"`
@@ -6170,11 +6700,15 @@ type WorkflowRunDetail struct {
 	EndedAt *time.Time `json:"ended_at,omitempty"`
 
 	// Error Which step failed, and why. A run with an error that is still running has failed as soon as the jobs under way have ended.
-	Error string `json:"error,omitempty"`
+	Error string       `json:"error,omitempty"`
+	Files []PinnedFile `json:"files"`
 
 	// Functions What the run keeps to, whatever is pushed later.
 	Functions []PinnedFunction   `json:"functions"`
 	ID        openapi_types.UUID `json:"id"`
+
+	// Modules The same of modules. Of a version that was pushed before modules were pinned: none.
+	Modules []PinnedModule `json:"modules"`
 
 	// Parameters Integers are texts.
 	Parameters map[string]json.RawMessage `json:"parameters"`
@@ -6205,11 +6739,17 @@ type WorkflowStep struct {
 
 	// Message Of a check: what is wrong where it does not hold.
 	Message string `json:"message,omitempty"`
-	Name    string `json:"name"`
+
+	// Module Of a fold, its aggregator; of a report that a module makes, that module; of a proof, its validator, where the step names one.
+	Module string `json:"module,omitempty"`
+	Name   string `json:"name"`
 
 	// Needs Steps that must have finished before.
-	Needs []string         `json:"needs"`
-	Type  WorkflowStepType `json:"type"`
+	Needs []string `json:"needs"`
+
+	// Of Of a fold: the step whose results it folds.
+	Of   string           `json:"of,omitempty"`
+	Type WorkflowStepType `json:"type"`
 
 	// When Of a check: what must hold.
 	When string `json:"when,omitempty"`
@@ -6217,6 +6757,29 @@ type WorkflowStep struct {
 
 // WorkflowStepType defines model for WorkflowStep.Type.
 type WorkflowStepType string
+
+// WrongShard defines model for WrongShard.
+type WrongShard struct {
+	// Agents Who gave the wrong result.
+	Agents  []Hand    `json:"agents"`
+	FoundAt time.Time `json:"found_at"`
+	From    string    `json:"from"`
+
+	// Instead What it gave when it was executed once more.
+	Instead json.RawMessage `json:"instead,omitempty"`
+
+	// Job Unless it was deleted.
+	Job *openapi_types.UUID `json:"job,omitempty"`
+
+	// Jobs How many jobs it took to find it.
+	Jobs  int64  `json:"jobs"`
+	Shard int64  `json:"shard"`
+	Step  string `json:"step"`
+	To    string `json:"to"`
+
+	// Was What it was accepted with.
+	Was json.RawMessage `json:"was,omitempty"`
+}
 
 // CosignLogParams defines parameters for CosignLog.
 type CosignLogParams struct {
@@ -6587,6 +7150,15 @@ type DecideApprovalParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListArchivesParams defines parameters for ListArchives.
+type ListArchivesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -6923,6 +7495,12 @@ type ReaggregateJobParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ArchiveJobParams defines parameters for ArchiveJob.
+type ArchiveJobParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListArtifactsParams defines parameters for ListArtifacts.
 type ListArtifactsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -7136,6 +7714,12 @@ type PutObjectParams struct {
 	ContentDigest *string `json:"Content-Digest,omitempty"`
 }
 
+// FindMissingObjectsParams defines parameters for FindMissingObjects.
+type FindMissingObjectsParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // RecoverOwnerParams defines parameters for RecoverOwner.
 type RecoverOwnerParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -7167,6 +7751,24 @@ type DeleteRuleParams struct {
 type ReplaceRuleParams struct {
 	// IfMatch The ETag of the document as you read it. Required: without it two people would overwrite each other's changes.
 	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// ListRuntimesParams defines parameters for ListRuntimes.
+type ListRuntimesParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Name Only those of this name.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// AddRuntimeParams defines parameters for AddRuntime.
+type AddRuntimeParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListProjectSandboxesParams defines parameters for ListProjectSandboxes.
@@ -7341,6 +7943,12 @@ type CancelWorkflowRunParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ExtendWorkflowRunParams defines parameters for ExtendWorkflowRun.
+type ExtendWorkflowRunParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // PauseWorkflowRunParams defines parameters for PauseWorkflowRun.
 type PauseWorkflowRunParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -7349,6 +7957,12 @@ type PauseWorkflowRunParams struct {
 
 // ResumeWorkflowRunParams defines parameters for ResumeWorkflowRun.
 type ResumeWorkflowRunParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryWorkflowRunParams defines parameters for RetryWorkflowRun.
+type RetryWorkflowRunParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -7590,6 +8204,9 @@ type KillInProjectJSONRequestBody = NewProjectKillSwitch
 // DeprecateModuleJSONRequestBody defines body for DeprecateModule for application/json ContentType.
 type DeprecateModuleJSONRequestBody = DeprecateModuleInputBody
 
+// FindMissingObjectsJSONRequestBody defines body for FindMissingObjects for application/json ContentType.
+type FindMissingObjectsJSONRequestBody = MissingObjectsRequest
+
 // SetQuotasJSONRequestBody defines body for SetQuotas for application/json ContentType.
 type SetQuotasJSONRequestBody = QuotaChange
 
@@ -7601,6 +8218,9 @@ type CreateRuleJSONRequestBody = RuleSpec
 
 // ReplaceRuleJSONRequestBody defines body for ReplaceRule for application/json ContentType.
 type ReplaceRuleJSONRequestBody = RuleSpec
+
+// AddRuntimeJSONRequestBody defines body for AddRuntime for application/json ContentType.
+type AddRuntimeJSONRequestBody = NewRuntime
 
 // TerminateProjectSandboxJSONRequestBody defines body for TerminateProjectSandbox for application/json ContentType.
 type TerminateProjectSandboxJSONRequestBody = Termination
@@ -7619,6 +8239,15 @@ type CreateUploadJSONRequestBody = UploadRequest
 
 // CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
 type CreateWebhookJSONRequestBody = WebhookRequest
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookChange
+
+// ExtendWorkflowRunJSONRequestBody defines body for ExtendWorkflowRun for application/json ContentType.
+type ExtendWorkflowRunJSONRequestBody = ExtendWorkflowRunRequest
+
+// RetryWorkflowRunJSONRequestBody defines body for RetryWorkflowRun for application/json ContentType.
+type RetryWorkflowRunJSONRequestBody = RetryWorkflowRunRequest
 
 // PushWorkflowJSONRequestBody defines body for PushWorkflow for application/json ContentType.
 type PushWorkflowJSONRequestBody = PushWorkflowRequest
@@ -7911,6 +8540,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetLeaseRuntime Read an object of the runtime that the lease's function runs in
+	//
+	// The function's manifest names the digest of the runtime's manifest, and that the digests of its pieces. Check each.
+	//
+	// Corresponds with GET /v1/agent/leases/{lease}/runtime/{digest} (the `GetLeaseRuntime` operationId).
+	GetLeaseRuntime(ctx context.Context, lease openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetLeaseFile Read a file that a shard of the lease reads
 	//
@@ -8615,6 +9251,11 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
 	DecideApproval(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListArchives List archives, those of the newest jobs first
+	//
+	// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
+	ListArchives(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAudit List records of the audit log
 	//
 	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -9170,6 +9811,20 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
 	ReaggregateJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetArchive See how far the archive of a job is, and where
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/archive (the `GetArchive` operationId).
+	GetArchive(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ArchiveJob Have a job that has ended become an archive
+	//
+	// Its shards, with their attempts, are written into a Parquet file and what else is known of it into a JSON document, both objects of the project; then the rows of the shards leave the database, page by page. Results, answer and receipt are read as before. What needs the rows, such as a shard or an aggregation, answers 409 `job_archived` from then on.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/archive (the `ArchiveJob` operationId).
+	ArchiveJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ArchiveJobParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListArtifacts List the artifacts of a job
 	//
 	// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
@@ -9564,6 +10219,32 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/objects (the `PutObject` operationId).
 	PutObjectWithBody(ctx context.Context, project openapi_types.UUID, params *PutObjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// FindMissingObjectsWithBody Ask which objects are not stored
+	//
+	// So that an upload that was cut off goes on where it was.
+	//
+	// The body has at most 65536 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+	FindMissingObjectsWithBody(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindMissingObjects Ask which objects are not stored
+	//
+	// So that an upload that was cut off goes on where it was.
+	//
+	// The body has at most 65536 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+	FindMissingObjects(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, body FindMissingObjectsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetObject Read a stored object
 	//
 	// Corresponds with GET /v1/projects/{project}/objects/{digest} (the `GetObject` operationId).
@@ -9674,6 +10355,51 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRule(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRuntimes List runtimes
+	//
+	// Trees with an interpreter, packages and native code, in the order in which they came.
+	//
+	// Corresponds with GET /v1/projects/{project}/runtimes (the `ListRuntimes` operationId).
+	ListRuntimes(ctx context.Context, project openapi_types.UUID, params *ListRuntimesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddRuntimeWithBody Make a runtime of stored objects
+	//
+	// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+	AddRuntimeWithBody(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AddRuntime Make a runtime of stored objects
+	//
+	// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+	AddRuntime(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, body AddRuntimeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRuntime Delete a runtime that no open job needs
+	//
+	// Functions in it stay, and no job of theirs can be submitted until the same tree is there again.
+	//
+	// Corresponds with DELETE /v1/projects/{project}/runtimes/{reference} (the `DeleteRuntime` operationId).
+	DeleteRuntime(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRuntime Get a runtime by its digest or name
+	//
+	// Corresponds with GET /v1/projects/{project}/runtimes/{reference} (the `GetRuntime` operationId).
+	GetRuntime(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjectSandboxes List the sandboxes that work for the project
 	//
@@ -9922,6 +10648,28 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook} (the `GetWebhook` operationId).
 	GetWebhook(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// UpdateWebhookWithBody Give a webhook another URL, or other events
+	//
+	// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+	UpdateWebhookWithBody(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateWebhook Give a webhook another URL, or other events
+	//
+	// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+	UpdateWebhook(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhookDeliveries List deliveries of a webhook, the newest first
 	//
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
@@ -9997,6 +10745,32 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
 	CancelWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExtendWorkflowRunWithBody Have rolling steps of a run go further
+	//
+	// Their range ends later from now on. A step that has finished is not extended.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+	ExtendWorkflowRunWithBody(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExtendWorkflowRun Have rolling steps of a run go further
+	//
+	// Their range ends later from now on. A step that has finished is not extended.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+	ExtendWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, body ExtendWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PauseWorkflowRun Pause a run
 	//
 	// No further step begins until it is resumed. Jobs that are under way go on.
@@ -10013,6 +10787,32 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
 	ResumeWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// RetryWorkflowRunWithBody Make jobs anew that came to nothing
+	//
+	// Each hole of a rolling step gets a further job.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+	RetryWorkflowRunWithBody(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryWorkflowRun Make jobs anew that came to nothing
+	//
+	// Each hole of a rolling step gets a further job.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+	RetryWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, body RetryWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWorkflows List workflows
 	//
 	// The newest version of each, by name.
@@ -10022,7 +10822,7 @@ type ClientInterface interface {
 
 	// PushWorkflowWithBody Push a version of a workflow
 	//
-	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -10035,7 +10835,7 @@ type ClientInterface interface {
 
 	// PushWorkflow Push a version of a workflow
 	//
-	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -10062,7 +10862,7 @@ type ClientInterface interface {
 
 	// StartWorkflowWithBody Start a run of a workflow
 	//
-	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -10073,7 +10873,7 @@ type ClientInterface interface {
 
 	// StartWorkflow Start a run of a workflow
 	//
-	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -10166,6 +10966,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 	RevokeSession(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetStatus Say how the installation is: what waits, who is ill, what it costs
+	//
+	// It looks into the 200 projects with the most open jobs.
+	//
+	// Corresponds with GET /v1/status (the `GetStatus` operationId).
+	GetStatus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersions Which versions run
 	//
@@ -10564,6 +11371,23 @@ func (c *Client) ReturnLeaseWithBody(ctx context.Context, lease openapi_types.UU
 // Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 func (c *Client) ReturnLease(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReturnLeaseRequest(c.Server, lease, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetLeaseRuntime Read an object of the runtime that the lease's function runs in
+//
+// The function's manifest names the digest of the runtime's manifest, and that the digests of its pieces. Check each.
+//
+// Corresponds with GET /v1/agent/leases/{lease}/runtime/{digest} (the `GetLeaseRuntime` operationId).
+func (c *Client) GetLeaseRuntime(ctx context.Context, lease openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLeaseRuntimeRequest(c.Server, lease, digest)
 	if err != nil {
 		return nil, err
 	}
@@ -12007,6 +12831,21 @@ func (c *Client) DecideApproval(ctx context.Context, project openapi_types.UUID,
 	return c.Client.Do(req)
 }
 
+// ListArchives List archives, those of the newest jobs first
+//
+// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
+func (c *Client) ListArchives(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListArchivesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAudit List records of the audit log
 //
 // Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -13192,6 +14031,40 @@ func (c *Client) ReaggregateJob(ctx context.Context, project openapi_types.UUID,
 	return c.Client.Do(req)
 }
 
+// GetArchive See how far the archive of a job is, and where
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/archive (the `GetArchive` operationId).
+func (c *Client) GetArchive(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetArchiveRequest(c.Server, project, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ArchiveJob Have a job that has ended become an archive
+//
+// Its shards, with their attempts, are written into a Parquet file and what else is known of it into a JSON document, both objects of the project; then the rows of the shards leave the database, page by page. Results, answer and receipt are read as before. What needs the rows, such as a shard or an aggregation, answers 409 `job_archived` from then on.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/archive (the `ArchiveJob` operationId).
+func (c *Client) ArchiveJob(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ArchiveJobParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewArchiveJobRequest(c.Server, project, job, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListArtifacts List the artifacts of a job
 //
 // Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
@@ -14016,6 +14889,52 @@ func (c *Client) PutObjectWithBody(ctx context.Context, project openapi_types.UU
 	return c.Client.Do(req)
 }
 
+// FindMissingObjectsWithBody Ask which objects are not stored
+//
+// So that an upload that was cut off goes on where it was.
+//
+// The body has at most 65536 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+func (c *Client) FindMissingObjectsWithBody(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindMissingObjectsRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindMissingObjects Ask which objects are not stored
+//
+// So that an upload that was cut off goes on where it was.
+//
+// The body has at most 65536 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+func (c *Client) FindMissingObjects(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, body FindMissingObjectsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindMissingObjectsRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetObject Read a stored object
 //
 // Corresponds with GET /v1/projects/{project}/objects/{digest} (the `GetObject` operationId).
@@ -14247,6 +15166,101 @@ func (c *Client) ReplaceRuleWithBody(ctx context.Context, project openapi_types.
 // Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 func (c *Client) ReplaceRule(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewReplaceRuleRequest(c.Server, project, rule, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRuntimes List runtimes
+//
+// Trees with an interpreter, packages and native code, in the order in which they came.
+//
+// Corresponds with GET /v1/projects/{project}/runtimes (the `ListRuntimes` operationId).
+func (c *Client) ListRuntimes(ctx context.Context, project openapi_types.UUID, params *ListRuntimesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRuntimesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddRuntimeWithBody Make a runtime of stored objects
+//
+// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+func (c *Client) AddRuntimeWithBody(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddRuntimeRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AddRuntime Make a runtime of stored objects
+//
+// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+func (c *Client) AddRuntime(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, body AddRuntimeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAddRuntimeRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRuntime Delete a runtime that no open job needs
+//
+// Functions in it stay, and no job of theirs can be submitted until the same tree is there again.
+//
+// Corresponds with DELETE /v1/projects/{project}/runtimes/{reference} (the `DeleteRuntime` operationId).
+func (c *Client) DeleteRuntime(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRuntimeRequest(c.Server, project, reference)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRuntime Get a runtime by its digest or name
+//
+// Corresponds with GET /v1/projects/{project}/runtimes/{reference} (the `GetRuntime` operationId).
+func (c *Client) GetRuntime(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRuntimeRequest(c.Server, project, reference)
 	if err != nil {
 		return nil, err
 	}
@@ -14774,6 +15788,48 @@ func (c *Client) GetWebhook(ctx context.Context, project openapi_types.UUID, web
 	return c.Client.Do(req)
 }
 
+// UpdateWebhookWithBody Give a webhook another URL, or other events
+//
+// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+func (c *Client) UpdateWebhookWithBody(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookRequestWithBody(c.Server, project, webhook, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateWebhook Give a webhook another URL, or other events
+//
+// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+func (c *Client) UpdateWebhook(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateWebhookRequest(c.Server, project, webhook, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListWebhookDeliveries List deliveries of a webhook, the newest first
 //
 // Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
@@ -14959,6 +16015,52 @@ func (c *Client) CancelWorkflowRun(ctx context.Context, project openapi_types.UU
 	return c.Client.Do(req)
 }
 
+// ExtendWorkflowRunWithBody Have rolling steps of a run go further
+//
+// Their range ends later from now on. A step that has finished is not extended.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+func (c *Client) ExtendWorkflowRunWithBody(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExtendWorkflowRunRequestWithBody(c.Server, project, run, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExtendWorkflowRun Have rolling steps of a run go further
+//
+// Their range ends later from now on. A step that has finished is not extended.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+func (c *Client) ExtendWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, body ExtendWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExtendWorkflowRunRequest(c.Server, project, run, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PauseWorkflowRun Pause a run
 //
 // No further step begins until it is resumed. Jobs that are under way go on.
@@ -14995,6 +16097,52 @@ func (c *Client) ResumeWorkflowRun(ctx context.Context, project openapi_types.UU
 	return c.Client.Do(req)
 }
 
+// RetryWorkflowRunWithBody Make jobs anew that came to nothing
+//
+// Each hole of a rolling step gets a further job.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+func (c *Client) RetryWorkflowRunWithBody(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryWorkflowRunRequestWithBody(c.Server, project, run, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryWorkflowRun Make jobs anew that came to nothing
+//
+// Each hole of a rolling step gets a further job.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+func (c *Client) RetryWorkflowRun(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, body RetryWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryWorkflowRunRequest(c.Server, project, run, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListWorkflows List workflows
 //
 // The newest version of each, by name.
@@ -15014,7 +16162,7 @@ func (c *Client) ListWorkflows(ctx context.Context, project openapi_types.UUID, 
 
 // PushWorkflowWithBody Push a version of a workflow
 //
-// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 //
 // The body has at most 196608 bytes.
 //
@@ -15037,7 +16185,7 @@ func (c *Client) PushWorkflowWithBody(ctx context.Context, project openapi_types
 
 // PushWorkflow Push a version of a workflow
 //
-// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 //
 // The body has at most 196608 bytes.
 //
@@ -15094,7 +16242,7 @@ func (c *Client) GetWorkflow(ctx context.Context, project openapi_types.UUID, na
 
 // StartWorkflowWithBody Start a run of a workflow
 //
-// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 //
 // The body has at most 196608 bytes.
 //
@@ -15115,7 +16263,7 @@ func (c *Client) StartWorkflowWithBody(ctx context.Context, project openapi_type
 
 // StartWorkflow Start a run of a workflow
 //
-// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 //
 // The body has at most 196608 bytes.
 //
@@ -15319,6 +16467,23 @@ func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, r
 // Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 func (c *Client) RevokeSession(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRevokeSessionRequest(c.Server, session)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetStatus Say how the installation is: what waits, who is ill, what it costs
+//
+// It looks into the 200 projects with the most open jobs.
+//
+// Corresponds with GET /v1/status (the `GetStatus` operationId).
+func (c *Client) GetStatus(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetStatusRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -16089,6 +17254,47 @@ func NewReturnLeaseRequestWithBody(server string, lease openapi_types.UUID, para
 			req.Header.Set("Ostraka-Instance", headerParam1)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetLeaseRuntimeRequest constructs an http.Request for the GetLeaseRuntime method
+func NewGetLeaseRuntimeRequest(server string, lease openapi_types.UUID, digest string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "lease", lease, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "digest", digest, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/agent/leases/%s/runtime/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -18942,6 +20148,79 @@ func NewDecideApprovalRequestWithBody(server string, project openapi_types.UUID,
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListArchivesRequest constructs an http.Request for the ListArchives method
+func NewListArchivesRequest(server string, project openapi_types.UUID, params *ListArchivesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/archives", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -22232,6 +23511,103 @@ func NewReaggregateJobRequestWithBody(server string, project openapi_types.UUID,
 	return req, nil
 }
 
+// NewGetArchiveRequest constructs an http.Request for the GetArchive method
+func NewGetArchiveRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/archive", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewArchiveJobRequest constructs an http.Request for the ArchiveJob method
+func NewArchiveJobRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ArchiveJobParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/archive", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListArtifactsRequest constructs an http.Request for the ListArtifacts method
 func NewListArtifactsRequest(server string, project openapi_types.UUID, job openapi_types.UUID, params *ListArtifactsParams) (*http.Request, error) {
 	var err error
@@ -24544,6 +25920,68 @@ func NewPutObjectRequestWithBody(server string, project openapi_types.UUID, para
 	return req, nil
 }
 
+// NewFindMissingObjectsRequest calls the generic FindMissingObjects builder with application/json body
+func NewFindMissingObjectsRequest(server string, project openapi_types.UUID, params *FindMissingObjectsParams, body FindMissingObjectsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewFindMissingObjectsRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewFindMissingObjectsRequestWithBody constructs an http.Request for the FindMissingObjects method, with any body, and a specified content type
+func NewFindMissingObjectsRequestWithBody(server string, project openapi_types.UUID, params *FindMissingObjectsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/objects/missing", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetObjectRequest constructs an http.Request for the GetObject method
 func NewGetObjectRequest(server string, project openapi_types.UUID, digest string) (*http.Request, error) {
 	var err error
@@ -25024,6 +26462,235 @@ func NewReplaceRuleRequestWithBody(server string, project openapi_types.UUID, ru
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListRuntimesRequest constructs an http.Request for the ListRuntimes method
+func NewListRuntimesRequest(server string, project openapi_types.UUID, params *ListRuntimesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/runtimes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAddRuntimeRequest calls the generic AddRuntime builder with application/json body
+func NewAddRuntimeRequest(server string, project openapi_types.UUID, params *AddRuntimeParams, body AddRuntimeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAddRuntimeRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewAddRuntimeRequestWithBody constructs an http.Request for the AddRuntime method, with any body, and a specified content type
+func NewAddRuntimeRequestWithBody(server string, project openapi_types.UUID, params *AddRuntimeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/runtimes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteRuntimeRequest constructs an http.Request for the DeleteRuntime method
+func NewDeleteRuntimeRequest(server string, project openapi_types.UUID, reference string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "reference", reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/runtimes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetRuntimeRequest constructs an http.Request for the GetRuntime method
+func NewGetRuntimeRequest(server string, project openapi_types.UUID, reference string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "reference", reference, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/runtimes/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -26271,6 +27938,60 @@ func NewGetWebhookRequest(server string, project openapi_types.UUID, webhook ope
 	return req, nil
 }
 
+// NewUpdateWebhookRequest calls the generic UpdateWebhook builder with application/json body
+func NewUpdateWebhookRequest(server string, project openapi_types.UUID, webhook openapi_types.UUID, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateWebhookRequestWithBody(server, project, webhook, "application/json", bodyReader)
+}
+
+// NewUpdateWebhookRequestWithBody constructs an http.Request for the UpdateWebhook method, with any body, and a specified content type
+func NewUpdateWebhookRequestWithBody(server string, project openapi_types.UUID, webhook openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "webhook", webhook, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/webhooks/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListWebhookDeliveriesRequest constructs an http.Request for the ListWebhookDeliveries method
 func NewListWebhookDeliveriesRequest(server string, project openapi_types.UUID, webhook openapi_types.UUID, params *ListWebhookDeliveriesParams) (*http.Request, error) {
 	var err error
@@ -26921,6 +28642,75 @@ func NewCancelWorkflowRunRequest(server string, project openapi_types.UUID, run 
 	return req, nil
 }
 
+// NewExtendWorkflowRunRequest calls the generic ExtendWorkflowRun builder with application/json body
+func NewExtendWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, body ExtendWorkflowRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExtendWorkflowRunRequestWithBody(server, project, run, params, "application/json", bodyReader)
+}
+
+// NewExtendWorkflowRunRequestWithBody constructs an http.Request for the ExtendWorkflowRun method, with any body, and a specified content type
+func NewExtendWorkflowRunRequestWithBody(server string, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s/extend", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPauseWorkflowRunRequest constructs an http.Request for the PauseWorkflowRun method
 func NewPauseWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *PauseWorkflowRunParams) (*http.Request, error) {
 	var err error
@@ -27014,6 +28804,75 @@ func NewResumeWorkflowRunRequest(server string, project openapi_types.UUID, run 
 	if err != nil {
 		return nil, err
 	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRetryWorkflowRunRequest calls the generic RetryWorkflowRun builder with application/json body
+func NewRetryWorkflowRunRequest(server string, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, body RetryWorkflowRunJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRetryWorkflowRunRequestWithBody(server, project, run, params, "application/json", bodyReader)
+}
+
+// NewRetryWorkflowRunRequestWithBody constructs an http.Request for the RetryWorkflowRun method, with any body, and a specified content type
+func NewRetryWorkflowRunRequestWithBody(server string, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "run", run, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/workflow-runs/%s/retry", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 
@@ -27870,6 +29729,33 @@ func NewRevokeSessionRequest(server string, session openapi_types.UUID) (*http.R
 	return req, nil
 }
 
+// NewGetStatusRequest constructs an http.Request for the GetStatus method
+func NewGetStatusRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/status")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionsRequest constructs an http.Request for the GetVersions method
 func NewGetVersionsRequest(server string) (*http.Request, error) {
 	var err error
@@ -28161,6 +30047,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/agent/leases/{lease}/return (the `ReturnLease` operationId).
 	ReturnLeaseWithResponse(ctx context.Context, lease openapi_types.UUID, params *ReturnLeaseParams, body ReturnLeaseJSONRequestBody, reqEditors ...RequestEditorFn) (*ReturnLeaseResponse, error)
+
+	// GetLeaseRuntimeWithResponse Read an object of the runtime that the lease's function runs in
+	//
+	// The function's manifest names the digest of the runtime's manifest, and that the digests of its pieces. Check each.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/agent/leases/{lease}/runtime/{digest} (the `GetLeaseRuntime` operationId).
+	GetLeaseRuntimeWithResponse(ctx context.Context, lease openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*GetLeaseRuntimeResponse, error)
 
 	// GetLeaseFileWithResponse Read a file that a shard of the lease reads
 	//
@@ -28923,6 +30818,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/approvals/{approval}/decide (the `DecideApproval` operationId).
 	DecideApprovalWithResponse(ctx context.Context, project openapi_types.UUID, approval openapi_types.UUID, params *DecideApprovalParams, body DecideApprovalJSONRequestBody, reqEditors ...RequestEditorFn) (*DecideApprovalResponse, error)
 
+	// ListArchivesWithResponse List archives, those of the newest jobs first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
+	ListArchivesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*ListArchivesResponse, error)
+
 	// ListAuditWithResponse List records of the audit log
 	//
 	// Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -29544,6 +31446,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/jobs/{job}/aggregations (the `ReaggregateJob` operationId).
 	ReaggregateJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ReaggregateJobParams, body ReaggregateJobJSONRequestBody, reqEditors ...RequestEditorFn) (*ReaggregateJobResponse, error)
 
+	// GetArchiveWithResponse See how far the archive of a job is, and where
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/archive (the `GetArchive` operationId).
+	GetArchiveWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetArchiveResponse, error)
+
+	// ArchiveJobWithResponse Have a job that has ended become an archive
+	//
+	// Its shards, with their attempts, are written into a Parquet file and what else is known of it into a JSON document, both objects of the project; then the rows of the shards leave the database, page by page. Results, answer and receipt are read as before. What needs the rows, such as a shard or an aggregation, answers 409 `job_archived` from then on.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/jobs/{job}/archive (the `ArchiveJob` operationId).
+	ArchiveJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ArchiveJobParams, reqEditors ...RequestEditorFn) (*ArchiveJobResponse, error)
+
 	// ListArtifactsWithResponse List the artifacts of a job
 	//
 	// Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
@@ -29986,6 +31906,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/objects (the `PutObject` operationId).
 	PutObjectWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PutObjectParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutObjectResponse, error)
 
+	// FindMissingObjectsWithBodyWithResponse Ask which objects are not stored
+	//
+	// So that an upload that was cut off goes on where it was.
+	//
+	// The body has at most 65536 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+	FindMissingObjectsWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FindMissingObjectsResponse, error)
+
+	// FindMissingObjectsWithResponse Ask which objects are not stored
+	//
+	// So that an upload that was cut off goes on where it was.
+	//
+	// The body has at most 65536 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+	FindMissingObjectsWithResponse(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, body FindMissingObjectsJSONRequestBody, reqEditors ...RequestEditorFn) (*FindMissingObjectsResponse, error)
+
 	// GetObjectWithResponse Read a stored object
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -30106,6 +32052,57 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/projects/{project}/rules/{rule} (the `ReplaceRule` operationId).
 	ReplaceRuleWithResponse(ctx context.Context, project openapi_types.UUID, rule openapi_types.UUID, params *ReplaceRuleParams, body ReplaceRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceRuleResponse, error)
+
+	// ListRuntimesWithResponse List runtimes
+	//
+	// Trees with an interpreter, packages and native code, in the order in which they came.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/runtimes (the `ListRuntimes` operationId).
+	ListRuntimesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListRuntimesParams, reqEditors ...RequestEditorFn) (*ListRuntimesResponse, error)
+
+	// AddRuntimeWithBodyWithResponse Make a runtime of stored objects
+	//
+	// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+	AddRuntimeWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddRuntimeResponse, error)
+
+	// AddRuntimeWithResponse Make a runtime of stored objects
+	//
+	// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+	AddRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, body AddRuntimeJSONRequestBody, reqEditors ...RequestEditorFn) (*AddRuntimeResponse, error)
+
+	// DeleteRuntimeWithResponse Delete a runtime that no open job needs
+	//
+	// Functions in it stay, and no job of theirs can be submitted until the same tree is there again.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/projects/{project}/runtimes/{reference} (the `DeleteRuntime` operationId).
+	DeleteRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*DeleteRuntimeResponse, error)
+
+	// GetRuntimeWithResponse Get a runtime by its digest or name
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/runtimes/{reference} (the `GetRuntime` operationId).
+	GetRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*GetRuntimeResponse, error)
 
 	// ListProjectSandboxesWithResponse List the sandboxes that work for the project
 	//
@@ -30382,6 +32379,28 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook} (the `GetWebhook` operationId).
 	GetWebhookWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
 
+	// UpdateWebhookWithBodyWithResponse Give a webhook another URL, or other events
+	//
+	// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+	UpdateWebhookWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+
+	// UpdateWebhookWithResponse Give a webhook another URL, or other events
+	//
+	// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+	UpdateWebhookWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+
 	// ListWebhookDeliveriesWithResponse List deliveries of a webhook, the newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -30479,6 +32498,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/cancel (the `CancelWorkflowRun` operationId).
 	CancelWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *CancelWorkflowRunParams, reqEditors ...RequestEditorFn) (*CancelWorkflowRunResponse, error)
 
+	// ExtendWorkflowRunWithBodyWithResponse Have rolling steps of a run go further
+	//
+	// Their range ends later from now on. A step that has finished is not extended.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+	ExtendWorkflowRunWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExtendWorkflowRunResponse, error)
+
+	// ExtendWorkflowRunWithResponse Have rolling steps of a run go further
+	//
+	// Their range ends later from now on. A step that has finished is not extended.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+	ExtendWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, body ExtendWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*ExtendWorkflowRunResponse, error)
+
 	// PauseWorkflowRunWithResponse Pause a run
 	//
 	// No further step begins until it is resumed. Jobs that are under way go on.
@@ -30499,6 +32544,32 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/resume (the `ResumeWorkflowRun` operationId).
 	ResumeWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ResumeWorkflowRunParams, reqEditors ...RequestEditorFn) (*ResumeWorkflowRunResponse, error)
 
+	// RetryWorkflowRunWithBodyWithResponse Make jobs anew that came to nothing
+	//
+	// Each hole of a rolling step gets a further job.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+	RetryWorkflowRunWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryWorkflowRunResponse, error)
+
+	// RetryWorkflowRunWithResponse Make jobs anew that came to nothing
+	//
+	// Each hole of a rolling step gets a further job.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+	RetryWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, body RetryWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryWorkflowRunResponse, error)
+
 	// ListWorkflowsWithResponse List workflows
 	//
 	// The newest version of each, by name.
@@ -30510,7 +32581,7 @@ type ClientWithResponsesInterface interface {
 
 	// PushWorkflowWithBodyWithResponse Push a version of a workflow
 	//
-	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -30523,7 +32594,7 @@ type ClientWithResponsesInterface interface {
 
 	// PushWorkflowWithResponse Push a version of a workflow
 	//
-	// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+	// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -30554,7 +32625,7 @@ type ClientWithResponsesInterface interface {
 
 	// StartWorkflowWithBodyWithResponse Start a run of a workflow
 	//
-	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -30565,7 +32636,7 @@ type ClientWithResponsesInterface interface {
 
 	// StartWorkflowWithResponse Start a run of a workflow
 	//
-	// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+	// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 	//
 	// The body has at most 196608 bytes.
 	//
@@ -30676,6 +32747,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with DELETE /v1/sessions/{session} (the `RevokeSession` operationId).
 	RevokeSessionWithResponse(ctx context.Context, session openapi_types.UUID, reqEditors ...RequestEditorFn) (*RevokeSessionResponse, error)
+
+	// GetStatusWithResponse Say how the installation is: what waits, who is ill, what it costs
+	//
+	// It looks into the 200 projects with the most open jobs.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/status (the `GetStatus` operationId).
+	GetStatusWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStatusResponse, error)
 
 	// GetVersionsWithResponse Which versions run
 	//
@@ -31277,6 +33357,47 @@ func (r ReturnLeaseResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReturnLeaseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetLeaseRuntimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetLeaseRuntimeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetLeaseRuntimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetLeaseRuntimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetLeaseRuntimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetLeaseRuntimeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -33782,6 +35903,61 @@ func (r DecideApprovalResponse) ContentType() string {
 	return ""
 }
 
+// ListArchivesResponse200Headers the declared response headers of an HTTP 200 response for ListArchives
+type ListArchivesResponse200Headers struct {
+	Link *string
+}
+
+type ListArchivesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobArchiveList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListArchivesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListArchivesResponse) GetJSON200() *JobArchiveList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListArchivesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListArchivesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListArchivesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListArchivesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListArchivesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListAuditResponse200Headers the declared response headers of an HTTP 200 response for ListAudit
 type ListAuditResponse200Headers struct {
 	Link *string
@@ -36258,6 +38434,102 @@ func (r ReaggregateJobResponse) ContentType() string {
 	return ""
 }
 
+type GetArchiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobArchive
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetArchiveResponse) GetJSON200() *JobArchive {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetArchiveResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetArchiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetArchiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetArchiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetArchiveResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ArchiveJobResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *JobArchive
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ArchiveJobResponse) GetJSON202() *JobArchive {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ArchiveJobResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ArchiveJobResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ArchiveJobResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ArchiveJobResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ArchiveJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListArtifactsResponse200Headers the declared response headers of an HTTP 200 response for ListArtifacts
 type ListArtifactsResponse200Headers struct {
 	Link *string
@@ -37952,6 +40224,54 @@ func (r PutObjectResponse) ContentType() string {
 	return ""
 }
 
+type FindMissingObjectsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MissingObjects
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FindMissingObjectsResponse) GetJSON200() *MissingObjects {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FindMissingObjectsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FindMissingObjectsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FindMissingObjectsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindMissingObjectsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FindMissingObjectsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetObjectResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -38394,6 +40714,212 @@ func (r ReplaceRuleResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ReplaceRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListRuntimesResponse200Headers the declared response headers of an HTTP 200 response for ListRuntimes
+type ListRuntimesResponse200Headers struct {
+	Link *string
+}
+
+type ListRuntimesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RuntimeList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListRuntimesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRuntimesResponse) GetJSON200() *RuntimeList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListRuntimesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRuntimesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRuntimesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRuntimesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRuntimesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AddRuntimeResponse201Headers the declared response headers of an HTTP 201 response for AddRuntime
+type AddRuntimeResponse201Headers struct {
+	Location *string
+}
+
+type AddRuntimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Runtime
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Runtime
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *AddRuntimeResponse201Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AddRuntimeResponse) GetJSON200() *Runtime {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AddRuntimeResponse) GetJSON201() *Runtime {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AddRuntimeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AddRuntimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AddRuntimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AddRuntimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AddRuntimeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteRuntimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteRuntimeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRuntimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRuntimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRuntimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRuntimeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetRuntimeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Runtime
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRuntimeResponse) GetJSON200() *Runtime {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetRuntimeResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRuntimeResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRuntimeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRuntimeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRuntimeResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -39481,6 +42007,54 @@ func (r GetWebhookResponse) ContentType() string {
 	return ""
 }
 
+type UpdateWebhookResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Webhook
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateWebhookResponse) GetJSON200() *Webhook {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateWebhookResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateWebhookResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateWebhookResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateWebhookResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateWebhookResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWebhookDeliveriesResponse200Headers the declared response headers of an HTTP 200 response for ListWebhookDeliveries
 type ListWebhookDeliveriesResponse200Headers struct {
 	Link *string
@@ -40023,6 +42597,54 @@ func (r CancelWorkflowRunResponse) ContentType() string {
 	return ""
 }
 
+type ExtendWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ExtendWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ExtendWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ExtendWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ExtendWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExtendWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ExtendWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type PauseWorkflowRunResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -40113,6 +42735,54 @@ func (r ResumeWorkflowRunResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ResumeWorkflowRunResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RetryWorkflowRunResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkflowRunDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RetryWorkflowRunResponse) GetJSON200() *WorkflowRunDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryWorkflowRunResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryWorkflowRunResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryWorkflowRunResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryWorkflowRunResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryWorkflowRunResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -40883,6 +43553,54 @@ func (r RevokeSessionResponse) ContentType() string {
 	return ""
 }
 
+type GetStatusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstallationStatus
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetStatusResponse) GetJSON200() *InstallationStatus {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetStatusResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetStatusResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetStatusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetStatusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetStatusResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetVersionsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -41264,6 +43982,21 @@ func (c *ClientWithResponses) ReturnLeaseWithResponse(ctx context.Context, lease
 		return nil, err
 	}
 	return ParseReturnLeaseResponse(rsp)
+}
+
+// GetLeaseRuntimeWithResponse Read an object of the runtime that the lease's function runs in
+//
+// The function's manifest names the digest of the runtime's manifest, and that the digests of its pieces. Check each.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/agent/leases/{lease}/runtime/{digest} (the `GetLeaseRuntime` operationId).
+func (c *ClientWithResponses) GetLeaseRuntimeWithResponse(ctx context.Context, lease openapi_types.UUID, digest string, reqEditors ...RequestEditorFn) (*GetLeaseRuntimeResponse, error) {
+	rsp, err := c.GetLeaseRuntime(ctx, lease, digest, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetLeaseRuntimeResponse(rsp)
 }
 
 // GetLeaseFileWithResponse Read a file that a shard of the lease reads
@@ -42465,6 +45198,19 @@ func (c *ClientWithResponses) DecideApprovalWithResponse(ctx context.Context, pr
 	return ParseDecideApprovalResponse(rsp)
 }
 
+// ListArchivesWithResponse List archives, those of the newest jobs first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
+func (c *ClientWithResponses) ListArchivesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*ListArchivesResponse, error) {
+	rsp, err := c.ListArchives(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListArchivesResponse(rsp)
+}
+
 // ListAuditWithResponse List records of the audit log
 //
 // Who did what to what, and when. A record gets its number in the sealed log some seconds after it was written.
@@ -43464,6 +46210,36 @@ func (c *ClientWithResponses) ReaggregateJobWithResponse(ctx context.Context, pr
 	return ParseReaggregateJobResponse(rsp)
 }
 
+// GetArchiveWithResponse See how far the archive of a job is, and where
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/archive (the `GetArchive` operationId).
+func (c *ClientWithResponses) GetArchiveWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetArchiveResponse, error) {
+	rsp, err := c.GetArchive(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetArchiveResponse(rsp)
+}
+
+// ArchiveJobWithResponse Have a job that has ended become an archive
+//
+// Its shards, with their attempts, are written into a Parquet file and what else is known of it into a JSON document, both objects of the project; then the rows of the shards leave the database, page by page. Results, answer and receipt are read as before. What needs the rows, such as a shard or an aggregation, answers 409 `job_archived` from then on.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/jobs/{job}/archive (the `ArchiveJob` operationId).
+func (c *ClientWithResponses) ArchiveJobWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, params *ArchiveJobParams, reqEditors ...RequestEditorFn) (*ArchiveJobResponse, error) {
+	rsp, err := c.ArchiveJob(ctx, project, job, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseArchiveJobResponse(rsp)
+}
+
 // ListArtifactsWithResponse List the artifacts of a job
 //
 // Files that accepted shards left under $OSTRAKA_OUTPUT. Each is an object of the project: get it by its digest.
@@ -44164,6 +46940,44 @@ func (c *ClientWithResponses) PutObjectWithBodyWithResponse(ctx context.Context,
 	return ParsePutObjectResponse(rsp)
 }
 
+// FindMissingObjectsWithBodyWithResponse Ask which objects are not stored
+//
+// So that an upload that was cut off goes on where it was.
+//
+// The body has at most 65536 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+func (c *ClientWithResponses) FindMissingObjectsWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FindMissingObjectsResponse, error) {
+	rsp, err := c.FindMissingObjectsWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindMissingObjectsResponse(rsp)
+}
+
+// FindMissingObjectsWithResponse Ask which objects are not stored
+//
+// So that an upload that was cut off goes on where it was.
+//
+// The body has at most 65536 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/objects/missing (the `FindMissingObjects` operationId).
+func (c *ClientWithResponses) FindMissingObjectsWithResponse(ctx context.Context, project openapi_types.UUID, params *FindMissingObjectsParams, body FindMissingObjectsJSONRequestBody, reqEditors ...RequestEditorFn) (*FindMissingObjectsResponse, error) {
+	rsp, err := c.FindMissingObjects(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindMissingObjectsResponse(rsp)
+}
+
 // GetObjectWithResponse Read a stored object
 //
 // Returns a wrapper object for the known response body format(s).
@@ -44361,6 +47175,87 @@ func (c *ClientWithResponses) ReplaceRuleWithResponse(ctx context.Context, proje
 		return nil, err
 	}
 	return ParseReplaceRuleResponse(rsp)
+}
+
+// ListRuntimesWithResponse List runtimes
+//
+// Trees with an interpreter, packages and native code, in the order in which they came.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/runtimes (the `ListRuntimes` operationId).
+func (c *ClientWithResponses) ListRuntimesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListRuntimesParams, reqEditors ...RequestEditorFn) (*ListRuntimesResponse, error) {
+	rsp, err := c.ListRuntimes(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRuntimesResponse(rsp)
+}
+
+// AddRuntimeWithBodyWithResponse Make a runtime of stored objects
+//
+// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+func (c *ClientWithResponses) AddRuntimeWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AddRuntimeResponse, error) {
+	rsp, err := c.AddRuntimeWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddRuntimeResponse(rsp)
+}
+
+// AddRuntimeWithResponse Make a runtime of stored objects
+//
+// Its manifest and its pieces were stored as objects before. The same tree under the same name is the runtime that it is: 200 instead of 201.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/runtimes (the `AddRuntime` operationId).
+func (c *ClientWithResponses) AddRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, params *AddRuntimeParams, body AddRuntimeJSONRequestBody, reqEditors ...RequestEditorFn) (*AddRuntimeResponse, error) {
+	rsp, err := c.AddRuntime(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAddRuntimeResponse(rsp)
+}
+
+// DeleteRuntimeWithResponse Delete a runtime that no open job needs
+//
+// Functions in it stay, and no job of theirs can be submitted until the same tree is there again.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/projects/{project}/runtimes/{reference} (the `DeleteRuntime` operationId).
+func (c *ClientWithResponses) DeleteRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*DeleteRuntimeResponse, error) {
+	rsp, err := c.DeleteRuntime(ctx, project, reference, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRuntimeResponse(rsp)
+}
+
+// GetRuntimeWithResponse Get a runtime by its digest or name
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/runtimes/{reference} (the `GetRuntime` operationId).
+func (c *ClientWithResponses) GetRuntimeWithResponse(ctx context.Context, project openapi_types.UUID, reference string, reqEditors ...RequestEditorFn) (*GetRuntimeResponse, error) {
+	rsp, err := c.GetRuntime(ctx, project, reference, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRuntimeResponse(rsp)
 }
 
 // ListProjectSandboxesWithResponse List the sandboxes that work for the project
@@ -44800,6 +47695,40 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, projec
 	return ParseGetWebhookResponse(rsp)
 }
 
+// UpdateWebhookWithBodyWithResponse Give a webhook another URL, or other events
+//
+// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+	rsp, err := c.UpdateWebhookWithBody(ctx, project, webhook, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWebhookResponse(rsp)
+}
+
+// UpdateWebhookWithResponse Give a webhook another URL, or other events
+//
+// Its secret and its name stay. What waits goes to the new URL, at once; a webhook that is paused stays so.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `UpdateWebhook` operationId).
+func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, project openapi_types.UUID, webhook openapi_types.UUID, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+	rsp, err := c.UpdateWebhook(ctx, project, webhook, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateWebhookResponse(rsp)
+}
+
 // ListWebhookDeliveriesWithResponse List deliveries of a webhook, the newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -44963,6 +47892,44 @@ func (c *ClientWithResponses) CancelWorkflowRunWithResponse(ctx context.Context,
 	return ParseCancelWorkflowRunResponse(rsp)
 }
 
+// ExtendWorkflowRunWithBodyWithResponse Have rolling steps of a run go further
+//
+// Their range ends later from now on. A step that has finished is not extended.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+func (c *ClientWithResponses) ExtendWorkflowRunWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExtendWorkflowRunResponse, error) {
+	rsp, err := c.ExtendWorkflowRunWithBody(ctx, project, run, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExtendWorkflowRunResponse(rsp)
+}
+
+// ExtendWorkflowRunWithResponse Have rolling steps of a run go further
+//
+// Their range ends later from now on. A step that has finished is not extended.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/extend (the `ExtendWorkflowRun` operationId).
+func (c *ClientWithResponses) ExtendWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *ExtendWorkflowRunParams, body ExtendWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*ExtendWorkflowRunResponse, error) {
+	rsp, err := c.ExtendWorkflowRun(ctx, project, run, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExtendWorkflowRunResponse(rsp)
+}
+
 // PauseWorkflowRunWithResponse Pause a run
 //
 // No further step begins until it is resumed. Jobs that are under way go on.
@@ -44995,6 +47962,44 @@ func (c *ClientWithResponses) ResumeWorkflowRunWithResponse(ctx context.Context,
 	return ParseResumeWorkflowRunResponse(rsp)
 }
 
+// RetryWorkflowRunWithBodyWithResponse Make jobs anew that came to nothing
+//
+// Each hole of a rolling step gets a further job.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+func (c *ClientWithResponses) RetryWorkflowRunWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryWorkflowRunResponse, error) {
+	rsp, err := c.RetryWorkflowRunWithBody(ctx, project, run, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryWorkflowRunResponse(rsp)
+}
+
+// RetryWorkflowRunWithResponse Make jobs anew that came to nothing
+//
+// Each hole of a rolling step gets a further job.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/workflow-runs/{run}/retry (the `RetryWorkflowRun` operationId).
+func (c *ClientWithResponses) RetryWorkflowRunWithResponse(ctx context.Context, project openapi_types.UUID, run openapi_types.UUID, params *RetryWorkflowRunParams, body RetryWorkflowRunJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryWorkflowRunResponse, error) {
+	rsp, err := c.RetryWorkflowRun(ctx, project, run, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryWorkflowRunResponse(rsp)
+}
+
 // ListWorkflowsWithResponse List workflows
 //
 // The newest version of each, by name.
@@ -45012,7 +48017,7 @@ func (c *ClientWithResponses) ListWorkflowsWithResponse(ctx context.Context, pro
 
 // PushWorkflowWithBodyWithResponse Push a version of a workflow
 //
-// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 //
 // The body has at most 196608 bytes.
 //
@@ -45031,7 +48036,7 @@ func (c *ClientWithResponses) PushWorkflowWithBodyWithResponse(ctx context.Conte
 
 // PushWorkflowWithResponse Push a version of a workflow
 //
-// Its functions were pushed before, and are named with their versions. What is the newest version already makes none: 200 instead of 201.
+// Its functions and modules were pushed before, and are named with their versions; its files were stored before. What is the newest version already makes none: 200 instead of 201.
 //
 // The body has at most 196608 bytes.
 //
@@ -45080,7 +48085,7 @@ func (c *ClientWithResponses) GetWorkflowWithResponse(ctx context.Context, proje
 
 // StartWorkflowWithBodyWithResponse Start a run of a workflow
 //
-// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 //
 // The body has at most 196608 bytes.
 //
@@ -45097,7 +48102,7 @@ func (c *ClientWithResponses) StartWorkflowWithBodyWithResponse(ctx context.Cont
 
 // StartWorkflowWithResponse Start a run of a workflow
 //
-// It keeps to the version, and so to the digests of all functions, whatever is pushed later.
+// It keeps to the version, and so to the digests of all functions and modules, whatever is pushed later.
 //
 // The body has at most 196608 bytes.
 //
@@ -45279,6 +48284,21 @@ func (c *ClientWithResponses) RevokeSessionWithResponse(ctx context.Context, ses
 		return nil, err
 	}
 	return ParseRevokeSessionResponse(rsp)
+}
+
+// GetStatusWithResponse Say how the installation is: what waits, who is ill, what it costs
+//
+// It looks into the 200 projects with the most open jobs.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/status (the `GetStatus` operationId).
+func (c *ClientWithResponses) GetStatusWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetStatusResponse, error) {
+	rsp, err := c.GetStatus(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetStatusResponse(rsp)
 }
 
 // GetVersionsWithResponse Which versions run
@@ -45700,6 +48720,32 @@ func ParseReturnLeaseResponse(rsp *http.Response) (*ReturnLeaseResponse, error) 
 	case rsp.StatusCode == 204:
 		break // No content-type
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetLeaseRuntimeResponse parses an HTTP response from a GetLeaseRuntimeWithResponse call
+func ParseGetLeaseRuntimeResponse(rsp *http.Response) (*GetLeaseRuntimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetLeaseRuntimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -47537,6 +50583,52 @@ func ParseDecideApprovalResponse(rsp *http.Response) (*DecideApprovalResponse, e
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListArchivesResponse parses an HTTP response from a ListArchivesWithResponse call
+func ParseListArchivesResponse(rsp *http.Response) (*ListArchivesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListArchivesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobArchiveList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListArchivesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -49460,6 +52552,72 @@ func ParseReaggregateJobResponse(rsp *http.Response) (*ReaggregateJobResponse, e
 	return response, nil
 }
 
+// ParseGetArchiveResponse parses an HTTP response from a GetArchiveWithResponse call
+func ParseGetArchiveResponse(rsp *http.Response) (*GetArchiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetArchiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobArchive
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseArchiveJobResponse parses an HTTP response from a ArchiveJobWithResponse call
+func ParseArchiveJobResponse(rsp *http.Response) (*ArchiveJobResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ArchiveJobResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest JobArchive
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListArtifactsResponse parses an HTTP response from a ListArtifactsWithResponse call
 func ParseListArtifactsResponse(rsp *http.Response) (*ListArtifactsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -50680,6 +53838,39 @@ func ParsePutObjectResponse(rsp *http.Response) (*PutObjectResponse, error) {
 	return response, nil
 }
 
+// ParseFindMissingObjectsResponse parses an HTTP response from a FindMissingObjectsWithResponse call
+func ParseFindMissingObjectsResponse(rsp *http.Response) (*FindMissingObjectsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindMissingObjectsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MissingObjects
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetObjectResponse parses an HTTP response from a GetObjectWithResponse call
 func ParseGetObjectResponse(rsp *http.Response) (*GetObjectResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -51027,6 +54218,167 @@ func ParseReplaceRuleResponse(rsp *http.Response) (*ReplaceRuleResponse, error) 
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRuntimesResponse parses an HTTP response from a ListRuntimesWithResponse call
+func ParseListRuntimesResponse(rsp *http.Response) (*ListRuntimesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRuntimesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RuntimeList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListRuntimesResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAddRuntimeResponse parses an HTTP response from a AddRuntimeWithResponse call
+func ParseAddRuntimeResponse(rsp *http.Response) (*AddRuntimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AddRuntimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Runtime
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Runtime
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers AddRuntimeResponse201Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRuntimeResponse parses an HTTP response from a DeleteRuntimeWithResponse call
+func ParseDeleteRuntimeResponse(rsp *http.Response) (*DeleteRuntimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRuntimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 204:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRuntimeResponse parses an HTTP response from a GetRuntimeWithResponse call
+func ParseGetRuntimeResponse(rsp *http.Response) (*GetRuntimeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRuntimeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Runtime
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -51882,6 +55234,39 @@ func ParseGetWebhookResponse(rsp *http.Response) (*GetWebhookResponse, error) {
 	return response, nil
 }
 
+// ParseUpdateWebhookResponse parses an HTTP response from a UpdateWebhookWithResponse call
+func ParseUpdateWebhookResponse(rsp *http.Response) (*UpdateWebhookResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateWebhookResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Webhook
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListWebhookDeliveriesResponse parses an HTTP response from a ListWebhookDeliveriesWithResponse call
 func ParseListWebhookDeliveriesResponse(rsp *http.Response) (*ListWebhookDeliveriesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -52280,6 +55665,39 @@ func ParseCancelWorkflowRunResponse(rsp *http.Response) (*CancelWorkflowRunRespo
 	return response, nil
 }
 
+// ParseExtendWorkflowRunResponse parses an HTTP response from a ExtendWorkflowRunWithResponse call
+func ParseExtendWorkflowRunResponse(rsp *http.Response) (*ExtendWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExtendWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePauseWorkflowRunResponse parses an HTTP response from a PauseWorkflowRunWithResponse call
 func ParsePauseWorkflowRunResponse(rsp *http.Response) (*PauseWorkflowRunResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -52322,6 +55740,39 @@ func ParseResumeWorkflowRunResponse(rsp *http.Response) (*ResumeWorkflowRunRespo
 	}
 
 	response := &ResumeWorkflowRunResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkflowRunDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRetryWorkflowRunResponse parses an HTTP response from a RetryWorkflowRunWithResponse call
+func ParseRetryWorkflowRunResponse(rsp *http.Response) (*RetryWorkflowRunResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryWorkflowRunResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -52941,6 +56392,39 @@ func ParseRevokeSessionResponse(rsp *http.Response) (*RevokeSessionResponse, err
 	switch {
 	case rsp.StatusCode == 204:
 		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetStatusResponse parses an HTTP response from a GetStatusWithResponse call
+func ParseGetStatusResponse(rsp *http.Response) (*GetStatusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetStatusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstallationStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

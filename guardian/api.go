@@ -71,6 +71,8 @@ func ForAPI() map[string]Kind {
 		"pushWorkflow":             WorkflowPublish,
 		"startWorkflow":            WorkflowStart,
 		"resumeWorkflowRun":        WorkflowStart,
+		"extendWorkflowRun":        WorkflowStart,
+		"retryWorkflowRun":         WorkflowStart,
 		"pauseWorkflowRun":         JobCancel,
 		"cancelWorkflowRun":        JobCancel,
 		"deleteWorkflow":           DataDelete,

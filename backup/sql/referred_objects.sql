@@ -3,7 +3,12 @@
 -- those name bundles and files, which stand here for themselves, or what was stored.
 select digest, bool_or(must) as must from (
     select digest, true as must from kept_objects
+    union all select digest, true from runtime_objects
     union all select digest, true from files
+    union all select results, true from archives
+    union all select document, true from archives
+    union all select digest, true from archive_objects
+    union all select document ->> 'digest', true from workflow_run_steps where document is not null
     union all select digest, true from function_versions
     union all select digest, true from modules
     union all select coalesce(partition ->> 'object', partition ->> 'manifest'), true from jobs where partition ? 'object' or partition ? 'manifest'

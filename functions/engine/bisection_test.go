@@ -63,7 +63,9 @@ func (w *world) startBothWays(text string) workflow.RunDetail {
 	w.t.Helper()
 	w.pushFunction("first", "")
 	w.pushFunction("second", "")
-	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, text, []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}})
+	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{
+		Text: text, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}},
+	})
 	require.NoError(w.t, err)
 	r, _, err := w.StartWorkflow(w.t.Context(), w.by, w.project, workflow.Start{Workflow: "both-ways"}, functions.Idempotency{})
 	require.NoError(w.t, err)

@@ -46,7 +46,7 @@ when = "steps.search.answer.n > 0"
 
 func (w *world) startCampaign(length string) workflow.RunDetail {
 	w.t.Helper()
-	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, campaign, []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}})
+	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{Text: campaign, Functions: []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}}})
 	require.NoError(w.t, err)
 	r, _, err := w.StartWorkflow(w.t.Context(), w.by, w.project, workflow.Start{Workflow: "campaign", Parameters: map[string]json.RawMessage{"length": json.RawMessage(`"` + length + `"`)}}, functions.Idempotency{})
 	require.NoError(w.t, err)
@@ -323,7 +323,7 @@ func TestHowLargeTheSummaryOfACampaignBecomes(t *testing.T) {
 	})
 	text := strings.Replace(campaign, `policy = { quorum = 1 }`, `policy = { quorum = 1 }
 aggregator = "concat"`, 1)
-	_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, text, []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}})
+	_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}}})
 	require.NoError(t, err)
 	r, _, err := w.StartWorkflow(t.Context(), w.by, w.project, workflow.Start{Workflow: "campaign", Parameters: map[string]json.RawMessage{"length": json.RawMessage(`"10^6"`)}}, functions.Idempotency{})
 	require.NoError(t, err)
