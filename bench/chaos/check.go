@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/books"
+	"github.com/ostraka/ostraka/migrations"
 )
 
 // check holds a job that has ended against what it must have come to.

@@ -70,7 +70,9 @@ with itself. An archive without a receipt proves that its files belong together,
 				return fmt.Errorf("encoding what was found: %w", err)
 			}
 			return printOne(t, &output, raw, [][2]string{
-				{"job", r.Job + " of project " + r.Project}, {"function", r.Function}, {"state", r.State},
+				{"job", r.Job + " of project " + r.Project},
+				{"function", r.Function},
+				{"state", r.State},
 				{"shards", fmt.Sprintf("%d, of which %d accepted, with %s", r.Shards, r.Accepted, count(r.Attempts, "attempt"))},
 				{"receipt", r.Receipt},
 			})

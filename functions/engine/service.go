@@ -239,8 +239,8 @@ func New(o Options) *Service {
 	})
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays})
-	s.Jobs.ReadArchivesWith(s.ArchivedResults)
-	s.AuditLog.ReadLinesWith(s.ReceiptLines)
+	s.ReadArchivesWith(s.ArchivedResults)
+	s.ReadLinesWith(s.ReceiptLines)
 	s.Insight = insight.New(env, insight.Rooms{
 		Archive: s.Archives, Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
 	}, o.Model)
