@@ -67,18 +67,20 @@ func TestAYesIsForExactlyWhatWasAsked(t *testing.T) {
 
 // boundElsewhere are operations that can wait and whose binding is tried by another test, or follows from their facts.
 var boundElsewhere = map[guardian.Kind]string{
-	guardian.JobSubmit:     "its yes is for the job that was made and waits: TestAJobWaitsForAnApproval",
-	guardian.JobFollowUp:   "as job.submit: TestFourEyesAreThoseOfWhoSubmitted",
-	guardian.JobSchedule:   "nothing asks about it yet",
-	guardian.JobDispatch:   "one yes is for all leases of the job: TestFourEyesAreThoseOfWhoSubmitted",
-	guardian.JobRecheck:    "one yes is for all rechecks of the job, as for its leases",
-	guardian.SandboxOpen:   "one yes is for all rechecks of the job, as for its leases",
-	guardian.JobAggregate:  "needs a job that has ended; the module, its digest and its parameters are asked for",
-	guardian.FlagResolve:   "needs a flag; its group and revision are asked for, as the group of shard.resolve is",
-	guardian.ModelAsk:      "needs a model; the digest of all that is sent is asked for",
-	guardian.ModulePublish: "needs a module; its facts have the digest of its bytes",
-	guardian.ModuleTry:     "needs a module; its parameters and the digest of the records are asked for",
-	guardian.SwitchOff:     "its facts have the ID of the switch: TestAYesIsForOneSwitch",
+	guardian.JobSubmit:      "its yes is for the job that was made and waits: TestAJobWaitsForAnApproval",
+	guardian.JobFollowUp:    "as job.submit: TestFourEyesAreThoseOfWhoSubmitted",
+	guardian.JobSchedule:    "nothing asks about it yet",
+	guardian.JobDispatch:    "one yes is for all leases of the job: TestFourEyesAreThoseOfWhoSubmitted",
+	guardian.JobRecheck:     "one yes is for all rechecks of the job, as for its leases",
+	guardian.SandboxOpen:    "one yes is for all rechecks of the job, as for its leases",
+	guardian.JobAggregate:   "needs a job that has ended; the module, its digest and its parameters are asked for",
+	guardian.DataArchive:    "needs jobs that have ended; its facts have the ID of the job",
+	guardian.FlagResolve:    "needs a flag; its group and revision are asked for, as the group of shard.resolve is",
+	guardian.ModelAsk:       "needs a model; the digest of all that is sent is asked for",
+	guardian.ModulePublish:  "needs a module; its facts have the digest of its bytes",
+	guardian.ModuleTry:      "needs a module; its parameters and the digest of the records are asked for",
+	guardian.RuntimePublish: "needs trees that are stored; its facts have the digest",
+	guardian.SwitchOff:      "its facts have the ID of the switch: TestAYesIsForOneSwitch",
 }
 
 func (w *world) unlikePairs() map[string]unlike {

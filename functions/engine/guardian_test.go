@@ -109,6 +109,8 @@ func TestEveryOperationIsDecided(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.CancelWorkflowRun(ctx, w.by, w.project, endedRun.ID)
 	require.NoError(t, err)
+	rollingRun := w.startCampaign("100")
+	w.settleAll()
 	oldTree, _ := w.storedTree("old")
 	newTree, _ := w.storedTree("new")
 	_, _, err = w.AddRuntime(ctx, w.by, w.project, registry.NewRuntime{Name: "old", Digest: oldTree})
@@ -169,6 +171,7 @@ func TestEveryOperationIsDecided(t *testing.T) {
 			return err
 		},
 		"deleteFile": func() error { return w.DeleteFile(ctx, w.by, w.project, "a.txt", registry.FileCondition{}) },
+		"archiveJob": func() error { _, err := w.ArchiveJob(ctx, w.by, w.project, ended.ID); return err },
 		"deleteJob":  func() error { _, err := w.DeleteJob(ctx, w.by, w.project, ended.ID); return err },
 		"resolveShard": func() error {
 			_, err := w.ResolveShard(ctx, w.by, w.project, job.ID, 0, review.Resolution{Decision: review.ResolveRetry, Reason: "x"})
@@ -253,6 +256,11 @@ func TestEveryOperationIsDecided(t *testing.T) {
 		"resumeWorkflowRun": func() error { _, err := w.ResumeWorkflowRun(ctx, w.by, w.project, pausedRun.ID); return err },
 		"pauseWorkflowRun":  func() error { _, err := w.PauseWorkflowRun(ctx, w.by, w.project, goingRun.ID); return err },
 		"cancelWorkflowRun": func() error { _, err := w.CancelWorkflowRun(ctx, w.by, w.project, goingRun.ID); return err },
+		"extendWorkflowRun": func() error {
+			_, err := w.ExtendWorkflowRun(ctx, w.by, w.project, rollingRun.ID, "", "2^65")
+			return err
+		},
+		"retryWorkflowRun":  func() error { _, err := w.RetryWorkflowRun(ctx, w.by, w.project, rollingRun.ID, ""); return err },
 		"deleteWorkflowRun": func() error { return w.DeleteWorkflowRun(ctx, w.by, w.project, endedRun.ID) },
 		"deleteWorkflow":    func() error { return w.DeleteWorkflow(ctx, w.by, w.project, "unused", 1) },
 		"addOverride": func() error {
