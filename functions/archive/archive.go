@@ -30,6 +30,7 @@ type blockers struct {
 	Flags      int64
 	Folding    bool
 	Receipt    bool
+	Awaited    bool
 	Rechecks   bool
 	Settling   bool
 	Unmeasured bool
@@ -51,6 +52,10 @@ func (b blockers) wait(job uuid.UUID) error {
 		return soon("its results are being folded again")
 	case b.Receipt:
 		return soon("its receipt is being made")
+	case b.Awaited: // checks and folds of the run read its shards
+		e := ErrWaits.With("job %s stays as it is: it is a step of a workflow's run that goes on", job)
+		e.Hint = "wait until the run has ended: ostraka workflow runs"
+		return e
 	case b.Rechecks:
 		return soon("the server is about to execute shards of it")
 	case b.Settling:

@@ -20,6 +20,7 @@ import (
 	archivesql "github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/tenant"
 	file "github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -186,6 +187,7 @@ func TestWhatNeedsShardsIsRefusedOfAnArchivedJob(t *testing.T) {
 			_, err := w.Map(ctx, w.project, job.ID, jobs.MapWindow{Mode: jobs.MapPages})
 			return err
 		},
+		"stats":   func() error { _, err := w.JobStats(ctx, w.project, job.ID); return err },
 		"receipt": func() error { _, err := w.MakeReceipt(ctx, w.by, w.project, job.ID); return err },
 		"reaggregate": func() error {
 			_, _, err := w.Reaggregate(ctx, w.by, w.project, job.ID, aggregation.NewAggregation{Module: "count"}, functions.Idempotency{})
@@ -243,6 +245,43 @@ func TestAJobWithOpenFlagsIsNotArchived(t *testing.T) {
 	w.settleAll()
 	w.archive(open.ID)
 	require.Equal(t, int64(3), w.job(open.ID).Shards.Cancelled)
+}
+
+// TestAJobOfARunThatGoesOnIsNotArchived: checks and folds of the run read its shards.
+func TestAJobOfARunThatGoesOnIsNotArchived(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushTwice()
+	a, r := w.agent(honest), w.startTwice(nil)
+	w.settleAll()
+	a.do(5)
+	w.settleAll()
+	first := *w.workflowRun(r.ID).Steps[0].JobID
+	require.Equal(t, functions.JobFinished, w.job(first).State)
+	_, err := w.PauseWorkflowRun(t.Context(), w.by, w.project, r.ID)
+	require.NoError(t, err)
+	_, err = w.ArchiveJob(t.Context(), w.by, w.project, first)
+	require.ErrorIs(t, err, archive.ErrWaits)
+	require.ErrorContains(t, err, "a step of a workflow's run that goes on")
+	require.NoError(t, w.archiveJobs(1))
+	w.inProject("update jobs set finished_at = now() - interval '2 days' where id = $1", first)
+	w.retain()
+	require.Nil(t, w.job(first).Archive)
+	_, err = w.CancelWorkflowRun(t.Context(), w.by, w.project, r.ID)
+	require.NoError(t, err)
+	w.settleAll()
+	w.retain()
+	w.requireArchived(first)
+}
+
+// TestOutputsOfAnArchivedJobAreInputs of another one.
+func TestOutputsOfAnArchivedJobAreInputs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.agreed(3)
+	w.archive(job.ID)
+	next := w.submit(3, func(j *functions.NewJob) { j.Partition, j.FromJob = partition.Spec{Kind: partition.KindItems}, &job.ID })
+	require.Equal(t, int64(3), next.Shards.Total)
 }
 
 // archiveJobs sets after how many days jobs of the project become archives.

@@ -114,8 +114,11 @@ func (s *Service) JobStats(ctx context.Context, project, job uuid.UUID) (stats J
 			return err
 		}
 		row, _, err := store.One[statsRow](ctx, tx, sql.JobStats, job, pageStep(has.PagesTotal), int64(partition.PageSize), StatsTop)
+		if err != nil {
+			return err
+		}
 		stats = statsOf(row, has.Accepted)
-		return err
+		return base.NotArchived(ctx, tx, job)
 	})
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == canceledByTime && ctx.Err() == nil {
