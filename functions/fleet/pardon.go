@@ -21,15 +21,21 @@ func (s *Service) PardonAgent(ctx context.Context, by functions.Principal, proje
 	if a, err := s.GetProjectAgent(ctx, project, id); err != nil {
 		return a, err
 	}
-	err := s.env.Do(ctx, agentIntent(by, project, guardian.AgentPardon, id, "pardon", reason), func(tx *store.Tx) error { return Pardon(ctx, tx, project, by, id, uuid.Nil, reason) })
+	err := s.env.Do(ctx, agentIntent(by, project, guardian.AgentPardon, id, "pardon", reason), func(tx *store.Tx) error { return Pardon(ctx, tx, project, by, id, DecidedFlag{}, reason) })
 	if err != nil {
 		return ProjectAgent{}, err
 	}
 	return s.GetProjectAgent(ctx, project, id)
 }
 
-// Pardon writes it. The agent's trust comes before flags in the order of locks; flag is the one that is decided about.
-func Pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by functions.Principal, id, flag uuid.UUID, reason string) error {
+// DecidedFlag is the flag that a pardon is the decision about, if any.
+type DecidedFlag struct {
+	ID  uuid.UUID
+	Job *uuid.UUID // whose flag it is
+}
+
+// Pardon writes it. In the order of locks the agent's trust comes first, then the job of the flag that is decided about, then flags.
+func Pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by functions.Principal, id uuid.UUID, flag DecidedFlag, reason string) error {
 	if _, err := store.Values[uuid.UUID](ctx, tx, store.LockTrust, []uuid.UUID{id}); err != nil {
 		return err
 	}
@@ -42,7 +48,12 @@ func Pardon(ctx context.Context, tx *store.Tx, project uuid.UUID, by functions.P
 	if _, err := store.Exec(ctx, tx, sql.PardonAgent, id); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, id, "pardoned: "+reason, by.Actor(), flag); err != nil {
+	if flag.Job != nil {
+		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, *flag.Job); err != nil {
+			return err
+		}
+	}
+	if _, err := store.Exec(ctx, tx, store.DismissCaughtFlags, id, "pardoned: "+reason, by.Actor(), flag.ID); err != nil {
 		return err
 	}
 	if err := base.Audit(ctx, tx, by.Actor(), "agent.pardon", id.String(), map[string]any{"reason": reason}); err != nil {

@@ -70,8 +70,10 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 	if err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, server, store.EndLease, leases); err != nil {
-		return err
+	if len(leases) > 0 { // who refuses a job has locked it in open_jobs already, and it has none
+		if _, err := store.Exec(ctx, server, store.EndLease, leases); err != nil {
+			return err
+		}
 	}
 	if _, err := store.Exec(ctx, server, sql.CloseJob, id); err != nil {
 		return err

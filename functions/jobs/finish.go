@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -15,16 +16,19 @@ import (
 // stands either way.
 func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, args.Job)
-		if err != nil || !found || state != functions.JobAggregating {
-			return err // another run of the step has ended it, or somebody has cancelled it
-		}
-		row, _, err := store.One[Row](ctx, tx, store.GetJob, args.Job)
+		// Remaining leases are obsolete. They come before the job in the order of locks.
+		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
 		if err != nil {
 			return err
 		}
-		// Remaining leases are obsolete. No shard is open, so ending them cannot contend for the job's lock.
-		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
+		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, args.Job)
+		if err != nil {
+			return err
+		}
+		if !found || state != functions.JobAggregating {
+			return errGoesOn
+		}
+		row, _, err := store.One[Row](ctx, tx, store.GetJob, args.Job)
 		if err != nil {
 			return err
 		}
@@ -40,8 +44,11 @@ func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 		}
 		return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFinished, "", leases, functions.FollowUpArgs(args))
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errGoesOn) {
 		return fmt.Errorf("finishing job %s: %w", args.Job, err)
 	}
 	return nil
 }
+
+// errGoesOn takes back what was ended of a job that another run of the step has ended, that somebody has cancelled, or that goes on.
+var errGoesOn = errors.New("the job is not to be finished")

@@ -151,7 +151,7 @@ func (s *Service) carryOut(ctx context.Context, tx *store.Tx, project uuid.UUID,
 	case FlagDismiss:
 		return done, nil
 	case FlagPardon:
-		return done, fleet.Pardon(ctx, tx, project, by, *d.Agent, d.ID, r.Reason)
+		return done, fleet.Pardon(ctx, tx, project, by, *d.Agent, fleet.DecidedFlag{ID: d.ID, Job: d.Job}, r.Reason)
 	case FlagRecheck:
 		steps, err := s.askRecheck(ctx, tx, project, by, d.Flag, r)
 		return carriedOut{shards: 1, steps: steps}, err
