@@ -62,6 +62,9 @@
 // A run of a workflow is locked before all of them, and by nobody who has a job's row already: the job that it submits is new, and that
 // which it folds once more is locked after it.
 //
+// Package testenv/lockorder has this order as a list, and reads what the tests of the engine ask Postgres for: a transaction that takes a lock
+// after one that comes later fails its test.
+//
 // No transaction is open while a module runs, an object is read or written, or a client reads.
 //
 // # Adding something

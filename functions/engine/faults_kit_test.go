@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/testenv/lockorder"
 )
 
 // deaths is how many cuts there are for each that takes the connection with it. To Postgres both are the same, a transaction that is
@@ -31,6 +32,8 @@ type faults struct {
 	held chan struct{}
 	free chan struct{}
 	seen map[string]int // how often each query was run
+
+	locks lockorder.Watch
 }
 
 // count is how often a query was run so far.
@@ -122,6 +125,7 @@ func (f *faults) statement(ctx context.Context, conn *pgx.Conn) context.Context 
 
 func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	f.see(q.SQL)
+	f.locks.Statement(conn, q.SQL)
 	f.wait(q.SQL)
 	return f.statement(ctx, conn)
 }

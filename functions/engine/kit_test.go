@@ -23,12 +23,14 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
+	insightsql "github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/testenv"
+	"github.com/ostraka/ostraka/testenv/lockorder"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -52,7 +54,7 @@ type world struct {
 
 func newWorld(t testing.TB, change ...func(*engine.Options)) *world {
 	t.Helper()
-	w := &world{t: t, faults: &faults{}, server: functions.Principal{KeyID: uuid.New(), Role: functions.RoleOperator}}
+	w := &world{t: t, faults: &faults{locks: lockorder.Watch{Last: []string{insightsql.EraseRest.SQL}}}, server: functions.Principal{KeyID: uuid.New(), Role: functions.RoleOperator}}
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.connect(testenv.DatabaseFrom(t, "migrated", migrate))
 	var err error
@@ -96,7 +98,10 @@ func (w *world) connect(url string) {
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	require.NoError(w.t, err)
 	w.store = store.New(pool)
-	w.t.Cleanup(pool.Close)
+	w.t.Cleanup(func() {
+		pool.Close()
+		require.Empty(w.t, w.faults.locks.Breaks(), "all transactions take their locks in one order: see package functions")
+	})
 }
 
 func (w *world) populate() {
