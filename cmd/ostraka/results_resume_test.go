@@ -24,8 +24,12 @@ func lineOf(shard int, output string, more ...string) string {
 	return fmt.Sprintf(`{"shard":%d,"output":%s,"output_digest":"d%d","agent":%q%s}`, shard, output, shard, someAgent, strings.Join(more, "")) + "\n"
 }
 
-// answerResults answers as the API does: the results after a shard, and the final ones only where those are asked for.
+// answerResults answers as the API does: results after a shard, and the final ones only where those are asked for.
 func answerResults(w http.ResponseWriter, r *http.Request, lines ...string) {
+	if !strings.HasSuffix(r.URL.Path, "/results") { // the job and its function, of whose outputs nothing is said
+		fmt.Fprint(w, "{}")
+		return
+	}
 	after, _ := strconv.Atoi(r.URL.Query().Get("after"))
 	for _, line := range lines {
 		var shard int

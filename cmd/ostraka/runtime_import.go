@@ -12,7 +12,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/runtime/tree"
 )
 
@@ -25,6 +24,9 @@ type runtimeImportOptions struct {
 	from     tree.Source
 	dryRun   bool
 }
+
+// askedAtOnce is of how many objects one request asks whether they are stored: as many as the API takes.
+const askedAtOnce = 500
 
 func newRuntimeImport(t *terminal, server *serverFlags) *cobra.Command {
 	o := &runtimeImportOptions{terminal: t, server: server}
@@ -163,7 +165,7 @@ func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, na
 
 func (p *packedRuntime) missing(ctx context.Context, c *connection) (missing []string, err error) {
 	for left := p.order; len(left) > 0; {
-		n := min(len(left), registry.MaxAskedObjects)
+		n := min(len(left), askedAtOnce)
 		doc, err := answer.Read[client.MissingObjects](c.FindMissingObjects(ctx, c.project, nil, client.MissingObjectsRequest{Digests: left[:n]}))
 		if err != nil {
 			return nil, err
