@@ -143,17 +143,22 @@ func (l *Local) sandbox(ctx context.Context, batch Batch) (s *linux.Sandbox, mad
 		l.log.Warn("a sandbox that rested is no good any more", "error", errors.Join(err, s.Close()))
 	}
 	made = time.Now()
-	runner := l.runner
-	if batch.Tree != nil {
-		runner, err = l.runner.On(*batch.Tree)
-	}
-	if err == nil {
-		s, err = runner.Open(ctx, batch.Bundle, batch.Settings())
-	}
-	if err != nil {
+	if s, err = l.open(ctx, batch, batch.Settings()); err != nil {
 		l.kept.End()
 	}
 	return s, made, err
+}
+
+// open opens a sandbox where a batch's function runs: in the interpreter of this machine, or in the runtime that it brings along.
+func (l *Local) open(ctx context.Context, batch Batch, settings harness.Settings) (*linux.Sandbox, error) {
+	runner := l.runner
+	if batch.Tree != nil {
+		var err error
+		if runner, err = l.runner.On(*batch.Tree); err != nil {
+			return nil, err
+		}
+	}
+	return runner.Open(ctx, batch.Bundle, settings)
 }
 
 func runIn(ctx context.Context, s *linux.Sandbox, batch Batch) (results []harness.Result, err error) {

@@ -87,7 +87,7 @@ func (l *Local) executeWithVolumes(ctx context.Context, batch Batch) (results []
 		return nil, err
 	}
 	var s *linux.Sandbox
-	if s, err = l.runner.Open(ctx, batch.Bundle, settings); err == nil {
+	if s, err = l.open(ctx, batch, settings); err == nil {
 		results, err = runIn(ctx, s, batch)
 		err = errors.Join(err, s.Close())
 	}

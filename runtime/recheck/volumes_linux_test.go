@@ -10,8 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/runtime/tree"
+	"github.com/ostraka/ostraka/runtime/tree/treetest"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
@@ -25,11 +28,11 @@ func TestVolumesOfAServer(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte("name = \"f\"\n[[volumes]]\nname = \"ref\"\n"), 0o600))
 	code, err := bundle.Pack(dir)
 	require.NoError(t, err)
-	tree, err := python.Open(t.Context(), python.Options{})
+	own, err := python.Open(t.Context(), python.Options{})
 	require.NoError(t, err)
 	project := uuid.New()
 	config := recheck.LocalConfig{
-		Python: tree, Dir: t.TempDir(), Concurrent: 1, Log: slog.New(slog.DiscardHandler),
+		Python: own, Dir: t.TempDir(), Concurrent: 1, Log: slog.New(slog.DiscardHandler),
 		Volumes: []volume.Mapping{{Name: "ref", Path: data, Mode: volume.ReadOnly, Projects: []uuid.UUID{project}}},
 	}
 	x, err := recheck.NewLocal(t.Context(), config)
@@ -53,4 +56,35 @@ func TestVolumesOfAServer(t *testing.T) {
 	config.Volumes[0].Path = "/etc"
 	_, err = recheck.NewLocal(t.Context(), config)
 	require.ErrorContains(t, err, "nothing in /etc may be shown to functions")
+}
+
+// TestVolumesInARuntime: a function that wants both a folder and a runtime reads the one and runs in the other.
+func TestVolumesInARuntime(t *testing.T) {
+	n, data := treetest.OfNumpy(t), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(data, "a.txt"), []byte("one"), 0o644))
+	source := "import os, numpy\nTEXT = open(os.environ['OSTRAKA_VOLUMES'] + '/ref/a.txt').read()\ndef handler(x): return [TEXT, int(numpy.arange(x).sum())]\n"
+	code, err := bundle.Pack(n.Folder(t, source, "[[volumes]]\nname = \"ref\"\n"))
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	cache, err := tree.NewCache(t.TempDir(), tree.DefaultCacheBytes, log)
+	require.NoError(t, err)
+	at, release, err := cache.Get(t.Context(), n.Digest, n.Fetch)
+	require.NoError(t, err)
+	defer release()
+	own, err := python.Open(t.Context(), python.Options{})
+	require.NoError(t, err)
+	project := uuid.New()
+	x, err := recheck.NewLocal(t.Context(), recheck.LocalConfig{
+		Python: own, Dir: t.TempDir(), Concurrent: 1, Log: log,
+		Volumes: []volume.Mapping{{Name: "ref", Path: data, Mode: volume.ReadOnly, Projects: []uuid.UUID{project}}},
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	results, err := x.Recheck(t.Context(), recheck.Batch{
+		Project: project, Job: uuid.New(), Bundle: code, Tree: &at, Shards: []recheck.Shard{{Input: []byte("4")}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, harness.StatusOK, results[0].Status, "%+v", results[0].Exception)
+	require.Equal(t, `["one",6]`, results[0].Output)
+	require.Contains(t, results[0].Interpreter, "(runtime:"+n.Digest[:16]+")")
 }
