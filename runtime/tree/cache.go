@@ -128,7 +128,7 @@ func (c *Cache) provide(ctx context.Context, digest string, fetch Fetch) (*held,
 }
 
 func (c *Cache) hold(m *Manifest, digest string) *held {
-	return &held{tree: m.Tree(filepath.Join(c.dir, digest, treeName), digest), bytes: m.Bytes()}
+	return &held{tree: m.Tree(filepath.Join(c.dir, digest, treeName), digest), bytes: m.diskBytes()}
 }
 
 // compare reads a tree that an earlier process has unpacked: whoever ran as its user meanwhile may have changed it.
@@ -158,7 +158,7 @@ func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch) (m Manif
 	if m.Platform != Runs() {
 		return m, fmt.Errorf("it is for %s on processors with AVX2 and FMA, which this machine is not", m.Platform)
 	}
-	if err := c.makeRoom(m.Bytes()); err != nil {
+	if err := c.makeRoom(m.diskBytes()); err != nil {
 		return m, err
 	}
 	stage, err := os.MkdirTemp(c.dir, tmpPrefix)
@@ -245,10 +245,12 @@ func (c *Cache) bytesOf(digest string) (n int64) {
 	if h := c.used[digest]; h != nil {
 		return h.bytes
 	}
-	_ = filepath.WalkDir(filepath.Join(c.dir, digest), func(_ string, d fs.DirEntry, err error) error { // what cannot be seen counts nothing
-		if err != nil {
+	root := filepath.Join(c.dir, digest, treeName)
+	_ = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error { // what cannot be seen counts nothing
+		if err != nil || at == root {
 			return err
 		}
+		n += blockBytes // as Manifest.diskBytes counts
 		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
 			n += info.Size()
 		}

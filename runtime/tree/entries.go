@@ -88,6 +88,9 @@ func (n names) add(e Entry) error {
 		if n.files[up] || n.links[up] {
 			return fmt.Errorf("%q lies in %q, which is no folder", e.Path, up)
 		}
+		if len(n.folders) >= MaxFolders {
+			return fmt.Errorf("it has more than %d folders: leave packages out that no function imports", MaxFolders)
+		}
 		n.folders[up] = true
 	}
 	if n.folders[e.Path] {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 )
 
@@ -51,6 +52,17 @@ func (m *Manifest) Bytes() (n int64) {
 		n += e.Size
 	}
 	return n
+}
+
+// diskBytes is what an unpacked tree takes on a disk: files, links and folders take room whatever they hold.
+func (m *Manifest) diskBytes() int64 {
+	folders := map[string]bool{}
+	for _, e := range m.Entries {
+		for up := path.Dir(e.Path); up != "." && !folders[up]; up = path.Dir(up) {
+			folders[up] = true
+		}
+	}
+	return m.Bytes() + blockBytes*int64(len(m.Entries)+len(folders))
 }
 
 // Encode gives the bytes of a manifest, of which its digest is made.

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -179,6 +180,36 @@ func TestHostileManifests(t *testing.T) {
 	require.ErrorContains(t, err, "more than 16777216 bytes")
 }
 
+// TestFoldersOfATreeAreCounted at the limit and one past it: a file of no bytes is enough for two dozen of them.
+func TestFoldersOfATreeAreCounted(t *testing.T) {
+	_, m, _ := pack(t, folder(t, nil)) // has bin, lib, lib/native, lib/python3.11, site-packages in that, and a package
+	for i := range MaxFolders - 6 {
+		m.Entries = append(m.Entries, Entry{Path: fmt.Sprintf("z%05d/f", i)})
+	}
+	text, err := m.Encode()
+	require.NoError(t, err)
+	_, err = Parse(text)
+	require.NoError(t, err)
+	m.Entries = append(m.Entries, Entry{Path: "zz/f"})
+	text, err = m.Encode()
+	require.NoError(t, err)
+	_, err = Parse(text)
+	require.ErrorContains(t, err, "more than 10000 folders")
+}
+
+// TestWhatACacheCounts is the same for a tree that is held and for one that an earlier process has left.
+func TestWhatACacheCounts(t *testing.T) {
+	objects, m, digest := pack(t, folder(t, nil))
+	dir := t.TempDir()
+	c := newTestCache(t, dir, MaxTreeBytes)
+	_, release, err := c.Get(t.Context(), digest, objects.fetch)
+	require.NoError(t, err)
+	release()
+	want := m.Bytes() + 4096*int64(len(m.Entries)+6)
+	require.Equal(t, want, c.bytesOf(digest))
+	require.Equal(t, want, newTestCache(t, dir, MaxTreeBytes).bytesOf(digest))
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"format":1,"platform":"linux/amd64","python":"3.11.2","interpreter":"p","loader":"p","libraries":[],"packages":[],"entries":[{"path":"p","executable":true}],"pieces":[]}` + "\n"))
 	f.Add([]byte(`{"entries":[{"path":"a","link":"../b"}]}`))
@@ -272,7 +303,7 @@ func TestCacheRefusesWrongBytes(t *testing.T) {
 func TestCacheKeepsWithinItsBytes(t *testing.T) {
 	one, m, first := pack(t, folder(t, map[string]string{"lib/python3.11/a": "1"}))
 	two, _, second := pack(t, folder(t, map[string]string{"lib/python3.11/a": "2"}))
-	c := newTestCache(t, t.TempDir(), m.Bytes())
+	c := newTestCache(t, t.TempDir(), m.diskBytes())
 	_, release, err := c.Get(t.Context(), first, one.fetch)
 	require.NoError(t, err)
 	_, _, err = c.Get(t.Context(), second, two.fetch)
@@ -282,7 +313,7 @@ func TestCacheKeepsWithinItsBytes(t *testing.T) {
 	require.NoError(t, err)
 	release()
 	require.NoDirExists(t, filepath.Join(c.dir, first))
-	c.Limit(m.Bytes() - 1)
+	c.Limit(m.diskBytes() - 1)
 	_, _, err = c.Get(t.Context(), first, one.fetch)
 	require.ErrorIs(t, err, ErrNoRoom)
 }
