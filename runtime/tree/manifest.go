@@ -87,9 +87,7 @@ func Parse(data []byte) (m Manifest, err error) {
 	if len(data) > MaxManifestBytes {
 		return m, fmt.Errorf("a runtime's manifest has more than %d bytes", MaxManifestBytes)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
+	if err := decode(data, &m); err != nil {
 		return Manifest{}, fmt.Errorf("reading a runtime's manifest: %w", err)
 	}
 	if err := m.check(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,6 +179,21 @@ func TestHostileManifests(t *testing.T) {
 	}
 	_, err = Parse(make([]byte, MaxManifestBytes+1))
 	require.ErrorContains(t, err, "more than 16777216 bytes")
+}
+
+// TestLongListsAreNotRead has the largest manifest take a few times its own size in memory, whatever is in it.
+func TestLongListsAreNotRead(t *testing.T) {
+	for list, value := range map[string]string{"entries": "{}", "pieces": "{}", "libraries": `""`, "packages": `""`} {
+		begin := fmt.Sprintf(`{"%s":[`, list)
+		n := (MaxManifestBytes - len(begin) - len("{}]}")) / len("{},")
+		text := []byte(begin + strings.Repeat(value+",", n) + value + "]}")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse(text)
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, "reading a runtime's manifest: ", list)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*MaxManifestBytes), list)
+	}
 }
 
 // TestFoldersOfATreeAreCounted at the limit and one past it: a file of no bytes is enough for two dozen of them.
