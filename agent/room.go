@@ -32,12 +32,20 @@ func reserved(m *bundle.Manifest) bundle.Limits {
 	return l
 }
 
-// take reserves what a function may use (see reserved), and its input files on the disk, or says why not. The owner's disk is shared: half for what
-// runs, a quarter for results that wait, an eighth each for bundles and for kept input files.
+// shares are what the parts of an agent may take of the disk that its owner lets it have, so that they are within it together; zero: what
+// they may take without one.
+type shares struct{ runs, results, runtimes, bundles, inputs int64 }
+
+func sharesOf(disk int64) shares {
+	eighth := disk / 8
+	return shares{runs: disk / 2, results: eighth, runtimes: eighth, bundles: eighth, inputs: eighth}
+}
+
+// take reserves what a function may use (see reserved), and its input files on the disk, or says why not. The owner's disk is shared: see shares.
 func (r *room) take(p *prefs.Preferences, m *bundle.Limits, inputs int64) (leave func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	memory, disk := p.MemoryBytes, p.DiskBytes/2
+	memory, disk := p.MemoryBytes, sharesOf(p.DiskBytes).runs
 	wanted := m.DiskBytes + inputs
 	switch {
 	case memory > 0 && m.MemoryBytes > memory:

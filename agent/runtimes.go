@@ -53,7 +53,6 @@ func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, 
 	if !is {
 		return nil, refused(refusedRuntime, "this agent's sandbox runs no functions that bring a runtime along")
 	}
-	w.trees.Limit(lowerCap(tree.DefaultCacheBytes, w.keeper.current().DiskBytes))
 	t, release, err := w.trees.Get(ctx, digest, w.fetchRuntime(held.ID))
 	if errors.Is(err, tree.ErrNoRoom) {
 		return nil, refused(refusedCaps, err.Error())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/tree"
 )
 
 // watchOver keeps to the preferences, says why the agent is idle, and writes its status, until the context ends.
@@ -30,14 +31,14 @@ func (a *agent) watchOver(ctx context.Context) {
 	a.tell(&last, idle{IdleStopping, "the agent has stopped"}, time.Now())
 }
 
-// shareDisk gives results that wait a quarter of what the owner lets the agent have, bundles and kept input files an eighth each; what
-// runs has the rest.
+// shareDisk gives everything but what runs its share of the disk: see shares.
 func (a *agent) shareDisk() {
 	p := a.keeper.current()
-	quarter := p.DiskBytes / 4
-	a.bundles.owner.Store(quarter / 2)
-	a.inputs.owner.Store(lowerCap(cmp.Or(p.InputsBytes, a.inputs.max), quarter/2))
-	a.spool.Limit(lowerCap(a.options.SpoolBytes, quarter))
+	s := sharesOf(p.DiskBytes)
+	a.bundles.owner.Store(s.bundles)
+	a.inputs.owner.Store(lowerCap(cmp.Or(p.InputsBytes, a.inputs.max), s.inputs))
+	a.spool.Limit(lowerCap(a.options.SpoolBytes, s.results))
+	a.trees.Limit(lowerCap(tree.DefaultCacheBytes, s.runtimes))
 }
 
 // hurry has a heartbeat sent at once.

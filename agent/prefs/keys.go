@@ -46,7 +46,7 @@ func keysOfTheMachine() []Key {
 		whole("sandboxes", "functions that run at a time; --workers lowers it", "2", 1, MaxSandboxes, func(p *Preferences) *int { return &p.Sandboxes }),
 		whole("cores", "processors that all functions together may use; no more functions than that run at a time", "2", 1, 4096, func(p *Preferences) *int { return &p.Cores }),
 		bytes("memory", "what the limits of all functions that run may add up to", "4Gi", 64<<20, func(p *Preferences) *int64 { return &p.MemoryBytes }),
-		bytes("disk", "what the disk limits of all functions that run, input files, the kept bundles and unsent results may add up to", "10Gi", 64<<20, func(p *Preferences) *int64 { return &p.DiskBytes }),
+		bytes("disk", "what the disk limits of all functions that run, input files, the kept bundles and runtimes and unsent results may add up to; a runtime may have an eighth of it", "10Gi", 64<<20, func(p *Preferences) *int64 { return &p.DiskBytes }),
 		bytes("inputs", "how much of that kept input files may take, so that they are not fetched again; left out: an eighth of disk, or 1Gi", "256Mi", 1, func(p *Preferences) *int64 { return &p.InputsBytes }),
 		bytes("keep_free", "how much of the disk stays free for others; below it the agent pauses", "1Gi", 0, func(p *Preferences) *int64 { return &p.KeepFreeBytes }),
 	}
