@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/image"
 
@@ -40,9 +41,11 @@ func (e *engine) imageFor(ctx context.Context, batch recheck.Batch) (string, err
 	e.runtimes.mu.Lock()
 	defer e.runtimes.mu.Unlock()
 	tag := e.runtimeTag(batch.Tree)
-	id, there := e.runtimes.made[batch.Tree.Digest]
-	if !there {
-		var err error
+	id, err := e.madeOf(ctx, batch.Tree)
+	if err != nil {
+		return "", err
+	}
+	if id == "" {
 		if id, err = e.makeRuntimeImage(ctx, batch.Tree, tag); err != nil {
 			return "", err
 		}
@@ -50,6 +53,23 @@ func (e *engine) imageFor(ctx context.Context, batch recheck.Batch) (string, err
 	}
 	e.runtimes.tags = append(slices.DeleteFunc(e.runtimes.tags, func(t string) bool { return t == tag }), tag)
 	e.removeRuntimeImages(ctx)
+	return id, nil
+}
+
+// madeOf is the image that was made of a runtime; none where it is gone: others remove images too.
+func (e *engine) madeOf(ctx context.Context, t *python.Tree) (string, error) {
+	id := e.runtimes.made[t.Digest]
+	if id == "" {
+		return "", nil
+	}
+	_, err := e.client.ImageInspect(ctx, id)
+	switch {
+	case errdefs.IsNotFound(err):
+		delete(e.runtimes.made, t.Digest)
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("looking for the image of a runtime: %w", err)
+	}
 	return id, nil
 }
 

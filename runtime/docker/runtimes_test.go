@@ -4,9 +4,12 @@ package docker
 
 import (
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/client"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -61,6 +64,32 @@ func TestRuntimesAndAPinnedImage(t *testing.T) {
 	batch.Tree = &treeOfNothing
 	_, err = e.imageFor(t.Context(), batch)
 	require.ErrorContains(t, err, "leave out --recheck-image")
+}
+
+// TestAnImageThatIsGoneIsMadeAgain: what was made is asked for before it is used, since others remove images of a daemon too.
+func TestAnImageThatIsGoneIsMadeAgain(t *testing.T) {
+	status := http.StatusOK
+	daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"Id":"sha256:1","message":"as it is"}`))
+	}))
+	defer daemon.Close()
+	c, err := client.NewClientWithOpts(client.WithHost("tcp://"+daemon.Listener.Addr().String()), client.WithVersion("1.47"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	e := &engine{client: c, runtimes: runtimeImages{made: map[string]string{treeOfNothing.Digest: "sha256:1"}}}
+	for _, now := range []struct {
+		status int
+		id     string
+		fails  bool
+	}{{http.StatusOK, "sha256:1", false}, {http.StatusInternalServerError, "", true}, {http.StatusOK, "sha256:1", false}, {http.StatusNotFound, "", false}} {
+		status = now.status
+		id, err := e.madeOf(t.Context(), &treeOfNothing)
+		require.Equal(t, now.fails, err != nil, "%d: %v", now.status, err)
+		require.Equal(t, now.id, id)
+	}
+	require.Empty(t, e.runtimes.made)
 }
 
 var treeOfNothing = (&runtimes.Manifest{Interpreter: "bin/python3.11", Loader: "bin/ld.so"}).Tree("/nowhere", "00")
