@@ -173,7 +173,7 @@ func (s *Service) readManifest(ctx context.Context, project uuid.UUID, digest st
 
 func badRuntime(err error) error {
 	return &functions.Error{
-		Kind: functions.KindInvalid, Code: "bad_runtime", Message: err.Error(), Hint: "make it with `ostraka runtime import` or `ostraka runtime build`", Err: err,
+		Kind: functions.KindInvalid, Code: "bad_runtime", Message: err.Error(), Hint: "make it with `ostraka runtime import`", Err: err,
 	}
 }
 
@@ -276,7 +276,7 @@ func RuntimeOf(ctx context.Context, tx *store.Tx, m *bundle.Manifest) (Runtime, 
 	if !found || r.Line() != m.Runtime {
 		return r, &functions.Error{
 			Kind: functions.KindInvalid, Code: "no_runtime", Message: fmt.Sprintf("the project has no runtime %s", m.Runtime),
-			Hint: "ostraka runtime list shows those that it has; ostraka runtime import and ostraka runtime build make one",
+			Hint: "ostraka runtime list shows those that it has; ostraka runtime import makes one",
 		}
 	}
 	return r, nil
