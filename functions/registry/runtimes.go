@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,15 +50,18 @@ type NewRuntime struct {
 	Digest string `json:"digest" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the manifest, which was stored as an object."`
 }
 
-// MissingObjects tells which of some objects are not stored. The others stay for a day at least.
+// MissingObjects tells which of some objects are not stored, each once. The others stay for a day at least.
 func (s *Service) MissingObjects(ctx context.Context, project uuid.UUID, digests []string) (missing []string, err error) {
+	if len(digests) > MaxAskedObjects {
+		return nil, functions.Invalid("invalid_request", fmt.Sprintf("it asks about %d objects", len(digests)), fmt.Sprintf("ask about at most %d at a time", MaxAskedObjects))
+	}
 	sizes, err := s.sizesOf(ctx, project, digests)
 	if err != nil {
 		return nil, err
 	}
 	missing = []string{}
 	for _, d := range digests {
-		if _, there := sizes[d]; !there {
+		if _, there := sizes[d]; !there && !slices.Contains(missing, d) {
 			missing = append(missing, d)
 		}
 	}
@@ -67,7 +71,12 @@ func (s *Service) MissingObjects(ctx context.Context, project uuid.UUID, digests
 // sizesOf are the sizes of those objects that are stored; the collector leaves them alone for a day.
 func (s *Service) sizesOf(ctx context.Context, project uuid.UUID, digests []string) (map[string]int64, error) {
 	sizes := map[string]int64{}
+	asked := map[string]bool{}
 	for _, d := range digests {
+		if asked[d] {
+			continue
+		}
+		asked[d] = true
 		if err := CheckDigest(d); err != nil {
 			return nil, err
 		}
