@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/tree"
 )
@@ -148,4 +150,46 @@ func TestRuntimesAreRefused(t *testing.T) {
 	require.NoError(t, add("numpy", two), "the last one")
 	three, _ := w.storedTree("three")
 	requireCode(t, add("numpy", three), "too_many_runtimes")
+}
+
+// TestRuntimesAreHeldByJobsThatAreMade: neither is a job made whose runtime was deleted since it was planned, nor is a runtime deleted whose job is
+// being made.
+func TestRuntimesAreHeldByJobsThatAreMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	manifest, _ := w.storedTree("program")
+	publish := func() registry.Runtime {
+		t.Helper()
+		r, _, err := w.AddRuntime(ctx, w.by, w.project, registry.NewRuntime{Name: "numpy", Digest: manifest})
+		require.NoError(t, err)
+		return r
+	}
+	r := publish()
+	w.pushFunction("count", fmt.Sprintf("runtime = %q\n", r.Line()))
+	submit := func() error {
+		_, _, err := w.SubmitJob(ctx, w.by, w.project, functions.NewJob{Function: "count", Partition: rangeOf(1), Quorum: 2}, functions.Idempotency{})
+		return err
+	}
+	// meanwhile has do wait for what a transaction holds, and says how it ends after that.
+	meanwhile := func(holds, waits string, do, then func() error) error {
+		t.Helper()
+		done := make(chan error, 1)
+		require.NoError(t, w.store.Project(ctx, w.project, func(tx *store.Tx) error {
+			if _, err := tx.Exec(ctx, holds, r.Digest); err != nil {
+				return err
+			}
+			go func() { done <- do() }()
+			require.Eventually(t, func() bool {
+				return len(done) > 0 || w.controlCount("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '"+waits+"'") > 0
+			}, time.Minute, 10*time.Millisecond)
+			return then()
+		}))
+		return <-done
+	}
+	nothing := func() error { return nil }
+	requireCode(t, meanwhile("delete from runtimes where digest = $1", "%from runtimes%for share%", submit, nothing), "no_runtime")
+	publish()
+	remove := func() error { return w.DeleteRuntime(ctx, w.by, w.project, r.Digest) }
+	requireCode(t, meanwhile("select 1 from runtimes where digest = $1 for share", "%from runtimes%", remove, submit), "runtime_in_use")
 }

@@ -251,6 +251,9 @@ func (s *Service) DeleteRuntime(ctx context.Context, by functions.Principal, pro
 		if err != nil {
 			return err
 		}
+		if _, err := store.Exec(ctx, tx, sql.LockRuntime, r.Digest); err != nil { // jobs that are being made are there then
+			return err
+		}
 		jobs, _, err := store.Value[int64](ctx, tx, sql.RuntimeInUse, r.Line())
 		if err != nil {
 			return err
@@ -274,11 +277,21 @@ func (s *Service) DeleteRuntime(ctx context.Context, by functions.Principal, pro
 
 // RuntimeOf is the runtime that a function runs in; the zero value: it runs in what agents have. One that was deleted is an error.
 func RuntimeOf(ctx context.Context, tx *store.Tx, m *bundle.Manifest) (Runtime, error) {
+	return runtimeOf(ctx, tx, sql.GetRuntime, m)
+}
+
+// HoldRuntime is RuntimeOf in a transaction that makes a job: until it ends nobody deletes the runtime.
+func HoldRuntime(ctx context.Context, tx *store.Tx, m *bundle.Manifest) error {
+	_, err := runtimeOf(ctx, tx, sql.HoldRuntime, m)
+	return err
+}
+
+func runtimeOf(ctx context.Context, tx *store.Tx, q store.Query, m *bundle.Manifest) (Runtime, error) {
 	digest := m.RuntimeDigest()
 	if digest == "" {
 		return Runtime{}, nil
 	}
-	r, found, err := store.One[Runtime](ctx, tx, sql.GetRuntime, digest)
+	r, found, err := store.One[Runtime](ctx, tx, q, digest)
 	if err != nil {
 		return r, err
 	}

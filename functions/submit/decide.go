@@ -25,6 +25,9 @@ type codeFacts struct {
 // decide asks the guardian about a job, in the transaction that makes it. The job is made as strict as the conditions want it; one that a rule
 // asks about is made, and waits.
 func (s *Service) decide(ctx context.Context, tx *store.Tx, i base.Intent, p *plannedJob) error {
+	if err := registry.HoldRuntime(ctx, tx, &p.manifest); err != nil { // first, as DeleteRuntime does; it may be gone since the job was planned
+		return err
+	}
 	known, _, err := store.One[codeFacts](ctx, tx, store.CodeFacts, p.function, p.version, guardian.CodeModule)
 	if err != nil {
 		return err
