@@ -9,7 +9,6 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation/sql"
-	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
@@ -46,11 +45,10 @@ func (s *Service) AnswerOver(ctx context.Context, project, job uuid.UUID, from, 
 
 func (s *Service) folding(ctx context.Context, project, job uuid.UUID) (f FoldingRow, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if err := base.NotDeleted(ctx, tx, job); err != nil {
+		if f, _, err = store.One[FoldingRow](ctx, tx, store.GetFolding, job, 0); err != nil {
 			return err
 		}
-		f, _, err = store.One[FoldingRow](ctx, tx, store.GetFolding, job, 0)
-		return err
+		return stillThere(ctx, tx, job)
 	})
 	if err == nil && f.Aggregator == nil {
 		err = functions.Invalid("not_folded", fmt.Sprintf("the results of job %s are folded by no aggregator", job), "name one")
@@ -70,10 +68,13 @@ func (s *Service) pageOver(ctx context.Context, project, job uuid.UUID, f Foldin
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
 		if as {
 			kept, err = store.Many[partialRow](ctx, tx, sql.ListPartials, job, f.Run, 0, page, page+1)
+		} else {
+			rows, err = store.Many[foldRow](ctx, tx, sql.PageResults, job, max(first, from), min(last, to))
+		}
+		if err != nil {
 			return err
 		}
-		rows, err = store.Many[foldRow](ctx, tx, sql.PageResults, job, max(first, from), min(last, to))
-		return err
+		return stillThere(ctx, tx, job)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading page %d of job %s: %w", page, job, err)

@@ -19,6 +19,7 @@ import (
 type JobFold struct {
 	Aggregator *functions.AggregatorRef // nil: nothing was folded
 	Count      int64                    // results in it
+	Accepted   int64                    // results that the job has
 	Partials   []wasm.Partial           // in the order of the shards
 }
 
@@ -41,10 +42,24 @@ func (s *Service) ReadFold(ctx context.Context, project, job uuid.UUID) (fold Jo
 			return functions.Invalid("not_folded", fmt.Sprintf("the partials of job %s have more than %d bytes together", job, MaxPreviewBytes), "give jobs fewer shards, or let the aggregator keep less")
 		}
 		rows, err := store.Many[partialRow](ctx, tx, sql.ListPartials, job, f.Run, top, 0, width)
+		if err != nil {
+			return err
+		}
 		fold = JobFold{Aggregator: f.Aggregator, Count: countOf(listed), Partials: partialsOf(rows)}
-		return err
+		if fold.Accepted, _, err = store.Value[int64](ctx, tx, sql.CountAccepted, job); err != nil {
+			return err
+		}
+		return stillThere(ctx, tx, job)
 	})
 	return fold, err
+}
+
+// stillThere refuses what was read of a job whose rows may have been on their way out then.
+func stillThere(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
+	if err := base.NotDeleted(ctx, tx, job); err != nil {
+		return err
+	}
+	return base.NotArchived(ctx, tx, job)
 }
 
 // Join merges folds of several jobs, in their order. Job is one of them, for the books of the module.

@@ -31,6 +31,7 @@ type blockers struct {
 	Folding    bool
 	Receipt    bool
 	Awaited    bool
+	Unfolded   bool
 	Rechecks   bool
 	Settling   bool
 	Unmeasured bool
@@ -56,6 +57,8 @@ func (b blockers) wait(job uuid.UUID) error {
 		e := ErrWaits.With("job %s stays as it is: it is a step of a workflow's run that goes on", job)
 		e.Hint = "wait until the run has ended: ostraka workflow runs"
 		return e
+	case b.Unfolded: // the fold is in the rows that would go
+		return soon("the run of a workflow that it is part of has not folded its answer yet")
 	case b.Rechecks:
 		return soon("the server is about to execute shards of it")
 	case b.Settling:

@@ -42,6 +42,8 @@ func (s *Service) foldPart(ctx context.Context, project uuid.UUID, v view, r *ro
 		return s.losePart(ctx, project, v, r.parts[i], "the aggregator failed: "+err.Error())
 	case missing(err):
 		return s.losePart(ctx, project, v, r.parts[i], "its job was deleted before its answer was folded")
+	case errors.Is(err, functions.ErrJobArchived):
+		return s.losePart(ctx, project, v, r.parts[i], "its job was archived before its answer was folded")
 	case errors.As(err, &refused) && refused.Kind == functions.KindInvalid:
 		return s.losePart(ctx, project, v, r.parts[i], refused.Message)
 	default:
@@ -54,6 +56,9 @@ func (s *Service) foldTogether(ctx context.Context, project uuid.UUID, v view, r
 	job, err := s.aggregation.ReadFold(ctx, project, *p.JobID)
 	if err != nil {
 		return f, err
+	}
+	if job.Aggregator != nil && job.Count != job.Accepted {
+		return f, functions.Invalid("not_folded", fmt.Sprintf("%d results of job %s are folded, but %d were accepted", job.Count, p.JobID, job.Accepted), "submit the stretch again: ostraka workflow retry")
 	}
 	if r.Folded > 0 && !sameAggregator(r.Aggregator, job.Aggregator) {
 		return f, functions.Invalid("not_folded", fmt.Sprintf("job %s was folded with another aggregator than the step's jobs before it", p.JobID), "start another run")

@@ -16,6 +16,7 @@ var (
 	AddPartial          = store.Load(files, "add_partial")
 	AskPreview          = store.Load(files, "ask_preview")
 	ChooseRun           = store.Load(files, "choose_run")
+	CountAccepted       = store.Load(files, "count_accepted")
 	CountFolded         = store.Load(files, "count_folded")
 	CountPartials       = store.Load(files, "count_partials")
 	CountUnsettledPages = store.Load(files, "count_unsettled_pages")

@@ -4,6 +4,8 @@ select (select count(*) from flags where job_id = j.id and resolved_at is null a
     exists (select from aggregations where job_id = j.id and state = 'folding' and (j.state <> 'cancelled' or created_at > j.finished_at)) as folding,
     exists (select from receipts r left join audit a on a.seq = r.record_seq where r.job_id = j.id and (r.making or a.leaf is null)) as receipt,
     exists (select from workflow_run_steps s join workflow_runs r on r.id = s.run_id where s.job_id = j.id and r.state in ('running', 'paused')) as awaited,
+    -- A run that was cancelled folds what has ended, too.
+    exists (select from workflow_parts p where p.job_id = j.id and p.state = 'open') as unfolded,
     exists (select from rechecks where job_id = j.id) as rechecks,
     exists (select from leases where job_id = j.id and state = 'open') or exists (select from pages where job_id = j.id and open > 0) as settling,
     j.state <> 'cancelled' and j.finished_at > now() - interval '1 day'
