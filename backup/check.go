@@ -56,14 +56,11 @@ func (c *checker) wrong(format string, args ...any) {
 }
 
 // Check restores a backup into a Postgres of its own, which is gone afterwards, and says what is wrong. It needs no installation, and touches
-// none. scratch is a folder with room for the database.
-func Check(ctx context.Context, dir, scratch string, progress Progress) (Checked, error) {
+// none. scratch is a folder with room for the database; digest is what the manifest must have, or empty.
+func Check(ctx context.Context, dir, scratch, digest string, progress Progress) (Checked, error) {
 	c := &checker{scratch: scratch, progress: progress}
 	var err error
-	if c.Manifest, c.Digest, err = Read(dir); err != nil {
-		return c.Checked, err
-	}
-	if c.Manifest, err = readWhole(dir); err != nil {
+	if c.Manifest, c.Digest, err = readWhole(dir, digest); err != nil {
 		return c.Checked, err
 	}
 	objects, err := blob.OpenDir(filepath.Join(dir, objectsName))

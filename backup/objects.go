@@ -26,12 +26,14 @@ type copier struct {
 	from, to *blob.Store
 	total    int64
 	progress Progress
+	read     bool // what is there is read before it is taken for what its name says
 
 	mu      sync.Mutex
 	done    int64
 	count   int64
 	bytes   int64
 	lost    int64
+	mended  int64 // objects that were there and spoilt
 	missing []string
 	list    *bufio.Writer // of what was copied; may be nil
 }
@@ -109,12 +111,32 @@ func (c *copier) lose(o reference, why string) {
 	}
 }
 
-// copy copies one object, unless it is there already: a store never has half of one under its name.
+// copy copies one object, unless it is there already.
 func (c *copier) copy(ctx context.Context, project uuid.UUID, digest string) (int64, error) {
-	size, err := c.to.Stat(ctx, project, digest)
-	if err == nil || !errors.Is(err, blob.ErrNotFound) {
+	size, err := c.there(ctx, project, digest)
+	spoilt := errors.Is(err, blob.ErrCorrupt)
+	if err == nil || !spoilt && !errors.Is(err, blob.ErrNotFound) {
 		return size, err
 	}
+	size, err = c.put(ctx, project, digest)
+	if err == nil && spoilt {
+		c.mu.Lock()
+		c.mended++
+		c.mu.Unlock()
+	}
+	return size, err
+}
+
+// there is the size of an object that is there. We never leave half of one under its name; a store that was not lost may have lost some.
+func (c *copier) there(ctx context.Context, project uuid.UUID, digest string) (int64, error) {
+	size, err := c.to.Stat(ctx, project, digest)
+	if err == nil && c.read {
+		err = readObject(ctx, c.to, reference{project, digest, true})
+	}
+	return size, err
+}
+
+func (c *copier) put(ctx context.Context, project uuid.UUID, digest string) (int64, error) {
 	body, _, err := c.from.Open(ctx, project, digest)
 	if err != nil {
 		return 0, err

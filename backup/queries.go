@@ -18,6 +18,7 @@ var (
 	jobsToCheck     = store.Load(files, "sql/jobs_to_check")
 	knowsBackups    = store.Load(files, "sql/knows_backups")
 	lastBackup      = store.Load(files, "sql/last_backup")
+	lockRestore     = store.Load(files, "sql/lock_restore")
 	projectIDs      = store.Load(files, "sql/projects")
 	referredObjects = store.Load(files, "sql/referred_objects")
 	tables          = store.Load(files, "sql/tables")

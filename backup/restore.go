@@ -24,6 +24,14 @@ type Destination struct {
 	Objects     *blob.Store
 	// KeepObjects allows objects of the backup's projects in the store: an earlier restore was cut off, or the store was not lost.
 	KeepObjects bool
+	// Digest is what the backup's manifest must have; empty: any.
+	Digest string
+}
+
+// Restored is what was restored.
+type Restored struct {
+	Manifest
+	Mended int64 `json:"mended"` // objects that were there, and not what their names say
 }
 
 // NotEmptyError says that there is something where a backup was to be restored.
@@ -51,65 +59,88 @@ func notEmpty(where string, holds []string) *NotEmptyError {
 
 // Restore makes an installation of a backup. Objects come first, then the projects' schemas, and what names the projects last. Where it
 // fails, the database is left empty as it was; objects that were copied stay.
-func Restore(ctx context.Context, dir string, to Destination, progress Progress) (m Manifest, err error) {
-	if m, err = readWhole(dir); err != nil {
-		return m, err
+func Restore(ctx context.Context, dir string, to Destination, progress Progress) (r Restored, err error) {
+	if r.Manifest, _, err = readWhole(dir, to.Digest); err != nil {
+		return r, err
 	}
 	db, err := connect(ctx, to.DatabaseURL)
 	if err != nil {
-		return m, err
+		return r, err
 	}
 	defer db.Close()
-	if err := mayRestore(ctx, db, m); err != nil {
-		return m, err
-	}
-	if err := checkStore(ctx, to, m.Projects); err != nil {
-		return m, err
-	}
-	program, err := findProgram(ctx, "pg_restore", m.PgDump)
+	free, err := alone(ctx, db)
 	if err != nil {
-		return m, err
+		return r, err
 	}
-	if err := restoreObjects(ctx, dir, to.Objects, m, progress); err != nil {
-		return m, fmt.Errorf("restoring the objects: %w", err)
+	defer free()
+	if err := mayRestore(ctx, db, r.Manifest); err != nil {
+		return r, err
 	}
-	if err := restoreDatabase(ctx, db, dir, to.DatabaseURL, program, m, progress); err != nil {
-		return m, fmt.Errorf("restoring the database: %w", err)
+	if err := checkStore(ctx, to, r.Projects); err != nil {
+		return r, err
 	}
-	return m, nil
+	program, err := findProgram(ctx, "pg_restore", r.PgDump)
+	if err != nil {
+		return r, err
+	}
+	if r.Mended, err = restoreObjects(ctx, dir, to.Objects, r.Manifest, progress); err != nil {
+		return r, fmt.Errorf("restoring the objects: %w", err)
+	}
+	if err := restoreDatabase(ctx, db, dir, to.DatabaseURL, program, r.Manifest, progress); err != nil {
+		return r, fmt.Errorf("restoring the database: %w", err)
+	}
+	return r, nil
 }
 
-// readWhole reads a manifest of a backup that this program can restore, and looks at all but the objects.
-func readWhole(dir string) (m Manifest, err error) {
-	if m, _, err = Read(dir); err != nil {
-		return m, err
+// alone keeps other restores out of a database until free is called.
+func alone(ctx context.Context, db *pgxpool.Pool) (free func(), err error) {
+	pooled, err := db.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	conn := pooled.Hijack()
+	free = func() { _ = conn.Close(context.WithoutCancel(ctx)) } // which frees the lock
+	mine, _, err := store.Value[bool](ctx, conn, lockRestore)
+	if err == nil && !mine {
+		err = errors.New("another restore into this database is under way")
+	}
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return free, nil
+}
+
+// readWhole reads a manifest of a backup that this program can restore, and looks at all but the objects. The manifest must have the digest
+// want, unless that is empty.
+func readWhole(dir, want string) (m Manifest, digest string, err error) {
+	if m, digest, err = Read(dir); err != nil {
+		return m, digest, err
+	}
+	if want != "" && !strings.EqualFold(want, digest) {
+		return m, digest, fmt.Errorf("%w: its manifest has the digest %s, and should have %s", ErrChanged, digest, want)
 	}
 	for _, p := range []Piece{m.Database, m.Objects.List} {
 		if err := p.verify(dir); err != nil {
-			return m, err
+			return m, digest, err
 		}
 	}
 	known, err := migrations.Known()
 	if err != nil {
-		return m, err
+		return m, digest, err
 	}
 	for _, s := range m.Schemas {
 		if s.Needs > known[migrations.KindOf(s.Name)] {
-			return m, fmt.Errorf("the backup was made by a newer ostraka (%s): restore it with that", m.Program)
+			return m, digest, fmt.Errorf("the backup was made by a newer ostraka (%s): restore it with that", m.Program)
 		}
 	}
-	return m, nil
+	return m, digest, nil
 }
 
 // mayRestore refuses a database that holds something, or whose role or version would fail halfway.
 func mayRestore(ctx context.Context, db *pgxpool.Pool, m Manifest) error {
-	at := db.Config().ConnConfig
-	begun, err := store.Values[string](ctx, db, begunSchemas)
-	if err != nil {
+	if err := mustBeEmpty(ctx, db); err != nil {
 		return err
-	}
-	if len(begun) > 0 {
-		return notEmpty("the database "+at.Database+" at "+at.Host, begun)
 	}
 	version, err := serverVersion(ctx, db)
 	if err != nil {
@@ -126,6 +157,15 @@ func mayRestore(ctx context.Context, db *pgxpool.Pool, m Manifest) error {
 		return fmt.Errorf("the role %s may not create roles and schemas, and each project needs one: ostraka doctor says how to let it", rights.Role)
 	}
 	return nil
+}
+
+func mustBeEmpty(ctx context.Context, db *pgxpool.Pool) error {
+	at := db.Config().ConnConfig
+	begun, err := store.Values[string](ctx, db, begunSchemas)
+	if err == nil && len(begun) > 0 {
+		return notEmpty("the database "+at.Database+" at "+at.Host, begun)
+	}
+	return err
 }
 
 func checkStore(ctx context.Context, to Destination, ours []uuid.UUID) error {
@@ -156,18 +196,18 @@ func checkStore(ctx context.Context, to Destination, ours []uuid.UUID) error {
 	return nil
 }
 
-// restoreObjects copies all objects of a backup, each of which must be what its name says.
-func restoreObjects(ctx context.Context, dir string, to *blob.Store, m Manifest, progress Progress) error {
+// restoreObjects copies all objects of a backup, each of which must be what its name says, and says how many were there that were not.
+func restoreObjects(ctx context.Context, dir string, to *blob.Store, m Manifest, progress Progress) (mended int64, err error) {
 	from, err := blob.OpenDir(filepath.Join(dir, objectsName))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	c := &copier{from: from, to: to, total: m.Objects.Count, progress: progress}
+	c := &copier{from: from, to: to, total: m.Objects.Count, progress: progress, read: true}
 	err = errors.Join(c.all(ctx, listed(dir)), from.Close())
 	if err == nil && c.lost > 0 {
 		err = fmt.Errorf("%w: %d objects of its list cannot be restored: %s", ErrChanged, c.lost, strings.Join(c.missing[:min(len(c.missing), shownNames)], "; "))
 	}
-	return err
+	return c.mended, err
 }
 
 // listed hands on the objects that a backup has.
@@ -188,53 +228,71 @@ func listed(dir string) func(func(reference) error) error {
 	}
 }
 
+// filling is a database that a backup is restored into.
+type filling struct {
+	db      *pgxpool.Pool
+	to      target
+	program string // pg_restore
+	dump    string
+	said    func(line string)
+	made    []string // schemas that are ours to drop
+}
+
 // restoreDatabase fills an empty database, or leaves it empty.
-func restoreDatabase(ctx context.Context, db *pgxpool.Pool, dir, url, program string, m Manifest, progress Progress) (err error) {
+func restoreDatabase(ctx context.Context, db *pgxpool.Pool, dir, url, program string, m Manifest, progress Progress) error {
 	to, err := targetOf(url)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, emptyAgain(context.WithoutCancel(ctx), db))
-		}
-	}()
-	said := countLines("processing data for table", m.Tables, progress)
-	restore := func(schema, role string) error {
-		args := []string{"--dbname", to.url, "--no-password", "--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction", "--verbose", "--schema", schema}
-		if role != "" {
-			args = append(args, "--role", role)
-		}
-		return run(ctx, to, said, program, append(args, filepath.Join(dir, databaseName))...)
+	if err := mustBeEmpty(ctx, db); err != nil { // copying the objects may have taken hours
+		return err
 	}
+	f := &filling{db: db, to: to, program: program, dump: filepath.Join(dir, databaseName), said: countLines("processing data for table", m.Tables, progress)}
+	if err := f.fill(ctx, m); err != nil {
+		return errors.Join(err, f.emptyAgain(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+func (f *filling) fill(ctx context.Context, m Manifest) error {
 	for _, project := range m.Projects {
-		if err := migrations.MakeSchema(ctx, db, project); err != nil {
+		if err := migrations.MakeSchema(ctx, f.db, project); err != nil {
 			return err
 		}
 		name := migrations.ProjectSchema(project)
-		if err := restore(name, name); err != nil {
+		f.made = append(f.made, name)
+		if err := f.restore(ctx, name, name); err != nil {
 			return fmt.Errorf("restoring project %s: %w", project, err)
 		}
 	}
 	for _, schema := range []string{migrations.RiverSchema, migrations.ControlSchema} {
-		if _, err := db.Exec(ctx, "create schema "+schema); err != nil {
+		if _, err := f.db.Exec(context.WithoutCancel(ctx), "create schema "+schema); err != nil { // cut off, nobody would know whose it is
 			return fmt.Errorf("creating the schema %s: %w", schema, err)
 		}
-		if err := restore(schema, ""); err != nil {
+		f.made = append(f.made, schema)
+		if err := f.restore(ctx, schema, ""); err != nil {
 			return fmt.Errorf("restoring the schema %s: %w", schema, err)
 		}
 	}
-	if _, err := db.Exec(ctx, "analyze"); err != nil { // plans are made of statistics, which no dump has
+	if _, err := f.db.Exec(ctx, "analyze"); err != nil { // plans are made of statistics, which no dump has
 		return fmt.Errorf("counting what the tables hold: %w", err)
 	}
 	return nil
 }
 
-// emptyAgain drops what was begun in a database that was empty.
-func emptyAgain(ctx context.Context, db *pgxpool.Pool) error {
-	begun, err := store.Values[string](ctx, db, begunSchemas)
-	for _, schema := range begun {
-		if _, dropped := db.Exec(ctx, "drop schema "+pgx.Identifier{schema}.Sanitize()+" cascade"); dropped != nil {
+// restore fills a schema, as a role unless that is empty.
+func (f *filling) restore(ctx context.Context, schema, role string) error {
+	args := []string{"--dbname", f.to.url, "--no-password", "--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction", "--verbose", "--schema", schema}
+	if role != "" {
+		args = append(args, "--role", role)
+	}
+	return run(ctx, f.to, f.said, f.program, append(args, f.dump)...)
+}
+
+// emptyAgain drops what was made, and nothing that somebody else has made meanwhile.
+func (f *filling) emptyAgain(ctx context.Context) (err error) {
+	for _, schema := range f.made {
+		if _, dropped := f.db.Exec(ctx, "drop schema "+pgx.Identifier{schema}.Sanitize()+" cascade"); dropped != nil {
 			err = errors.Join(err, fmt.Errorf("removing the schema %s again: %w", schema, dropped))
 		}
 	}

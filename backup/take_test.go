@@ -29,6 +29,7 @@ type installation struct {
 	source  Source
 	db      *pgxpool.Pool
 	project uuid.UUID
+	objects string // their folder
 }
 
 func newInstallation(t *testing.T) *installation {
@@ -44,10 +45,11 @@ func newInstallation(t *testing.T) *installation {
 	db, err := connect(t.Context(), url)
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
-	objects, err := blob.OpenDir(filepath.Join(t.TempDir(), "objects"))
+	dir := filepath.Join(t.TempDir(), "objects")
+	objects, err := blob.OpenDir(dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, objects.Close()) })
-	i := &installation{t: t, db: db, source: Source{DatabaseURL: url, Objects: objects, Program: "v1", Elsewhere: []Elsewhere{{"a key", "/etc/key"}}}}
+	i := &installation{t: t, db: db, objects: dir, source: Source{DatabaseURL: url, Objects: objects, Program: "v1", Elsewhere: []Elsewhere{{"a key", "/etc/key"}}}}
 	i.project = uuid.New()
 	_, err = db.Exec(t.Context(), "insert into ostraka.projects (id, name) values ($1, $2)", i.project, "p"+i.project.String())
 	require.NoError(t, err)
@@ -103,7 +105,7 @@ func TestWhatIsTakenIsRestored(t *testing.T) {
 	to := elsewhereEmpty(t)
 	m, err := Restore(t.Context(), dir, to, quiet)
 	require.NoError(t, err)
-	require.Equal(t, taken.Manifest, m)
+	require.Equal(t, Restored{Manifest: taken.Manifest}, m)
 	back, err := to.Objects.Get(t.Context(), i.project, digest, 100)
 	require.NoError(t, err)
 	require.Equal(t, "the content", string(back))
@@ -200,7 +202,7 @@ func TestWhatWasChangedIsNotRestored(t *testing.T) {
 			_, err := Take(t.Context(), i.source, dir, quiet)
 			require.NoError(t, err)
 			if change.path == "" {
-				found, err := Check(t.Context(), dir, t.TempDir(), quiet)
+				found, err := Check(t.Context(), dir, t.TempDir(), "", quiet)
 				require.NoError(t, err)
 				require.Empty(t, found.Wrong)
 				require.Empty(t, found.Missing)
@@ -225,7 +227,7 @@ func TestAMissingObjectIsNamed(t *testing.T) {
 	_, err := Take(t.Context(), i.source, dir, quiet)
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, objectsName, "projects", i.project.String(), "objects", "sha256", digest[:2], digest)))
-	found, err := Check(t.Context(), dir, t.TempDir(), quiet)
+	found, err := Check(t.Context(), dir, t.TempDir(), "", quiet)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, found.Wrongs)
 	require.Contains(t, found.Wrong[0], digest)

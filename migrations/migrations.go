@@ -206,6 +206,17 @@ func upProject(ctx context.Context, conn *pgx.Conn, id uuid.UUID) error {
 
 // createRole makes a role that cannot log in and the schema that it owns. The role gets no right in any other schema.
 func createRole(ctx context.Context, conn *pgx.Conn, name string) error {
+	if err := takeRole(ctx, conn, name); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "create schema if not exists "+name+" authorization "+name); err != nil {
+		return fmt.Errorf("creating schema %s: %w", name, err)
+	}
+	return nil
+}
+
+// takeRole makes a role, unless it is there, and takes it on.
+func takeRole(ctx context.Context, conn *pgx.Conn, name string) error {
 	var exists bool
 	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", name).Scan(&exists); err != nil {
 		return fmt.Errorf("looking for role %s: %w", name, err)
@@ -217,9 +228,6 @@ func createRole(ctx context.Context, conn *pgx.Conn, name string) error {
 	}
 	if _, err := conn.Exec(ctx, "grant "+name+" to current_user"); err != nil {
 		return fmt.Errorf("taking on role %s: %w", name, err)
-	}
-	if _, err := conn.Exec(ctx, "create schema if not exists "+name+" authorization "+name); err != nil {
-		return fmt.Errorf("creating schema %s: %w", name, err)
 	}
 	return nil
 }

@@ -2,15 +2,26 @@ package migrations
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// MakeSchema makes a project's role and its schema, and nothing in it: a backup is restored there.
+// MakeSchema makes a project's role and its schema, and nothing in it: a backup is restored there. It fails where the schema exists.
 func MakeSchema(ctx context.Context, pool *pgxpool.Pool, project uuid.UUID) error {
-	return locked(ctx, pool, func(conn *pgx.Conn) error { return createRole(ctx, conn, ProjectSchema(project)) })
+	return locked(ctx, pool, func(conn *pgx.Conn) error {
+		name := ProjectSchema(project)
+		if err := takeRole(ctx, conn, name); err != nil {
+			return err
+		}
+		// Cut off, nobody would know whose it is.
+		if _, err := conn.Exec(context.WithoutCancel(ctx), "create schema "+name+" authorization "+name); err != nil {
+			return fmt.Errorf("creating schema %s: %w", name, err)
+		}
+		return nil
+	})
 }
 
 // KindOf says of which kind a schema is, for Known.

@@ -21,6 +21,7 @@ type restoreOptions struct {
 	only        bool // check
 	scratch     string
 	keepObjects bool
+	digest      string
 }
 
 func newRestore(t *terminal) *cobra.Command {
@@ -33,7 +34,10 @@ Where it fails, the database is left empty, and the same command with --keep-obj
 
 With --check nothing of an installation is asked or touched: the digests of all pieces are compared, the database is
 restored into a PostgreSQL that the command starts for itself and removes, all that is referred to is looked for, and
-the books of all jobs must agree. Exit code 1 says that something is wrong.`,
+the books of all jobs must agree. Exit code 1 says that something is wrong.
+
+A backup is code: both execute the SQL in it. Name folders only that you trust, and with --digest what ostraka backup
+has printed, which is compared first.`,
 		Example: `  ostraka restore --check /backup/ostraka-2026-11-26
   ostraka restore --config /etc/ostraka/server.toml /backup/ostraka-2026-11-26`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,6 +52,7 @@ the books of all jobs must agree. Exit code 1 says that something is wrong.`,
 	o.server.register(f)
 	f.BoolVar(&o.only, "check", false, "restore nothing: say whether it could be")
 	f.StringVar(&o.scratch, "scratch-dir", "", "with --check: folder with room for the database, for a while; left out: the one for temporary files")
+	f.StringVar(&o.digest, "digest", "", "SHA-256 of the backup's manifest, as ostraka backup has printed it: a folder with another one is refused")
 	f.BoolVar(&o.keepObjects, "keep-objects", false, "the object store holds objects of this backup's projects already: an earlier restore was cut off, or it was not lost. No other installation may use it")
 	return cmd
 }
@@ -65,17 +70,21 @@ func (o *restoreOptions) restore(ctx context.Context, flags *pflag.FlagSet, dir 
 	}
 	t := o.server.terminal
 	bars := &steps{t: t}
-	m, err := backup.Restore(ctx, dir, backup.Destination{DatabaseURL: o.server.config.DatabaseURL, Objects: objects, KeepObjects: o.keepObjects}, bars.update)
+	to := backup.Destination{DatabaseURL: o.server.config.DatabaseURL, Objects: objects, KeepObjects: o.keepObjects, Digest: o.digest}
+	restored, err := backup.Restore(ctx, dir, to, bars.update)
 	bars.finish()
 	if err = errors.Join(err, objects.Close()); err != nil {
 		return explainRestore(err)
 	}
 	if o.json() {
-		err = writeValue(t.out, m)
+		err = writeValue(t.out, restored)
 	} else {
-		err = printFields(t, manifestFields(dir, m))
+		err = printFields(t, manifestFields(dir, restored.Manifest))
 	}
-	o.sayNext(m)
+	if restored.Mended > 0 {
+		t.say("mended: %s of the store had other bytes than their names say, and were copied again", count(restored.Mended, "object"))
+	}
+	o.sayNext(restored.Manifest)
 	return err
 }
 
@@ -109,7 +118,7 @@ func (o *restoreOptions) try(ctx context.Context, dir string) error {
 	}
 	t := o.server.terminal
 	bars := &steps{t: t}
-	found, err := backup.Check(ctx, dir, o.scratch, bars.update)
+	found, err := backup.Check(ctx, dir, o.scratch, o.digest, bars.update)
 	bars.finish()
 	if errors.Is(err, devdb.ErrNotInstalled) {
 		return &exitError{code: exitFailed, err: err, hint: "--check starts a PostgreSQL of its own: apt-get install postgresql"}
