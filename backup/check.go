@@ -184,7 +184,7 @@ func (c *checker) lookAtProject(ctx context.Context, db *pgxpool.Pool, objects *
 			return err
 		}
 		for i, job := range jobs {
-			if err := books.Check(ctx, tx.Conn(), job); err != nil {
+			if err := books.Check(ctx, tx.Conn(), job, books.OfAll); err != nil {
 				c.wrong("job %s of project %s: %v", job, project, err)
 			}
 			c.Jobs++

@@ -1,1 +1,4 @@
-select id from jobs where state <> 'deleting' order by id
+-- The jobs whose shards are in the database: those of archived and deleted jobs are gone, or on their way.
+select id from jobs j where state <> 'deleting'
+    and not exists (select from archives a where a.job_id = j.id and a.state in ('removing', 'archived'))
+order by id
