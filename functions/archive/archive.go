@@ -99,6 +99,11 @@ func (s *Service) ArchiveJob(ctx context.Context, by functions.Principal, projec
 	return a, err
 }
 
+// Waits says why a job that has ended cannot become an archive yet; nil: nothing keeps it.
+func (s *Service) Waits(ctx context.Context, project, job uuid.UUID) error {
+	return s.env.Project(ctx, project, func(tx *store.Tx) error { return mayArchive(ctx, tx, job) })
+}
+
 func mayArchive(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	b, _, err := store.One[blockers](ctx, tx, sql.ArchiveBlockers, job)
 	if err != nil {

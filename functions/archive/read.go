@@ -25,13 +25,13 @@ import (
 
 // open opens the file of an archived job, with how its input was cut.
 func (s *Service) open(ctx context.Context, project, job uuid.UUID) (r *file.Reader, spec partition.Spec, done io.Closer, err error) {
-	var digest string
+	var is fileRow
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
 		var found bool
-		if digest, found, err = store.Value[string](ctx, tx, sql.ArchivedFile, job); err == nil && !found {
+		if is, found, err = store.One[fileRow](ctx, tx, sql.ArchivedFile, job); err == nil && !found {
 			return ErrNoArchive.With("job %s has no archive", job)
 		}
 		if err != nil {
@@ -43,14 +43,33 @@ func (s *Service) open(ctx context.Context, project, job uuid.UUID) (r *file.Rea
 	if err != nil {
 		return nil, spec, nil, err
 	}
-	in, size, err := s.env.Blobs.OpenAt(ctx, project, digest)
+	in, size, err := s.env.Blobs.OpenAt(ctx, project, is.Digest)
 	if err != nil {
-		return nil, spec, nil, broken(err, digest)
+		return nil, spec, nil, broken(err, is.Digest)
 	}
-	if r, err = file.Open(in, size); err != nil {
-		return nil, spec, nil, errors.Join(broken(err, digest), in.Close())
+	if r, err = is.read(in, size); err != nil {
+		return nil, spec, nil, errors.Join(broken(err, is.Digest), in.Close())
 	}
 	return r, spec, in, nil
+}
+
+// fileRow is a file of shards as it was written.
+type fileRow struct {
+	Digest string
+	Bytes  int64
+	Rows   int64
+}
+
+// read refuses what cannot be that file by how large it is: its digest is compared by nobody who reads parts of it.
+func (f fileRow) read(in io.ReaderAt, size int64) (*file.Reader, error) {
+	if size != f.Bytes {
+		return nil, fmt.Errorf("%w: it has %d bytes, and was written with %d", file.ErrDamaged, size, f.Bytes)
+	}
+	r, err := file.Open(in, size)
+	if err == nil && r.Rows() != f.Rows {
+		return nil, fmt.Errorf("%w: it has %d shards, and was written with %d", file.ErrDamaged, r.Rows(), f.Rows)
+	}
+	return r, err
 }
 
 // broken says of an archive that cannot be read what is wrong with it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -226,7 +227,7 @@ func TestAJobWithOpenFlagsIsNotArchived(t *testing.T) {
 	require.Nil(t, w.job(job.ID).Archive)
 	e, err := w.Explain(ctx, w.project, job.ID)
 	require.NoError(t, err)
-	require.Contains(t, fmt.Sprint(e.Reasons), "no archive")
+	require.Contains(t, fmt.Sprint(e.Reasons), "is no archive yet: job "+job.ID.String()+" stays as it is: 1 flag is open")
 	w.inProject("update flags set resolved_at = now()")
 	w.retain()
 	w.requireArchived(job.ID)
@@ -267,11 +268,39 @@ func TestAJobOfARunThatGoesOnIsNotArchived(t *testing.T) {
 	w.inProject("update jobs set finished_at = now() - interval '2 days' where id = $1", first)
 	w.retain()
 	require.Nil(t, w.job(first).Archive)
+	e, err := w.Explain(t.Context(), w.project, first)
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(e.Reasons), "a step of a workflow's run that goes on")
 	_, err = w.CancelWorkflowRun(t.Context(), w.by, w.project, r.ID)
 	require.NoError(t, err)
 	w.settleAll()
 	w.retain()
 	w.requireArchived(first)
+}
+
+// TestAnArchiveThatIsAnotherFileIsNotRead puts the whole archive of another job where that of a job belongs.
+func TestAnArchiveThatIsAnotherFileIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job, other := w.agreed(3), w.agreed(5)
+	a, b := w.archive(job.ID), w.archive(other.ID)
+	path := w.objectPath(a.Results.Digest)
+	require.NoError(t, os.Chmod(path, 0o600))
+	require.NoError(t, os.WriteFile(path, w.object(b.Results.Digest), 0o600))
+	refused := func(says string) {
+		for _, err := range w.Results(t.Context(), w.project, job.ID, jobs.ResultQuery{After: -1}) {
+			require.ErrorIs(t, err, functions.ErrObjectDamaged)
+			require.ErrorIs(t, err, file.ErrDamaged)
+			var ours *functions.Error
+			require.ErrorAs(t, err, &ours)
+			require.ErrorContains(t, ours.Err, says, "for operators")
+			return
+		}
+		t.Fatal("nothing was said")
+	}
+	refused(fmt.Sprintf("and was written with %d", a.Results.Bytes))
+	w.inProject("update archives set results_bytes = $2 where job_id = $1", job.ID, b.Results.Bytes)
+	refused("it has 5 shards, and was written with 3")
 }
 
 // TestOutputsOfAnArchivedJobAreInputs of another one.

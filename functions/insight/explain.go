@@ -63,7 +63,7 @@ func (s *Service) Explain(ctx context.Context, project, id uuid.UUID) (functions
 		return e, err
 	}
 	explainFlags(&e, id, flags)
-	return e, s.explainArchive(ctx, project, job, flags, &e)
+	return e, s.explainArchive(ctx, project, job, &e)
 }
 
 func (s *Service) explain(ctx context.Context, project uuid.UUID, job functions.Job) (e functions.Explanation, err error) {

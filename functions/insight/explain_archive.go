@@ -2,6 +2,7 @@ package insight
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,19 +10,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/base"
 )
 
 // explainArchive says where the shards of an ended job are, and why they are still in the database where its project wants an archive.
-func (s *Service) explainArchive(ctx context.Context, project uuid.UUID, job functions.Job, flags []openFlags, e *functions.Explanation) error {
+func (s *Service) explainArchive(ctx context.Context, project uuid.UUID, job functions.Job, e *functions.Explanation) error {
 	if !job.State.Ended() || job.FinishedAt == nil || job.State == functions.JobDeleting {
 		return nil
 	}
 	if a := job.Archive; a != nil {
 		e.Reasons = append([]functions.Reason{archiveReason(*a)}, e.Reasons...)
-		return nil
-	}
-	if len(flags) == 0 {
 		return nil
 	}
 	var days int
@@ -32,9 +31,13 @@ func (s *Service) explainArchive(ctx context.Context, project uuid.UUID, job fun
 	if err != nil || days == 0 || time.Since(*job.FinishedAt) < time.Duration(days)*24*time.Hour {
 		return err
 	}
+	err = s.archive.Waits(ctx, project, job.ID)
+	var why *functions.Error
+	if !errors.Is(err, archive.ErrWaits) || !errors.As(err, &why) {
+		return err
+	}
 	e.Reasons = append(e.Reasons, functions.Reason{
-		Code: "archive_waits", Text: fmt.Sprintf("The job ended more than %s ago, and becomes no archive while flags of it are open.", base.Plural(int64(days), "day", "days")),
-		Hint: "close them: ostraka flag resolve",
+		Code: why.Code, Text: fmt.Sprintf("The job ended more than %s ago, and is no archive yet: %s.", base.Plural(int64(days), "day", "days"), why.Message), Hint: why.Hint,
 	})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 const (
@@ -18,6 +19,10 @@ const (
 	MaxRows = 10_000_000
 	// MaxRowGroups is how many row groups a file may have. Ours have thousands of rows, or 16 MiB.
 	MaxRowGroups = 100_000
+	// MaxRowGroupRows is how many rows one of them may have: as many as we write.
+	MaxRowGroupRows = rowGroupRows
+	// MaxRowGroupBytes is how many bytes it may have when it is unpacked. Ours have 16 MiB and the last shard, whose attempts have a few MiB.
+	MaxRowGroupBytes = 256 << 20
 )
 
 // ErrDamaged says that a file is no archive, or not as it was written.
@@ -49,7 +54,36 @@ func Open(in io.ReaderAt, size int64) (r *Reader, err error) {
 	case len(file.RowGroups()) > MaxRowGroups:
 		return nil, fmt.Errorf("%w: it has %d row groups", ErrDamaged, len(file.RowGroups()))
 	}
+	if err := checkRowGroups(file.Metadata(), size); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
 	return &Reader{file: file}, nil
+}
+
+// checkRowGroups looks at what the footer says of a file of so many bytes, before anything is unpacked by it.
+func checkRowGroups(footer *format.FileMetaData, size int64) error {
+	rows := int64(0)
+	for i, group := range footer.RowGroups {
+		if group.NumRows < 0 || group.NumRows > MaxRowGroupRows {
+			return fmt.Errorf("row group %d says that it has %d rows", i, group.NumRows)
+		}
+		rows += group.NumRows
+		unpacked, packed := int64(0), int64(0)
+		for _, column := range group.Columns {
+			m := column.MetaData
+			if m.TotalUncompressedSize < 0 || m.TotalUncompressedSize > MaxRowGroupBytes || m.TotalCompressedSize < 0 || m.TotalCompressedSize > size {
+				return fmt.Errorf("a column of row group %d says that it has %d bytes, and %d unpacked", i, m.TotalCompressedSize, m.TotalUncompressedSize)
+			}
+			unpacked, packed = unpacked+m.TotalUncompressedSize, packed+m.TotalCompressedSize
+		}
+		if unpacked > MaxRowGroupBytes || packed > size {
+			return fmt.Errorf("row group %d says that it has %d bytes, and %d unpacked", i, packed, unpacked)
+		}
+	}
+	if rows != footer.NumRows {
+		return fmt.Errorf("its row groups have %d rows, and it says %d", rows, footer.NumRows)
+	}
+	return nil
 }
 
 // recovered makes an error of a panic: the library reads what others have written.
