@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/workflow"
 )
 
@@ -95,8 +96,49 @@ func TestRulesOfAWorkflow(t *testing.T) {
 			requireCode(t, err, "workflow_run_ended")
 		}
 	}
+	deleted := w.count("select count(*) from audit where action = 'rule.delete'")
 	require.NoError(t, w.DeleteWorkflow(ctx, w.by, w.project, "ruled", w.count("select newest from workflows")))
+	require.Equal(t, deleted+1, w.count("select count(*) from audit where action = 'rule.delete'"), "the log has each of them")
 	require.Equal(t, []planner.Rule{other}, w.rulesOf(), "rules go with their workflow")
+}
+
+// TestPushingAgainMendsRules: one was changed by itself, and then one was deleted.
+func TestPushingAgainMendsRules(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	w.pushFunction("first", "")
+	push := func() bool {
+		_, created, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: ruled, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}}})
+		require.NoError(t, err)
+		return created
+	}
+	rule := func() submit.Rule {
+		list, err := w.ListRules(ctx, w.project, functions.ListPage{Limit: functions.MaxListLimit})
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		return list[0]
+	}
+	require.True(t, push())
+	want := rule()
+	spec := want.Spec
+	spec.Name, spec.Enabled = "renamed", false
+	_, err := w.UpdateRule(ctx, w.by, w.project, want.ID, spec, want.Revision)
+	require.NoError(t, err)
+	require.False(t, push())
+	require.Equal(t, want.Spec, rule().Spec)
+
+	spec = rule().Spec
+	spec.Enabled = false
+	_, err = w.UpdateRule(ctx, w.by, w.project, rule().ID, spec, rule().Revision)
+	require.NoError(t, err)
+	require.False(t, push())
+	require.Equal(t, want.Spec, rule().Spec)
+
+	require.NoError(t, w.DeleteRule(ctx, w.by, w.project, rule().ID, rule().Revision))
+	require.False(t, push())
+	require.Equal(t, want.Spec, rule().Spec)
+	require.Equal(t, int64(1), w.count("select count(*) from workflow_versions"))
 }
 
 func (w *world) runIDs() (ids []uuid.UUID) {

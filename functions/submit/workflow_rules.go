@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
+	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -68,7 +69,7 @@ func (s *Service) syncRule(ctx context.Context, tx *store.Tx, by functions.Princ
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.UpdateRule, row.ID, spec.Name, text, row.Revision); err != nil {
-			return err
+			return tenant.NameTaken(err, "rule", spec.Name)
 		}
 		return base.Audit(ctx, tx, by.Actor(), "rule.update", row.ID.String(), nil)
 	}

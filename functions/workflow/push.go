@@ -19,7 +19,7 @@ import (
 )
 
 // PushWorkflow makes a version of a workflow, in one transaction, out of its definition and of what was pushed before. What is the newest
-// version already makes none, with created false.
+// version already makes none, with created false; its rules are as it has them then.
 func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, push Push) (w Workflow, created bool, err error) {
 	d, err := graph.Parse([]byte(push.Text))
 	if err != nil {
@@ -74,8 +74,11 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 		return false, err
 	}
 	was, found, err := store.One[workflowRow](ctx, tx, sql.GetWorkflow, d.Name, 0)
-	if err != nil || found && was.Digest == digest {
+	if err != nil {
 		return false, err
+	}
+	if found && was.Digest == digest { // its rules may have been changed by themselves
+		return false, s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d))
 	}
 	if !found {
 		if err := within(ctx, tx, sql.CountWorkflows, MaxWorkflows, "too_many_workflows", "a project has at most %d workflows", "delete one that is not used: ostraka workflow delete NAME"); err != nil {
