@@ -2,7 +2,9 @@ package graph
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/bits"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -121,8 +123,17 @@ func TestWhatAnIdentityMayBeOf(t *testing.T) {
 		{`range = { from = 0, to = 99, size = 10 }`, `identity = { left = "a", right = "b" }`, "go through different ranges"},
 		{plain + "\nrolling = {}", `identity = { left = "a", right = "b" }`, "rolls"},
 		{`items = [1]`, `identity = { left = "a", right = "b" }`, "has no range"},
+		{plain, "identity = { left = \"a\", right = \"b\" }\npolicy = { quorum = 1 }", "steps.c.policy.quorum: by the identity's policy one agent alone"},
+		{plain, "identity = { left = \"a\", right = \"b\" }\npolicy = { none = true }", "steps.c.policy.none: the job of an identity"},
 	} {
 		_, err := Parse(identityOf(plain, c.right, c.check))
 		require.ErrorContains(t, err, c.want)
+	}
+	_, err = Parse(identityOf(plain, plain, "identity = { left = \"a\", right = \"b\" }\npolicy = { quorum = 2 }"))
+	require.NoError(t, err)
+	for i, proves := range []struct{ was, name string }{{"name = \"a\"\ntype = \"map\"", "a"}, {"name = \"b\"\ntype = \"map\"", "b"}} {
+		text := strings.Replace(string(identityOf(plain, plain, `identity = { left = "a", right = "b" }`)), proves.was, fmt.Sprintf("name = %q\ntype = \"prove\"", proves.name), 1)
+		_, err := Parse([]byte(text))
+		require.ErrorContains(t, err, fmt.Sprintf("steps.c.identity.%s: the step \"%s\" is of the type prove", []string{"left", "right"}[i], proves.name))
 	}
 }

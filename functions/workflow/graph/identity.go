@@ -66,7 +66,19 @@ func (t stepTable) identity(s Step) (*Identity, error) {
 	if t.Policy != nil {
 		i.Policy = *t.Policy
 	}
-	return i, nil
+	return i, i.Policy.checkWitnesses(s)
+}
+
+// checkWitnesses refuses a policy by which one voice is enough to say that others were wrong: it could be that of whoever was.
+func (p Policy) checkWitnesses(s Step) error {
+	const hint = "leave it out, or give a quorum of two or more: policy = { quorum = 3 }"
+	switch {
+	case p.None:
+		return wrong(s.field("policy.none"), hint, "the job of an identity that executes a shard once more must be verified: agents are charged by it")
+	case p.Quorum == 1:
+		return wrong(s.field("policy.quorum"), hint, "by the identity's policy one agent alone could have others charged")
+	}
+	return nil
 }
 
 // checkIdentity refuses sides that the server could not run parts of.
@@ -81,6 +93,8 @@ func (d *Definition) checkIdentity(s Step) error {
 		switch {
 		case !seen[name]:
 			return wrong(s.field("identity."+field), "name a step of the type map that comes before by needs", "there is no step %s before it", brief(name))
+		case of.Type != StepMap:
+			return wrong(s.field("identity."+field), "name a step of the type map, or write a condition with when", "the step %s is of the type %s", brief(name), of.Type)
 		case of.Rolling():
 			return wrong(s.field("identity."+field), "let both steps be single jobs, or write a condition with when", "the step %s rolls: the jobs behind its answer may be gone", brief(name))
 		case of.Map.Kind != partition.KindRange:
