@@ -59,9 +59,12 @@ func counting(errors map[int64]int64) func(input string) functions.Result {
 }
 
 // startBothWays starts it, and has its steps carried out by agents of their own.
-func (w *world) startBothWays(text string) workflow.RunDetail {
+func (w *world) startBothWays(text string) workflow.RunDetail { return w.startWith("", text) }
+
+// startWith gives the first function a manifest.
+func (w *world) startWith(manifest, text string) workflow.RunDetail {
 	w.t.Helper()
-	w.pushFunction("first", "")
+	w.pushFunction("first", manifest)
 	w.pushFunction("second", "")
 	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{
 		Text: text, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}},
@@ -270,4 +273,82 @@ func TestHowManyWrongShardsAreFound(t *testing.T) {
 			require.Contains(t, r.Error, "after 16 wrong shards were found")
 		}
 	}
+}
+
+// tolerantly is bothWays with a first function whose answers are compared by a validator.
+const tolerantly = "[verification.validator]\nmodule = \"tolerant\"\nparams = { ignore = [\"seconds\"] }\n"
+
+// timed is an answer that no two executions give alike: it has the time that it took, and a count.
+func timed(seconds int, errors map[int64]int64) func(input string) functions.Result {
+	return func(input string) functions.Result {
+		n := counting(errors)(input).Output
+		return ok(fmt.Sprintf(`%s,"seconds":%d}`, n[:len(n)-1], seconds))
+	}
+}
+
+// byFunction has agents work until the run has ended: what each of them says of the first function is its own.
+func (w *world) byFunction(r workflow.RunDetail, second func(string) functions.Result, hands map[*agent]func(string) functions.Result) workflow.RunDetail {
+	w.t.Helper()
+	for i := 0; !w.workflowRun(r.ID).State.Ended(); i++ {
+		require.Less(w.t, i, 60)
+		for a, first := range hands {
+			if lease := a.lease(firstShards); lease != nil {
+				if a.answer = second; w.job(lease.Job).Function == "first" {
+					a.answer = first
+				}
+				a.report(lease)
+			}
+			w.settleAll()
+		}
+	}
+	return w.workflowRun(r.ID)
+}
+
+// TestWhatAValidatorTakesForOneAnswerChargesNobody: the functions differ at one shard, and whoever executes the first one gives other bytes
+// than whoever else does.
+func TestWhatAValidatorTakesForOneAnswerChargesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.startWith(tolerantly, bothWays)
+	differ := map[int64]int64{170: 1}
+	r = w.byFunction(r, counting(nil), map[*agent]func(string) functions.Result{
+		w.agent(nil): timed(1, differ), w.agent(nil): timed(2, differ), w.agent(nil): timed(3, differ),
+	})
+	require.Equal(t, graph.RunFailed, r.State)
+	require.Contains(t, r.Error, "no agent is at fault, the functions differ")
+	require.Empty(t, r.Steps[2].Bisection.Found)
+	require.Zero(t, w.count("select coalesce(sum(audits_failed + failed), 0) from trust"))
+}
+
+// TestAWrongShardBeyondTheToleranceIsFound: what the validator keeps apart is wrong.
+func TestAWrongShardBeyondTheToleranceIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.startWith(tolerantly, bothWays)
+	crooked := w.agent(timed(1, map[int64]int64{170: 3}))
+	require.Equal(t, firstShards, crooked.do(firstShards))
+	w.settleAll()
+	r = w.byFunction(r, counting(nil), map[*agent]func(string) functions.Result{w.agent(nil): timed(2, nil), w.agent(nil): timed(3, nil)})
+	require.Equal(t, graph.RunFinished, r.State, r.Error)
+	require.Len(t, r.Steps[2].Bisection.Found, 1)
+	require.Equal(t, int64(1), w.count("select audits_failed from trust where agent_id = $1", crooked.id))
+	require.Zero(t, w.count("select coalesce(sum(audits_failed + failed), 0) from trust where agent_id <> $1", crooked.id))
+}
+
+// TestAnotherPlatformContradictsNobody: the first function gives something else on each of two platforms.
+func TestAnotherPlatformContradictsNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.startBothWays(bothWays)
+	first := w.agent(counting(map[int64]int64{170: 3})).on("arm64")
+	require.Equal(t, firstShards, first.do(firstShards))
+	w.settleAll()
+	r = w.byFunction(r, counting(nil), map[*agent]func(string) functions.Result{
+		w.agent(nil).on("x86_64"): counting(nil), w.agent(nil).on("x86_64"): counting(nil),
+	})
+	require.Equal(t, graph.RunFailed, r.State)
+	require.Contains(t, r.Error, "it could not be told which is wrong: it was given on the platform linux/arm64")
+	require.Contains(t, r.Error, "nobody is charged")
+	require.Empty(t, r.Steps[2].Bisection.Found)
+	require.Zero(t, w.count("select coalesce(sum(audits_failed + failed), 0) from trust"))
 }

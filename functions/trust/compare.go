@@ -241,27 +241,9 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 	if a.Status != verify.OK {
 		return false, nil
 	}
-	type row struct {
-		Validator *functions.ValidatorRef
-		Partition partition.Spec
-		Input     []byte
-	}
-	var r row
-	var found bool
-	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		r, found, err = store.One[row](ctx, tx, sql.ShardToCompare, job, shard)
-		return err
-	})
-	if err != nil || !found || r.Validator == nil {
+	sub, c, err := s.pair(ctx, project, job, shard, a, b)
+	if err != nil || c == nil {
 		return false, err
-	}
-	sub := toCompare{submissionRow: submissionRow{JobID: job, Shards: []int64{shard}, Validator: r.Validator}, Partition: r.Partition}
-	c := &classing{shard: shard, input: jobs.ShardInput(r.Partition, shard, r.Input)}
-	for _, one := range []Answer{a, b} {
-		if len(one.Output) > maxCompared {
-			return false, fmt.Errorf("comparing two answers to shard %d of job %s: an output has %d bytes, and a validator reads at most %d", shard, job, len(one.Output), maxCompared)
-		}
-		c.queue = append(c.queue, &comparedAnswer{agent: one.Agent, outcome: string(one.Outcome), output: one.Output, wall: one.WallMicros})
 	}
 	err = s.judgeComparisons(ctx, project, sub, []*classing{c})
 	if err == nil && c.failure != nil {
@@ -274,6 +256,35 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 		return false, nil
 	}
 	return true, s.keepEquivalent(ctx, project, sub, c)
+}
+
+// comparedShard is what the answers to a shard are compared with, and by.
+type comparedShard struct {
+	Validator *functions.ValidatorRef
+	Partition partition.Spec
+	Input     []byte
+}
+
+// pair is two answers to a shard that are to be compared; nil: the job has no validator.
+func (s *Service) pair(ctx context.Context, project, job uuid.UUID, shard int64, a, b Answer) (sub toCompare, c *classing, err error) {
+	var r comparedShard
+	var found bool
+	err = s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+		r, found, err = store.One[comparedShard](ctx, tx, sql.ShardToCompare, job, shard)
+		return err
+	})
+	if err != nil || !found || r.Validator == nil {
+		return sub, nil, err
+	}
+	sub = toCompare{submissionRow: submissionRow{JobID: job, Shards: []int64{shard}, Validator: r.Validator}, Partition: r.Partition}
+	c = &classing{shard: shard, input: jobs.ShardInput(r.Partition, shard, r.Input)}
+	for _, one := range []Answer{a, b} {
+		if len(one.Output) > maxCompared {
+			return sub, nil, fmt.Errorf("comparing two answers to shard %d of job %s: an output has %d bytes, and a validator reads at most %d", shard, job, len(one.Output), maxCompared)
+		}
+		c.queue = append(c.queue, &comparedAnswer{agent: one.Agent, outcome: string(one.Outcome), output: one.Output, wall: one.WallMicros})
+	}
+	return sub, c, nil
 }
 
 // keepEquivalent makes two answers one class: that which one of them belongs to already, or a new one.

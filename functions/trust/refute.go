@@ -6,38 +6,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/trust/sql"
 )
-
-// Hand is an agent that gave a result, and whose machine it was then.
-type Hand struct {
-	Agent uuid.UUID `json:"agent"`
-	Owner string    `json:"owner,omitempty"`
-}
-
-// Behind are the agents that gave the result which a shard was accepted with. The server is none.
-func Behind(ctx context.Context, tx *store.Tx, job uuid.UUID, shard functions.ShardDetail) (hands []Hand, err error) {
-	accepted := ""
-	for _, a := range shard.Attempts {
-		if a.Accepted {
-			accepted = a.OutputDigest
-		}
-	}
-	hands = []Hand{}
-	for _, a := range shard.Attempts {
-		if accepted == "" || a.OutputDigest != accepted || a.Agent == functions.ServerAgent {
-			continue
-		}
-		h := Hand{Agent: a.Agent}
-		if h.Owner, _, err = store.Value[string](ctx, tx, sql.OwnerOfCursor, job, a.Agent); err != nil {
-			return nil, err
-		}
-		hands = append(hands, h)
-	}
-	return hands, nil
-}
 
 // Refute counts a result of a job that has ended as proven wrong against the agents that gave it, as an audit that has failed does: their
 // results that are not final are opened again, in jobs that have not ended the final ones too, and jobs with a bound that have ended get

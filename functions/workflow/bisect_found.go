@@ -10,7 +10,6 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
@@ -60,8 +59,9 @@ func (s *Service) corrected(ctx context.Context, project uuid.UUID, job function
 	return s.aggregation.AnswerOver(ctx, project, job.ID, 0, job.Shards.Total, instead)
 }
 
-// confirmWrong compares what a shard gives when it is executed once more with what it was accepted with. Where that is the same, no agent is
-// at fault: the functions differ. Otherwise the result was wrong: it is held against those who gave it, and the answer is made without it.
+// confirmWrong compares what a shard gives when it is executed once more with what it was accepted with. Where that is one answer, as its job
+// sees it, no agent is at fault: the functions differ. Otherwise the result was wrong: it is held against those who gave it, and the answer is
+// made without it, unless it could be that the other one is wrong.
 func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, number int) error {
 	values, err := v.definition.Values(v.Parameters)
 	if err != nil {
@@ -72,28 +72,47 @@ func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, n
 	if err != nil {
 		return err
 	}
-	was, hands, err := s.resultOf(ctx, project, suspect.job, b.Low)
+	was, instead, err := s.bothResults(ctx, project, suspect.job, b.Low, *v.steps[number].JobID)
 	if err != nil {
 		return err
 	}
-	instead, _, err := s.resultOf(ctx, project, *v.steps[number].JobID, 0)
-	if err != nil {
-		return err
-	}
-	stretch := suspect.stretch(b.Low, b.High)
-	if was.OutputDigest == instead.OutputDigest || v.bisections.instead(suspect.number)[b.Low] != nil {
-		other := v.definition.Steps[number].Check.Identity.Of(1 - b.Side)
-		return s.settle(ctx, project, v, number, graph.StepFailed, fmt.Sprintf(
-			"over [%s, %s), shard %d of job %s, the steps %s and %s differ, and %s gives the same when it is executed once more: no agent is at fault, the functions differ",
-			stretch.From, stretch.To, b.Low, suspect.job, suspect.Step, other.Step, suspect.Step))
-	}
-	if was.Output == nil || instead.Output == nil {
+	same := v.bisections.instead(suspect.number)[b.Low] != nil || was.OutputDigest == instead.OutputDigest
+	if !same && (was.Output == nil || instead.Output == nil) {
 		return functions.Invalid("not_folded", fmt.Sprintf("shard %d of job %s has an output that is stored as an object", b.Low, suspect.job), "give less")
 	}
-	agents, err := json.Marshal(hands)
+	if !same {
+		if same, err = s.trust.OneAnswer(ctx, project, suspect.job, b.Low, was, instead); err != nil {
+			return err
+		}
+	}
+	if same {
+		return s.functionsDiffer(ctx, project, v, number, suspect, b)
+	}
+	if doubt := was.Doubt(instead); doubt != "" {
+		return s.settle(ctx, project, v, number, graph.StepFailed, fmt.Sprintf(
+			"shard %d of job %s, of step %s, gives another answer when it is executed once more, and it could not be told which is wrong: %s; nobody is charged",
+			b.Low, suspect.job, suspect.Step, doubt))
+	}
+	return s.keepWrong(ctx, project, v, number, suspect, was, instead)
+}
+
+// functionsDiffer ends a search whose last shard gives the same answer when it is executed once more.
+func (s *Service) functionsDiffer(ctx context.Context, project uuid.UUID, v view, number int, suspect side, b bisectionRow) error {
+	other := v.definition.Steps[number].Check.Identity.Of(1 - b.Side)
+	stretch := suspect.stretch(b.Low, b.High)
+	return s.settle(ctx, project, v, number, graph.StepFailed, fmt.Sprintf(
+		"over [%s, %s), shard %d of job %s, the steps %s and %s differ, and %s gives the same when it is executed once more: no agent is at fault, the functions differ",
+		stretch.From, stretch.To, b.Low, suspect.job, suspect.Step, other.Step, suspect.Step))
+}
+
+// keepWrong keeps what a search has found, holds it against those who gave it, and has the check decided again.
+func (s *Service) keepWrong(ctx context.Context, project uuid.UUID, v view, number int, suspect side, was, instead trust.Given) error {
+	agents, err := json.Marshal(was.Hands)
 	if err != nil {
 		return fmt.Errorf("encoding the agents: %w", err)
 	}
+	b := v.bisections.at[number]
+	stretch := suspect.stretch(b.Low, b.High)
 	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AddWrongShard, v.ID, number, suspect.number, suspect.job, b.Low, stretch.From.String(), stretch.To.String(),
 			[]byte(was.Output), []byte(instead.Output), agents, b.Jobs); err != nil {
@@ -108,33 +127,27 @@ func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, n
 		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
 			return err
 		}
-		detail := map[string]any{"run": v.ID, "step": suspect.Step, "job": suspect.job, "shard": b.Low, "agents": hands, "confirmed_by": v.steps[number].JobID}
+		detail := map[string]any{"run": v.ID, "step": suspect.Step, "job": suspect.job, "shard": b.Low, "agents": was.Hands, "confirmed_by": v.steps[number].JobID}
 		if err := base.Audit(ctx, tx, v.actor(), "workflow.wrong_shard", v.ID.String(), detail); err != nil {
 			return err
 		}
-		return s.trust.Refute(ctx, tx, project, suspect.job, b.Low, hands)
+		return s.trust.Refute(ctx, tx, project, suspect.job, b.Low, was.Hands)
 	})
 }
 
-// resultOf is the attempt that a shard was accepted with, and the agents who gave it.
-func (s *Service) resultOf(ctx context.Context, project, job uuid.UUID, number int64) (accepted functions.Attempt, hands []trust.Hand, err error) {
+// bothResults are what a shard was accepted with, and what the only shard of the job that executed it once more was.
+func (s *Service) bothResults(ctx context.Context, project, job uuid.UUID, number int64, again uuid.UUID) (was, instead trust.Given, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		shard, err := jobs.GetShard(ctx, tx, job, number)
-		if err != nil {
+		if err := base.NotArchived(ctx, tx, job); err != nil {
 			return err
 		}
-		for _, a := range shard.Attempts {
-			if a.Accepted {
-				accepted = a
-			}
+		if was, err = trust.Accepted(ctx, tx, job, number); err != nil {
+			return err
 		}
-		hands, err = trust.Behind(ctx, tx, job, shard)
+		instead, err = trust.Accepted(ctx, tx, again, 0)
 		return err
 	})
-	if err == nil && accepted.OutputDigest == "" {
-		err = functions.NotFound("result of shard", fmt.Sprint(number))
-	}
-	return accepted, hands, err
+	return was, instead, err
 }
 
 // Bisection is the search of a check for the shard with which its identity does not hold.

@@ -32,6 +32,7 @@ var (
 	CloseWindow          = store.Load(files, "close_window")
 	CountFinalShards     = store.Load(files, "count_final_shards")
 	CountWindow          = store.Load(files, "count_window")
+	CursorOf             = store.Load(files, "cursor_of")
 	DecideAudits         = store.Load(files, "decide_audits")
 	DelayRecheckBatch    = store.Load(files, "delay_recheck_batch")
 	DivergentShard       = store.Load(files, "divergent_shard")
