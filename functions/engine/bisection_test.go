@@ -352,3 +352,35 @@ func TestAnotherPlatformContradictsNobody(t *testing.T) {
 	require.Empty(t, r.Steps[2].Bisection.Found)
 	require.Zero(t, w.count("select coalesce(sum(audits_failed + failed), 0) from trust"))
 }
+
+// TestWhoGaveAResultIsNoWitness: the agent that was wrong is the first to ask for the shard that is executed once more, and so is another one
+// of its owner.
+func TestWhoGaveAResultIsNoWitness(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lie := counting(map[int64]int64{170: 3})
+	r := w.startBothWays(bothWays)
+	crooked, sibling := w.sibling(lie), w.sibling(lie)
+	require.Equal(t, firstShards, crooked.do(firstShards))
+	w.settleAll()
+	hands := []*agent{w.agent(counting(nil)), w.agent(counting(nil))}
+	again := func() int64 { return w.count("select count(*) from jobs where rerun_of is not null") }
+	for i := 0; again() == 0; i++ {
+		require.Less(t, i, 60)
+		for _, a := range hands {
+			a.do(firstShards)
+			w.settleAll()
+		}
+	}
+	require.Nil(t, crooked.lease(1))
+	require.Nil(t, sibling.lease(1))
+	for i := 0; !w.workflowRun(r.ID).State.Ended(); i++ {
+		require.Less(t, i, 60)
+		for _, a := range hands {
+			a.do(firstShards)
+			w.settleAll()
+		}
+	}
+	require.Equal(t, graph.RunFinished, w.workflowRun(r.ID).State)
+	require.Equal(t, int64(1), w.count("select audits_failed from trust where agent_id = $1", crooked.id))
+}
