@@ -25,8 +25,7 @@ func checkParams(s *schema.Schema, params json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if s.Work(value) > schema.MaxWork {
-		inSchema, inValue := s.Values(value)
+	if inSchema, inValue := s.Values(value); inSchema*inValue > schema.MaxWork {
 		return fmt.Errorf("the parameters have %d values and their schema %d; at most %d are checked, multiplied (let the schema say less about long lists, or pass less)", inValue, inSchema, schema.MaxWork)
 	}
 	faults, err := s.Check(value)

@@ -57,9 +57,12 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 		return Recorded{}, err
 	}
 	// No transaction is open while objects are read.
-	err = s.checkSchema(ctx, holder.ProjectID, holder.JobID, checked)
+	outputs, err := s.newOutputCheck(ctx, holder.ProjectID, holder.JobID)
 	if err == nil {
-		err = s.checkObjects(ctx, agent, lease, checked)
+		err = outputs.inline(checked)
+	}
+	if err == nil {
+		err = s.checkObjects(ctx, agent, lease, outputs, checked)
 	}
 	if err != nil {
 		return Recorded{}, fmt.Errorf("checking the outputs of lease %s: %w", lease, err)
@@ -229,7 +232,7 @@ func withoutRecorded(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, re
 }
 
 // checkObjects makes sure that the outputs which did not travel with their results are there, whole and canonical.
-func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, results []result.Checked) error {
+func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, outputs *outputCheck, results []result.Checked) error {
 	if !slices.ContainsFunc(results, func(r result.Checked) bool { return r.Stored() || len(r.Files) > 0 }) {
 		return nil
 	}
@@ -237,15 +240,11 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 	if err != nil {
 		return err
 	}
-	outputs, err := s.schemaOf(ctx, holder.ProjectID, holder.JobID)
-	if err != nil {
-		return err
-	}
 	for i := range results {
 		if err := s.checkArtifacts(ctx, holder.ProjectID, results[i].Result); err != nil {
 			return err
 		}
-		if !results[i].Stored() {
+		if !results[i].Stored() || outputs.known(&results[i]) {
 			continue
 		}
 		if err := s.checkObject(ctx, holder.ProjectID, function.Manifest.Limits.OutputBytes, outputs, &results[i]); err != nil {
@@ -255,7 +254,7 @@ func (s *Service) checkObjects(ctx context.Context, agent, lease uuid.UUID, resu
 	return nil
 }
 
-func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, outputs *bundle.OutputSchema, r *result.Checked) error {
+func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64, outputs *outputCheck, r *result.Checked) error {
 	output, err := s.env.Blobs.Get(ctx, project, r.OutputDigest, most)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
@@ -268,8 +267,7 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 	if err := canonical.Check(output, int(most)); err != nil {
 		return functions.ErrBadResult.With("shard %d: the stored output is not canonical JSON: %v", r.Shard, err)
 	}
-	r.OutputBytes = int64(len(output))
-	return againstSchema(outputs, r.Shard, output)
+	return outputs.look(r, output)
 }
 
 // insertAttempts writes all results with one statement.

@@ -12,13 +12,12 @@ import (
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/bundle"
-	"github.com/ostraka/ostraka/wasm/schema"
 )
 
 const (
-	// MaxSchemaWork is how many steps the schemas of one submission take at most, about a second: five outputs of the most work that one may
-	// be, or a thousand small ones. An agent whose results take more sends them in halves.
-	MaxSchemaWork = 5 * schema.MaxWork
+	// MaxSchemaWork is how many steps the schemas of one submission take at most, about a second: one output of the most work that one may be,
+	// or a thousand small ones. An agent whose results take more sends them in halves.
+	MaxSchemaWork = bundle.MaxOutputWork
 	// maxSchemasKept is of how many jobs the schemas are remembered. When there are more, all are forgotten.
 	maxSchemasKept = 1024
 )
@@ -76,31 +75,50 @@ func (s *Service) schemaOf(ctx context.Context, project, job uuid.UUID) (*bundle
 	return compiled, nil
 }
 
-// checkSchema refuses results that say ok where the function's own schema says otherwise: agents hold outputs against it as well, and
-// report one that is not as it says as an error of the function. No transaction is open meanwhile.
-func (s *Service) checkSchema(ctx context.Context, project, job uuid.UUID, results []result.Checked) error {
+// outputCheck holds the outputs of one submission against the schema of its function, each distinct one once, whether it is stored or not.
+type outputCheck struct {
+	schema *bundle.OutputSchema // nil: every output will do
+	left   int                  // steps
+	passed map[string]int64     // by digest: how many bytes those have that were looked at
+}
+
+func (s *Service) newOutputCheck(ctx context.Context, project, job uuid.UUID) (*outputCheck, error) {
 	outputs, err := s.schemaOf(ctx, project, job)
-	if err != nil || outputs == nil {
-		return err
-	}
-	left := MaxSchemaWork
-	for _, r := range results {
-		if r.Digest == nil || r.Output == "" { // one that is stored is looked at where it is read
+	return &outputCheck{schema: outputs, left: MaxSchemaWork, passed: map[string]int64{}}, err
+}
+
+// inline refuses results that say ok where the function's own schema says otherwise: agents hold outputs against it as well, and report one
+// that is not as it says as an error of the function. No transaction is open meanwhile. Those that are stored are looked at where they are read.
+func (c *outputCheck) inline(results []result.Checked) error {
+	for i := range results {
+		r := &results[i]
+		if r.Digest == nil || r.Stored() || c.known(r) {
 			continue
 		}
-		if left -= outputs.Work([]byte(r.Output)); left < 0 {
-			return ErrTooMuchToCheck
-		}
-		if err := againstSchema(outputs, r.Shard, []byte(r.Output)); err != nil {
+		if err := c.look(r, []byte(r.Output)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func againstSchema(outputs *bundle.OutputSchema, shard int64, output []byte) error {
-	if fault := outputs.Check(output); fault != nil {
-		return functions.ErrBadResult.With("shard %d: %s: report it as error", shard, fault.Message)
+// known says whether the output has been looked at in another result, and how large it is.
+func (c *outputCheck) known(r *result.Checked) bool {
+	size, known := c.passed[string(r.Digest)]
+	if known {
+		r.OutputBytes = size
 	}
+	return known
+}
+
+func (c *outputCheck) look(r *result.Checked, output []byte) error {
+	if c.left -= c.schema.Work(output); c.left < 0 {
+		return ErrTooMuchToCheck
+	}
+	if fault := c.schema.Check(output); fault != nil {
+		return functions.ErrBadResult.With("shard %d: %s: report it as error", r.Shard, fault.Message)
+	}
+	r.OutputBytes = int64(len(output))
+	c.passed[string(r.Digest)] = r.OutputBytes
 	return nil
 }

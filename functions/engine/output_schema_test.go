@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -80,7 +81,11 @@ func TestASubmissionIsCheckedForSoLong(t *testing.T) {
 	n := int64(dispatch.MaxSchemaWork / (30_001 * values)) // so many outputs of one submission are checked
 	require.Less(t, 30_001*values, schema.MaxWork)
 	w.submit(n + 1)
-	a := w.agent(func(string) functions.Result { return ok(list) })
+	made := 100
+	a := w.agent(func(string) functions.Result {
+		made++
+		return ok(fmt.Sprintf("%s,%d]", strings.TrimSuffix(list, ",1]"), made))
+	})
 	w.settleAll()
 	lease := a.lease(int(n + 1))
 	results := a.results(lease.Shards)
@@ -94,4 +99,34 @@ func TestASubmissionIsCheckedForSoLong(t *testing.T) {
 	require.Equal(t, int(n), recorded.Recorded)
 	_, err = a.post(lease.ID, results[n:]...)
 	require.NoError(t, err)
+}
+
+// TestStoredOutputsAreCheckedForSoLong: they count as those that travel with their results do, and each distinct one once.
+func TestStoredOutputsAreCheckedForSoLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushFunction("numbers", "[output.schema]\nitems = { type = \"integer\" }\n")
+	const values = 40_001 // of an output that does not travel with its result
+	n := dispatch.MaxSchemaWork/(values*3) + 1
+	w.submit(int64(n))
+	a := w.agent(honest)
+	w.settleAll()
+	lease := a.lease(n)
+	stored := func(last int, shard int64) functions.Result {
+		output := fmt.Sprintf("[%s%d]", strings.Repeat("1,", values-2), last)
+		digest := canonical.Digest([]byte(output))
+		_, err := w.PutOutput(t.Context(), a.id, lease.ID, digest, strings.NewReader(output))
+		require.NoError(t, err)
+		return functions.Result{Shard: shard, Status: "ok", OutputDigest: digest, OutputBytes: int64(len(output))}
+	}
+	var distinct, same []functions.Result
+	for i, shard := range lease.Shards {
+		distinct = append(distinct, stored(100+i, shard.Number))
+		same = append(same, stored(100, shard.Number))
+	}
+	_, err := a.post(lease.ID, distinct...)
+	require.ErrorIs(t, err, dispatch.ErrTooMuchToCheck)
+	recorded, err := a.post(lease.ID, same...)
+	require.NoError(t, err)
+	require.Equal(t, n, recorded.Recorded)
 }

@@ -43,12 +43,24 @@ type OutputFault struct {
 	Detail  string // for people: what was met, and what was wanted
 }
 
+// MaxOutputWork is how many steps the check of an output takes at most.
+const MaxOutputWork = schema.MaxWork + schema.MaxPatternWork/schema.PatternSteps
+
 // Work is how many steps the check of an output takes at most; 0 without a schema.
 func (s *OutputSchema) Work(output []byte) int {
 	if s == nil {
 		return 0
 	}
-	return min(s.schema.Steps(schema.CountValues(output)), schema.MaxWork) // what would be more is not checked
+	size := sizeOf(output)
+	if s.schema.Affords(size) != nil {
+		return schema.MaxWork // it is counted, and not checked
+	}
+	return min(s.schema.Work(size), MaxOutputWork)
+}
+
+// sizeOf is the size of an output that has no white space between its tokens.
+func sizeOf(output []byte) schema.Size {
+	return schema.Size{Values: schema.CountValues(output), Bytes: len(output)}
 }
 
 // Check holds an output, canonical JSON, against the schema; nil: it is as the schema says.
@@ -80,7 +92,7 @@ func (s *OutputSchema) Check(output []byte) *OutputFault {
 
 // faults reads no output into memory that is too much to be checked.
 func (s *OutputSchema) faults(output []byte) ([]schema.Fault, error) {
-	if err := s.schema.Affords(schema.CountValues(output)); err != nil {
+	if err := s.schema.Affords(sizeOf(output)); err != nil {
 		return nil, err
 	}
 	value, err := schema.Read(output, "the output")

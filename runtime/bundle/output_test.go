@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"testing"
 
@@ -83,6 +84,18 @@ func TestWhatAnOutputMayCostToCheck(t *testing.T) {
 	require.Equal(t, schema.MaxWork, s.Work(list(most+1)), "what is not checked costs no more")
 	require.Contains(t, s.Check([]byte(strings.Repeat("9", schema.MaxNumber+1))).Message, "cannot be held against")
 	require.Zero(t, schemaOf(t, "").Work(list(5)))
+}
+
+// TestPatternsOfAnOutputMayCostSoMuch: the bytes of an output times the instructions of all patterns, of which every one is counted twice.
+func TestPatternsOfAnOutputMayCostSoMuch(t *testing.T) {
+	s := schemaOf(t, "[output.schema]\npattern = \"a{0,450}b|c\"")
+	text := func(n int) []byte { return []byte(`"c` + strings.Repeat("a", n-3) + `"`) }
+	most := sort.Search(1<<20, func(n int) bool { return n > 3 && s.schema.Affords(sizeOf(text(n))) != nil }) - 1
+	require.Greater(t, most, 100_000)
+	require.Nil(t, s.Check(text(most)))
+	require.InDelta(t, MaxOutputWork-schema.MaxWork, s.Work(text(most)), 20)
+	require.Regexp(t, `^the output cannot be held against \[output.schema\]: \d+ bytes are to be held against patterns of \d+ instructions`, s.Check(text(most+1)).Message)
+	require.Equal(t, schema.MaxWork, s.Work(text(most+1)), "what is not checked costs no more")
 }
 
 func TestSchemasThatAreRefused(t *testing.T) {

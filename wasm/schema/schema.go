@@ -23,6 +23,12 @@ const (
 	// against it: with references refused, checking takes no more steps than
 	// that. A step takes microseconds, and half a kilobyte if it finds a fault.
 	MaxWork = 200_000
+	// MaxPatternWork bounds the instructions of a schema's patterns times the
+	// bytes of what is held against it: a pattern may take as many steps for a
+	// byte as it has instructions, and such a step takes nanoseconds.
+	MaxPatternWork = 200_000_000
+	// PatternSteps is how many steps of a pattern count as one step of a check.
+	PatternSteps = 250
 	// MaxPatterns bounds the regular expressions of a schema in instructions,
 	// all of them together and each twice, for it is compiled to be checked and
 	// to be used: it may look at every byte of a value with every one.
@@ -112,8 +118,14 @@ type Fault struct {
 
 // Value is JSON that was read to be held against a schema.
 type Value struct {
-	value  any
-	values int
+	value any
+	size  Size
+}
+
+// Size is what the cost of a check goes by: it is the same on every machine.
+type Size struct {
+	Values int // at every depth
+	Bytes  int // of the text
 }
 
 // Read reads JSON that is to be checked. what is what it is, such as "the parameters".
@@ -122,30 +134,35 @@ func Read(text []byte, what string) (Value, error) {
 	if err != nil {
 		return Value{}, fmt.Errorf("%s are not JSON: %w", what, err)
 	}
-	return Value{value: value, values: countValues(value)}, nil
+	return Value{value: value, size: Size{Values: countValues(value), Bytes: len(text)}}, nil
 }
 
-// Work is how many steps the check of a value takes at most.
-func (s *Schema) Work(v Value) int { return v.values * s.values }
+// Work is how many steps the check of a value of a size takes at most, those of patterns among them.
+func (s *Schema) Work(of Size) int {
+	return of.Values*s.values + int((s.patternWork(of)+PatternSteps-1)/PatternSteps)
+}
 
-// Steps is Work for so many values.
-func (s *Schema) Steps(values int) int { return values * s.values }
+// patternWork has 64 bits on every machine.
+func (s *Schema) patternWork(of Size) int64 { return int64(of.Bytes) * int64(s.steps) }
 
-// Affords says why so many values are too many to be checked, if they are.
-func (s *Schema) Affords(values int) error {
-	if s.Steps(values) > MaxWork {
-		return fmt.Errorf("%d values are to be held against a schema of %d, and %d are checked at most, multiplied", values, s.values, MaxWork)
+// Affords says why a value of a size is too much to be checked, if it is.
+func (s *Schema) Affords(of Size) error {
+	if of.Values*s.values > MaxWork {
+		return fmt.Errorf("%d values are to be held against a schema of %d, and %d are checked at most, multiplied", of.Values, s.values, MaxWork)
+	}
+	if s.patternWork(of) > MaxPatternWork {
+		return fmt.Errorf("%d bytes are to be held against patterns of %d instructions, and %d are checked at most, multiplied", of.Bytes, s.steps, MaxPatternWork)
 	}
 	return nil
 }
 
 // Values are how many values there are, at every depth: in the schema, and in v.
-func (s *Schema) Values(v Value) (inSchema, inValue int) { return s.values, v.values }
+func (s *Schema) Values(v Value) (inSchema, inValue int) { return s.values, v.size.Values }
 
 // Check says what is wrong with a value: the first faults in the order of their places, always the same ones, or an error where the check
 // would take more than it may.
 func (s *Schema) Check(v Value) ([]Fault, error) {
-	if err := s.Affords(v.values); err != nil {
+	if err := s.Affords(v.size); err != nil {
 		return nil, err
 	}
 	if err := boundNumbers(v.value); err != nil {
