@@ -25,7 +25,7 @@ func (r WebhookRequest) spec() webhook.Spec {
 // WebhookChange is what to change of a webhook; what is left out stays.
 type WebhookChange struct {
 	URL   string                  `json:"url,omitempty" maxLength:"2048" doc:"Where events are posted from now on, by the rules for new webhooks." example:"https://hooks.example/ostraka"`
-	Kinds []functions.WebhookKind `json:"kinds,omitempty" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,webhook.paused" doc:"Which events it gets from now on."`
+	Kinds []functions.WebhookKind `json:"kinds,omitempty" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,schedule.missed,webhook.paused" doc:"Which events it gets from now on."`
 }
 
 func (r WebhookChange) change() webhook.Change { return webhook.Change{URL: r.URL, Kinds: r.Kinds} }

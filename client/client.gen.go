@@ -1529,11 +1529,12 @@ func (e TestGuardianRuleThen) Valid() bool {
 
 // Defines values for WebhookChangeKinds.
 const (
-	WebhookChangeKindsFlagRaised    WebhookChangeKinds = "flag.raised"
-	WebhookChangeKindsJobCancelled  WebhookChangeKinds = "job.cancelled"
-	WebhookChangeKindsJobFailed     WebhookChangeKinds = "job.failed"
-	WebhookChangeKindsJobFinished   WebhookChangeKinds = "job.finished"
-	WebhookChangeKindsWebhookPaused WebhookChangeKinds = "webhook.paused"
+	WebhookChangeKindsFlagRaised     WebhookChangeKinds = "flag.raised"
+	WebhookChangeKindsJobCancelled   WebhookChangeKinds = "job.cancelled"
+	WebhookChangeKindsJobFailed      WebhookChangeKinds = "job.failed"
+	WebhookChangeKindsJobFinished    WebhookChangeKinds = "job.finished"
+	WebhookChangeKindsScheduleMissed WebhookChangeKinds = "schedule.missed"
+	WebhookChangeKindsWebhookPaused  WebhookChangeKinds = "webhook.paused"
 )
 
 // Valid indicates whether the value is a known member of the WebhookChangeKinds enum.
@@ -1546,6 +1547,8 @@ func (e WebhookChangeKinds) Valid() bool {
 	case WebhookChangeKindsJobFailed:
 		return true
 	case WebhookChangeKindsJobFinished:
+		return true
+	case WebhookChangeKindsScheduleMissed:
 		return true
 	case WebhookChangeKindsWebhookPaused:
 		return true
