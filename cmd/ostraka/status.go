@@ -17,6 +17,8 @@ const (
 	slowQueue = time.Minute
 	// slowRecheck is the same for shards that servers are to execute, as for OstrakaRechecksStand.
 	slowRecheck = 15 * time.Minute
+	// slowArchive is the same for jobs that are to become archives, a step of minutes each, as for OstrakaArchivesStand.
+	slowArchive = time.Hour
 	// lateBackup is from when on a backup is old, as for OstrakaBackupOld.
 	lateBackup = 3 * 24 * time.Hour
 )
@@ -127,10 +129,7 @@ func judgeAgents(s client.InstallationStatus) []remark {
 func judgeQueues(s client.InstallationStatus) []remark {
 	var all []remark
 	for _, q := range s.Queues {
-		oldest, most := time.Duration(q.OldestSeconds*float64(time.Second)), slowQueue
-		if q.Queue == "recheck" {
-			most = slowRecheck
-		}
+		oldest, most := time.Duration(q.OldestSeconds*float64(time.Second)), mostWait(q.Queue)
 		if q.Ready > 0 && oldest > most {
 			all = append(all, remark{fmt.Sprintf("the queue %s stands: %s, and the oldest has waited for %v", q.Queue, count(q.Ready, "step"), oldest.Round(time.Second)), true, "ostraka doctor --config …   (on a server)"})
 		}
@@ -139,6 +138,18 @@ func judgeQueues(s client.InstallationStatus) []remark {
 		}
 	}
 	return all
+}
+
+// mostWait is how long a step of a queue may wait before somebody is needed.
+func mostWait(queue string) time.Duration {
+	switch queue {
+	case "recheck":
+		return slowRecheck
+	case "archive":
+		return slowArchive
+	default:
+		return slowQueue
+	}
 }
 
 // judgeProjects has a line for each project, and one for each kind of thing that waits there.

@@ -38,6 +38,8 @@ func TestWhatAStatusSays(t *testing.T) {
 		"a queue stands":        {queueOf("verify", slowQueue+time.Second), "the queue verify stands: 4 steps, and the oldest has waited for 1m1s", true, "ostraka doctor"},
 		"rechecks may wait":     {queueOf("recheck", slowRecheck), "", false, ""},
 		"rechecks stand":        {queueOf("recheck", slowRecheck+time.Second), "the queue recheck stands", true, "ostraka doctor"},
+		"archives may wait":     {queueOf("archive", slowArchive), "", false, ""},
+		"archives stand":        {queueOf("archive", slowArchive+time.Second), "the queue archive stands", true, "ostraka doctor"},
 		"steps fail":            {func(s *client.InstallationStatus) { s.Queues = []client.QueueStatus{{Queue: "control", Failing: 1}} }, "1 step of the queue control failed", false, "/ops/river/"},
 		"an operator is asked":  {func(s *client.InstallationStatus) { s.Approvals = 1 }, "1 thing waits for an operator", false, "ostraka approval list --operator"},
 		"jobs are open":         {in(func(p *client.ProjectStatus) { p.OpenJobs, p.OpenShards = 1, 7 }), "project primes: 1 job of 7 shards open", false, "ostraka job list --state running --project " + project.String()},
