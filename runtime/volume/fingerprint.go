@@ -36,6 +36,7 @@ type KnownFile struct {
 	Inode    uint64    `json:"inode"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
+	Changed  time.Time `json:"changed"` // which, unlike the other, nobody sets back
 	SHA256   string    `json:"sha256"`
 }
 
@@ -46,7 +47,7 @@ type KnownFile struct {
 //	f <size> <SHA-256> <path>
 //
 // each of which ends with a NUL. Two folders with the same names, sizes and bytes have the same one, whoever owns them. known are the digests that an
-// earlier call has returned: of files with the same inode, size and time of change they are believed.
+// earlier call has returned: of files with the same inode, size and times they are believed.
 func (f *Folder) Fingerprint(ctx context.Context, known Known) (fingerprint string, now Known, err error) {
 	root, err := f.root()
 	if err != nil {
@@ -121,8 +122,8 @@ func (p *printing) digest(ctx context.Context, path string) (KnownFile, error) {
 	if !info.Mode().IsRegular() {
 		return KnownFile{}, fmt.Errorf("%.200q was changed while it was read: what changes has no fingerprint", path)
 	}
-	file := KnownFile{Inode: inode(info), Size: info.Size(), Modified: info.ModTime().UTC()}
-	if k, found := p.known[path]; found && k.Inode == file.Inode && k.Size == file.Size && k.Modified.Equal(file.Modified) {
+	file := KnownFile{Inode: inode(info), Size: info.Size(), Modified: info.ModTime().UTC(), Changed: changed(info)}
+	if k, found := p.known[path]; found && k.Inode == file.Inode && k.Size == file.Size && k.Modified.Equal(file.Modified) && k.Changed.Equal(file.Changed) {
 		p.now[path] = k
 		return k, nil
 	}

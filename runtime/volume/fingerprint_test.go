@@ -97,6 +97,26 @@ func TestFingerprintReadsWhatHasChanged(t *testing.T) {
 	require.NotContains(t, now, "a.txt", "a file that was changed a moment ago is read again")
 }
 
+// A file that was written in place and had its time set back is read again: the kernel's own time of change tells.
+func TestFingerprintReadsAFileWhoseTimeWasSetBack(t *testing.T) {
+	path := filepath.Join(place(t), "a.txt")
+	write(t, path, "one")
+	first, known := fingerprint(t, filepath.Dir(path), nil)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	before := changed(info)
+	for now := before; now.Equal(before); { // clocks of file systems are coarse
+		require.NoError(t, os.WriteFile(path, []byte("eno"), 0o600))
+		require.NoError(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		require.True(t, after.ModTime().Equal(info.ModTime()))
+		now = changed(after)
+	}
+	second, _ := fingerprint(t, filepath.Dir(path), known)
+	require.NotEqual(t, first, second)
+}
+
 func TestFingerprintThatThereIsNot(t *testing.T) {
 	dir := place(t)
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
