@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,14 +113,11 @@ func TestRuntimesAreRefused(t *testing.T) {
 	require.Equal(t, []string{strings.Repeat("0", 64)}, missing)
 	_, err = w.MissingObjects(ctx, w.project, []string{"../x"})
 	requireCode(t, err, "bad_digest")
-	lost := make([]string, registry.MaxAskedObjects)
-	for i := range lost {
-		lost[i] = strings.Repeat("0", 64)
-	}
+	lost := slices.Repeat([]string{strings.Repeat("0", 64)}, registry.MaxAskedObjects)
 	missing, err = w.MissingObjects(ctx, w.project, lost)
 	require.NoError(t, err)
 	require.Equal(t, lost[:1], missing, "each once")
-	_, err = w.MissingObjects(ctx, w.project, append(lost, piece))
+	_, err = w.MissingObjects(ctx, w.project, append(slices.Clone(lost), piece))
 	requireCode(t, err, "invalid_request")
 	requireCode(t, add("numpy", strings.Repeat("0", 64)), "not_found")
 	requireCode(t, add("numpy", piece), "bad_runtime")
