@@ -115,7 +115,7 @@ func (s *Service) keepWrong(ctx context.Context, project uuid.UUID, v view, numb
 	stretch := suspect.stretch(b.Low, b.High)
 	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AddWrongShard, v.ID, number, suspect.number, suspect.job, b.Low, stretch.From.String(), stretch.To.String(),
-			[]byte(was.Output), []byte(instead.Output), agents, b.Jobs); err != nil {
+			was.Output, instead.Output, agents, b.Jobs); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.EndBisection, v.ID, number); err != nil {
