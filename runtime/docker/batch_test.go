@@ -246,6 +246,27 @@ def handler(x):
 	}, "a container of the other shape waits")
 }
 
+// What is asked for while another container is coming waits as well, once that has come.
+func TestAShapeThatIsAskedForTooEarlyIsNotForgotten(t *testing.T) {
+	x := newExecutor(t, func(c *Config) { c.Warm = 2 })
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	testenv.Eventually(t, func() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.idle) == 2 && p.coming == 0 }, "two containers wait")
+	p.mu.Lock()
+	p.discard(p.idle[0])
+	p.idle, p.coming = p.idle[1:], 1
+	p.mu.Unlock()
+	other := defaultShape()
+	other.memory /= 2
+	p.fill(other)
+	p.add(defaultShape()) // it has come
+	testenv.Eventually(t, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.idle) == 2 && p.idle[1].shape == other
+	}, "a container of the other shape waits")
+}
+
 // What ends every container does not go through all that are started ahead: after the first that waited, a new one has the last word.
 func TestWhatEndsEveryContainerIsTriedTwice(t *testing.T) {
 	f := newFault(t)

@@ -20,6 +20,7 @@ type pool struct {
 	mu     sync.Mutex
 	idle   []*box // oldest first
 	coming int    // being started
+	later  *shape // asked for while others were coming
 	closed bool
 	work   sync.WaitGroup // starts and removals in the background
 }
@@ -97,15 +98,23 @@ func (p *pool) discard(b *box) {
 }
 
 // fill starts containers of a shape until there are enough; what was started
-// for functions of another shape, longest ago, gives way.
+// for functions of another shape, longest ago, gives way, once all that are coming have come.
 func (p *pool) fill(s shape) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.fillLocked(s)
+}
+
+func (p *pool) fillLocked(s shape) {
 	if p.closed || p.size == 0 {
 		return
 	}
 	if len(p.idle)+p.coming >= p.size {
-		if p.coming > 0 || p.idle[0].shape == s {
+		if p.coming > 0 {
+			p.later = &s
+			return
+		}
+		if p.idle[0].shape == s {
 			return
 		}
 		old := p.idle[0]
@@ -125,6 +134,10 @@ func (p *pool) add(s shape) {
 	keep := err == nil && !p.closed
 	if keep {
 		p.idle = append(p.idle, b)
+	}
+	if later := p.later; later != nil && p.coming == 0 {
+		p.later = nil
+		p.fillLocked(*later)
 	}
 	p.mu.Unlock()
 	if err != nil {
