@@ -78,11 +78,16 @@ func (w *world) allJobs() []functions.Job {
 func TestAScheduleFires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	d := w.schedule("hourly")
-	require.Len(t, d.Next, schedule.ShownTimes)
-	require.Equal(t, d.Next[0].Due, *d.NextAt)
+	later := w.schedule("later", func(s *schedule.Spec) {
+		at := time.Now().Add(time.Hour).Truncate(time.Second)
+		s.Starts = &at
+	})
+	require.Len(t, later.Next, schedule.ShownTimes)
+	require.Equal(t, later.Next[0].Due, *later.NextAt)
 	w.look()
 	require.Empty(t, w.allJobs(), "nothing is due")
+	// The first time of a pause is the second after it was made: this one is due as soon as that has passed.
+	d := w.schedule("hourly")
 	w.due(d.ID, 30*time.Second)
 	w.look()
 	w.look()
@@ -94,7 +99,7 @@ func TestAScheduleFires(t *testing.T) {
 	require.Equal(t, list[0].ID, *shown.Firings[0].JobID)
 	require.True(t, shown.NextAt.After(shown.Firings[0].At))
 	require.Equal(t, d.Revision, shown.Revision, "what people write has not changed")
-	require.Len(t, w.decided(guardian.JobSchedule), 1)
+	require.Len(t, w.decided(guardian.JobSchedule), 2)
 	require.Len(t, w.decided(guardian.JobSubmit), 1)
 	w.settleAll()
 	require.Equal(t, 1, w.agent(honest).do(1), "the job is lent as any other")
