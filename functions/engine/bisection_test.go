@@ -67,12 +67,9 @@ func (w *world) startWith(manifest, text string) workflow.RunDetail {
 	w.t.Helper()
 	w.pushFunction("first", manifest)
 	w.pushFunction("second", "")
-	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{
-		Text: text, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}},
-	})
+	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: pinned("first", "second")})
 	require.NoError(w.t, err)
-	r, _, err := w.StartWorkflow(w.t.Context(), w.by, w.project, workflow.Start{Workflow: "both-ways"}, functions.Idempotency{})
-	require.NoError(w.t, err)
+	r := w.startWorkflow("both-ways")
 	w.settleAll()
 	return r
 }

@@ -45,8 +45,12 @@ when = "steps.search.answer.n > 0"
 `
 
 func (w *world) startCampaign(length string) workflow.RunDetail {
+	return w.startCampaignOf(campaign, length)
+}
+
+func (w *world) startCampaignOf(text, length string) workflow.RunDetail {
 	w.t.Helper()
-	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{Text: campaign, Functions: []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}}})
+	_, _, err := w.PushWorkflow(w.t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: pinned("numbers")})
 	require.NoError(w.t, err)
 	r, _, err := w.StartWorkflow(w.t.Context(), w.by, w.project, workflow.Start{Workflow: "campaign", Parameters: map[string]json.RawMessage{"length": json.RawMessage(`"` + length + `"`)}}, functions.Idempotency{})
 	require.NoError(w.t, err)
@@ -323,10 +327,7 @@ func TestHowLargeTheSummaryOfACampaignBecomes(t *testing.T) {
 	})
 	text := strings.Replace(campaign, `policy = { quorum = 1 }`, `policy = { quorum = 1 }
 aggregator = "concat"`, 1)
-	_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: []workflow.Pin{{Name: "numbers", Function: "numbers", Version: 1}}})
-	require.NoError(t, err)
-	r, _, err := w.StartWorkflow(t.Context(), w.by, w.project, workflow.Start{Workflow: "campaign", Parameters: map[string]json.RawMessage{"length": json.RawMessage(`"10^6"`)}}, functions.Idempotency{})
-	require.NoError(t, err)
+	r := w.startCampaignOf(text, "10^6")
 	for i := 0; len(w.holes(r.ID)) == 0; i++ {
 		require.Less(t, i, 50)
 		w.settleAll()

@@ -26,13 +26,7 @@ when = "aggregate.value.n == 5"
 [rules.then]
 function = "first"
 partition = '{"kind": "range", "from": "0", "to": "20", "size": "10"}'
-[[steps]]
-name = "one"
-type = "map"
-function = "first"
-range = { from = 0, length = 50, size = 10 }
-policy = { quorum = 1 }
-`
+` + firstStep
 
 func (w *world) rulesOf() (specs []planner.Rule) {
 	w.t.Helper()
@@ -109,7 +103,7 @@ func TestPushingAgainMendsRules(t *testing.T) {
 	ctx := t.Context()
 	w.pushFunction("first", "")
 	push := func() bool {
-		_, created, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: ruled, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}}})
+		_, created, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: ruled, Functions: pinned("first")})
 		require.NoError(t, err)
 		return created
 	}
@@ -157,7 +151,7 @@ func TestHowManyRulesWithThoseOfWorkflows(t *testing.T) {
 	w.pushFunction("first", "")
 	w.inProject("insert into rules (id, name, spec) select gen_random_uuid(), 'r' || n, '{}' from generate_series(1, 99) n")
 	push := func(text string) error {
-		_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: []workflow.Pin{{Name: "first", Function: "first", Version: 1}}})
+		_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: pinned("first")})
 		return err
 	}
 	two := strings.Replace(ruled, "[[steps]]", fmt.Sprintf("[[rules]]\nname = \"two\"%s[[steps]]", ruled[strings.Index(ruled, "\non_function"):strings.Index(ruled, "[[steps]]")]), 1)

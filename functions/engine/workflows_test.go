@@ -52,7 +52,7 @@ policy = { quorum = 1 }
 func (w *world) twicePins() []workflow.Pin {
 	w.pushFunction("first", "")
 	w.pushFunction("second", "")
-	return []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}}
+	return pinned("first", "second")
 }
 
 func (w *world) pushTwice(change ...string) workflow.Workflow {
@@ -326,7 +326,7 @@ func TestHowManyWorkflowsAndRuns(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.pushTwice()
-	pins := []workflow.Pin{{Name: "first", Function: "first", Version: 1}, {Name: "second", Function: "second", Version: 1}}
+	pins := pinned("first", "second")
 	w.inProject("insert into workflows (id, name, newest, created_by) select gen_random_uuid(), 'w' || n, 1, 'x' from generate_series(2, $1::integer - 1) n", workflow.MaxWorkflows)
 	named := func(name string) string { return strings.Replace(twice, "twice", name, 1) }
 	_, created, err := w.PushWorkflow(ctx, w.by, w.project, workflow.Push{Text: named("last"), Functions: pins})
