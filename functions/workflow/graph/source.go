@@ -86,22 +86,3 @@ func (d *Definition) checkSources() error {
 	}
 	return nil
 }
-
-// checkFiles refuses files that no step reads, and steps that read what there is not.
-func (d *Definition) checkFiles() error {
-	used := map[string]bool{}
-	for _, s := range d.Steps {
-		if name := s.Map.File; name != "" {
-			if _, found := d.Files[name]; !found {
-				return wrong(s.field("file"), "list it under [files]", "there is no file %s", brief(name))
-			}
-			used[name] = true
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
-		if !used[name] {
-			return wrong("files."+name, "leave it out, or read it in a step", "no step reads the file")
-		}
-	}
-	return nil
-}
