@@ -34,10 +34,7 @@ func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) er
 			at[i] = v.progress(row.Number)
 		}
 		err = s.next(ctx, args.Project, v, at)
-		if errors.Is(err, errNothing) {
-			return nil
-		}
-		if errors.Is(err, errWaits) {
+		if errors.Is(err, errNothing) || errors.Is(err, errWaits) {
 			return nil
 		}
 		if err != nil && !errors.Is(err, errChanged) {

@@ -47,7 +47,7 @@ func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number i
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
 		return err
 	case wrong.Kind == functions.KindExhausted:
-		return s.wait(ctx, project, v, number, wrong)
+		return s.wait(ctx, project, v, number, sql.SayWaiting, wrong)
 	default:
 		return s.settle(ctx, project, v, number, graph.StepFailed, wrong.Code+": "+wrong.Message)
 	}
@@ -56,11 +56,12 @@ func (s *Service) begin(ctx context.Context, project uuid.UUID, v view, number i
 // errWaits says that nothing can be done for a run until there is room in a quota.
 var errWaits = errors.New("the run waits for room in a quota")
 
-// wait shows people what a step waits for, and has a step of the queue go on with the run later, unless one is to do so already: each time
-// that somebody resumes the run would otherwise leave one more. Both are one transaction, so that a run that is said to be waited for is.
-func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number int, full *functions.Error) error {
+// wait shows people what a step waits for, in the words that say writes, and has a step of the queue go on with the run later, unless one is to
+// do so already: each time that somebody resumes the run would otherwise leave one more. Both are one transaction, so that a run that is said
+// to be waited for is.
+func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number int, say store.Query, full *functions.Error) error {
 	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, sql.SayWaiting, v.ID, number, kept(full.Code+": "+full.Message)); err != nil {
+		if _, err := store.Exec(ctx, tx, say, v.ID, number, kept(full.Code+": "+full.Message)); err != nil {
 			return err
 		}
 		after, first, err := store.Value[time.Time](ctx, tx, sql.Wait, v.ID, min(full.Quota.Again, functions.LongestSnooze))

@@ -117,7 +117,7 @@ func (s *Service) bisect(ctx context.Context, project uuid.UUID, v view, number 
 	case !errors.As(err, &refused) || refused.Kind == functions.KindUnavailable:
 		return err
 	case refused.Kind == functions.KindExhausted:
-		return s.wait(ctx, project, v, number, refused)
+		return s.wait(ctx, project, v, number, sql.SayWaiting, refused)
 	default:
 		return s.settle(ctx, project, v, number, graph.StepFailed, "the search for the wrong shard ended: "+refused.Code+": "+refused.Message)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -207,7 +206,7 @@ func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *r
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
 		return err
 	case wrong.Kind == functions.KindExhausted:
-		return s.waitPart(ctx, project, v, r.Number, wrong)
+		return s.wait(ctx, project, v, r.Number, sql.SayRollingWaits, wrong)
 	default:
 		return s.underLock(ctx, project, v, func(tx *store.Tx) error {
 			return s.putPart(ctx, tx, v, r.Number, stretch, shards, graph.PartHole, nil, kept(wrong.Code+": "+wrong.Message))
@@ -241,24 +240,6 @@ func (s *Service) putPart(ctx context.Context, tx *store.Tx, v view, number int,
 	}
 	_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
 	return err
-}
-
-// waitPart is wait for a rolling step.
-func (s *Service) waitPart(ctx context.Context, project uuid.UUID, v view, number int, full *functions.Error) error {
-	err := s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, sql.SayRollingWaits, v.ID, number, kept(full.Code+": "+full.Message)); err != nil {
-			return err
-		}
-		after, first, err := store.Value[time.Time](ctx, tx, sql.Wait, v.ID, min(full.Quota.Again, functions.LongestSnooze))
-		if err != nil || !first {
-			return err
-		}
-		return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: v.ID, After: after})
-	})
-	if err != nil {
-		return err
-	}
-	return errWaits
 }
 
 // losePart writes that the job of a stretch has come to nothing.
