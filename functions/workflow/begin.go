@@ -168,14 +168,12 @@ func (v view) request(j graph.Job) (want functions.NewJob, err error) {
 	if i < 0 {
 		return want, functions.NotFound("function of the workflow", j.Function)
 	}
-	p := j.Policy
 	want = functions.NewJob{
 		Function: v.Functions[i].Function, Version: v.Functions[i].Version, Partition: j.Partition,
-		Quorum: p.Quorum, None: p.None, TargetError: p.TargetError, AssumeHostile: p.AssumeHostile, AnswerError: p.AnswerError,
-		Recheck: p.Recheck, MaxAttempts: p.MaxAttempts, Confirm: p.Confirm,
 		Aggregator: j.Aggregator, Params: j.Params, Priority: cmp.Or(j.Priority, turns.DefaultPriority), // whoever started the run may have it
 		Modules: v.Modules,
 	}
+	setPolicy(&want, j.Policy)
 	if j.Proves {
 		want.Quorum = 1 // a result that proves itself is not asked for twice
 	}
@@ -183,6 +181,12 @@ func (v view) request(j graph.Job) (want functions.NewJob, err error) {
 		want.Validator = &functions.ValidatorUse{Module: j.Validator, Params: j.ValidatorParams, Certificate: true}
 	}
 	return want, nil
+}
+
+// setPolicy has a job be verified by a policy of the workflow.
+func setPolicy(want *functions.NewJob, p graph.Policy) {
+	want.Quorum, want.None, want.TargetError, want.AssumeHostile = p.Quorum, p.None, p.TargetError, p.AssumeHostile
+	want.AnswerError, want.Recheck, want.MaxAttempts, want.Confirm = p.AnswerError, p.Recheck, p.MaxAttempts, p.Confirm
 }
 
 // decide settles a step of the type check.

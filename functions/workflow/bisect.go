@@ -224,8 +224,7 @@ func confirming(want functions.NewJob, p graph.Policy) functions.NewJob {
 	if p.Quorum == 0 && p.TargetError == 0 && p.AnswerError == 0 { // what the function says may be one voice
 		p.Quorum = 2
 	}
-	want.Quorum, want.None, want.TargetError, want.AssumeHostile = p.Quorum, p.None, p.TargetError, p.AssumeHostile
-	want.AnswerError, want.Recheck, want.MaxAttempts, want.Confirm = p.AnswerError, p.Recheck, p.MaxAttempts, p.Confirm
+	setPolicy(&want, p)
 	return want
 }
 
