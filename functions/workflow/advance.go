@@ -86,11 +86,8 @@ func (s *Service) act(ctx context.Context, project uuid.UUID, v view, next graph
 	case graph.ActStop:
 		return s.stop(ctx, project, v, v.steps[next.Step])
 	case graph.ActDrop:
-		return s.underLock(ctx, project, v, func(tx *store.Tx) error {
-			if _, err := store.Exec(ctx, tx, sql.DropSteps, v.ID, next.Drop); err != nil {
-				return err
-			}
-			_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		return s.revise(ctx, project, v, func(tx *store.Tx) error {
+			_, err := store.Exec(ctx, tx, sql.DropSteps, v.ID, next.Drop)
 			return err
 		})
 	case graph.ActBegin:
@@ -190,6 +187,16 @@ func (s *Service) end(ctx context.Context, project uuid.UUID, v view, state grap
 
 // actor is the run in the words of the log.
 func (v view) actor() string { return "workflow:" + v.Workflow }
+
+// revise is underLock for what changes the steps of a run, and leaves it in its state: that makes a revision of the run.
+func (s *Service) revise(ctx context.Context, project uuid.UUID, v view, fn func(tx *store.Tx) error) error {
+	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
 
 // underLock runs fn while nobody else changes the run, which must still be as it was read.
 func (s *Service) underLock(ctx context.Context, project uuid.UUID, v view, fn func(tx *store.Tx) error) error {

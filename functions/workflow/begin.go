@@ -99,10 +99,7 @@ func (s *Service) submitStep(ctx context.Context, project uuid.UUID, v view, num
 		return s.settle(ctx, project, v, number, graph.StepFinished, "")
 	}
 	return s.submitJob(ctx, project, v, want, func(tx *store.Tx, job uuid.UUID) error {
-		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		_, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, job)
 		return err
 	})
 }
@@ -113,7 +110,7 @@ func (s *Service) submitJob(ctx context.Context, project uuid.UUID, v view, want
 	if err != nil {
 		return err
 	}
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if err := note(tx, job.ID()); err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func (e side) stretch(low, high int64) partition.Range {
 
 // beginSearch has a check that does not hold look for the shard that is at fault.
 func (s *Service) beginSearch(ctx context.Context, project uuid.UUID, v view, number int, b graph.Bisection) error {
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, nil); err != nil {
 			return err
 		}
@@ -171,10 +171,7 @@ func (s *Service) putBisection(ctx context.Context, tx *store.Tx, v view, number
 	if _, err := store.Exec(ctx, tx, sql.PutBisection, v.ID, number, b.Side, b.Low, b.High, b.Middle, b.Phase); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, sql.SetStepJob, v.ID, number, nil); err != nil {
-		return err
-	}
-	_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+	_, err := store.Exec(ctx, tx, sql.SetStepJob, v.ID, number, nil)
 	return err
 }
 
@@ -211,10 +208,7 @@ func (s *Service) compareNext(ctx context.Context, project uuid.UUID, v view, nu
 		if _, err := store.Exec(ctx, tx, sql.SetStepJob, v.ID, number, job); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.CountBisectionJob, v.ID, number); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		_, err := store.Exec(ctx, tx, sql.CountBisectionJob, v.ID, number)
 		return err
 	})
 }
@@ -266,7 +260,7 @@ func (s *Service) compareHalf(ctx context.Context, project uuid.UUID, v view, nu
 // narrow goes on with a search by what a comparison has said. Where the suspect is sound the other side becomes one.
 func (s *Service) narrow(ctx context.Context, project uuid.UUID, v view, number int, b graph.Bisection) error {
 	if b.Phase != graph.BisectClean {
-		return s.underLock(ctx, project, v, func(tx *store.Tx) error { return s.putBisection(ctx, tx, v, number, b) })
+		return s.revise(ctx, project, v, func(tx *store.Tx) error { return s.putBisection(ctx, tx, v, number, b) })
 	}
 	if b.Side == 1 {
 		return s.settle(ctx, project, v, number, graph.StepFailed, "the identity does not hold, and no shard is at fault: over each part of the range both sides agree when one of them is run again")
@@ -279,7 +273,7 @@ func (s *Service) narrow(ctx context.Context, project uuid.UUID, v view, number 
 	if err != nil {
 		return err
 	}
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		return s.putBisection(ctx, tx, v, number, graph.Bisect(1, other.shards))
 	})
 }

@@ -113,7 +113,7 @@ func (s *Service) keepWrong(ctx context.Context, project uuid.UUID, v view, numb
 	}
 	b := v.bisections.at[number]
 	stretch := suspect.stretch(b.Low, b.High)
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AddWrongShard, v.ID, number, suspect.number, suspect.job, b.Low, stretch.From.String(), stretch.To.String(),
 			was.Output, instead.Output, agents, b.Jobs); err != nil {
 			return err
@@ -122,9 +122,6 @@ func (s *Service) keepWrong(ctx context.Context, project uuid.UUID, v view, numb
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.DecideAgain, v.ID, number); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
 			return err
 		}
 		detail := map[string]any{"run": v.ID, "step": suspect.Step, "job": suspect.job, "shard": b.Low, "agents": was.Hands, "confirmed_by": v.steps[number].JobID}

@@ -28,16 +28,13 @@ func (s *Service) beginFold(ctx context.Context, project uuid.UUID, v view, numb
 	if err != nil {
 		return err
 	}
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		intent := base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}
 		run, err := s.aggregation.BeginFold(ctx, tx, intent, *of.JobID, fold, v.actor())
 		if err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.BeginFold, v.ID, number, of.JobID, run); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
 			return err
 		}
 		return s.env.Enqueue(ctx, tx, functions.RefoldArgs{Project: project, Job: *of.JobID, Run: run})

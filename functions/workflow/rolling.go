@@ -179,14 +179,11 @@ func (s *Service) beginRolling(ctx context.Context, project uuid.UUID, v view, n
 	if err != nil {
 		return fmt.Errorf("encoding the pace: %w", err)
 	}
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.AddRolling, v.ID, number, p.From.String(), p.To.String(), p.Size.String(), p.Shards, p.Ahead, marks); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, nil); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		_, err := store.Exec(ctx, tx, sql.BeginStep, v.ID, number, nil)
 		return err
 	})
 }
@@ -208,7 +205,7 @@ func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *r
 	case wrong.Kind == functions.KindExhausted:
 		return s.wait(ctx, project, v, r.Number, sql.SayRollingWaits, wrong)
 	default:
-		return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+		return s.revise(ctx, project, v, func(tx *store.Tx) error {
 			return s.putPart(ctx, tx, v, r.Number, stretch, shards, graph.PartHole, nil, kept(wrong.Code+": "+wrong.Message))
 		})
 	}
@@ -235,20 +232,14 @@ func (s *Service) putPart(ctx context.Context, tx *store.Tx, v view, number int,
 	if _, err := store.Exec(ctx, tx, sql.PutPart, v.ID, number, stretch.From.String(), stretch.To.String(), state, job, shards, why); err != nil {
 		return err
 	}
-	if _, err := store.Exec(ctx, tx, sql.MoveNext, v.ID, number, stretch.To.String()); err != nil {
-		return err
-	}
-	_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+	_, err := store.Exec(ctx, tx, sql.MoveNext, v.ID, number, stretch.To.String())
 	return err
 }
 
 // losePart writes that the job of a stretch has come to nothing.
 func (s *Service) losePart(ctx context.Context, project uuid.UUID, v view, p partRow, why string) error {
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.LosePart, v.ID, p.Number, p.First, kept(why)); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, ""); err != nil {
 			return err
 		}
 		return base.Audit(ctx, tx, v.actor(), "workflow.hole", v.ID.String(), map[string]any{"step": v.steps[p.Number].Name, "from": p.First, "to": p.Last, "why": kept(why)})

@@ -158,17 +158,14 @@ func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *ro
 	if f.answer != nil {
 		count = &f.count
 	}
-	return s.underLock(ctx, project, v, func(tx *store.Tx) error {
+	return s.revise(ctx, project, v, func(tx *store.Tx) error {
 		if _, err := store.Exec(ctx, tx, sql.DropParts, v.ID, r.Number, f.first, f.last); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.AddDonePart, v.ID, r.Number, f.first, f.last, f.shards, f.count, []byte(f.partial)); err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.KeepFold, v.ID, r.Number, with, []byte(f.answer), count, marks); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.MoveRun, v.ID, v.State, "")
+		_, err := store.Exec(ctx, tx, sql.KeepFold, v.ID, r.Number, with, []byte(f.answer), count, marks)
 		return err
 	})
 }
