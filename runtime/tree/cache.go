@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,8 +39,9 @@ type Cache struct {
 	log *slog.Logger
 	max atomic.Int64
 
-	mu   sync.Mutex // one at a time, so that a runtime that several want is fetched once
-	used map[string]*held
+	mu      sync.Mutex // of the maps alone: whatever takes long is done without it
+	used    map[string]*held
+	flights map[string]*flight
 }
 
 // held is a runtime that was compared with its pieces, and how many use it.
@@ -60,7 +60,7 @@ func NewCache(dir string, most int64, log *slog.Logger) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for runtimes: %w", err)
 	}
-	c := &Cache{dir: dir, log: log, used: map[string]*held{}}
+	c := &Cache{dir: dir, log: log, used: map[string]*held{}, flights: map[string]*flight{}}
 	c.max.Store(most)
 	return c, c.sweep()
 }
@@ -87,16 +87,10 @@ func (c *Cache) Get(ctx context.Context, digest string, fetch Fetch) (t python.T
 	if !digestPattern.MatchString(digest) {
 		return t, nil, fmt.Errorf("preparing a runtime: %.80q is no digest", digest)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h, known := c.used[digest]
-	if !known {
-		if h, err = c.provide(ctx, digest, fetch); err != nil {
-			return t, nil, fmt.Errorf("preparing runtime %.12s…: %w", digest, err)
-		}
-		c.used[digest] = h
+	h, err := c.take(ctx, digest, fetch)
+	if err != nil {
+		return t, nil, fmt.Errorf("preparing runtime %.12s…: %w", digest, err)
 	}
-	h.users++
 	now := time.Now()
 	_ = os.Chtimes(filepath.Join(c.dir, digest), now, now) // only the order of eviction suffers
 	return h.tree, sync.OnceFunc(func() {
@@ -106,8 +100,8 @@ func (c *Cache) Get(ctx context.Context, digest string, fetch Fetch) (t python.T
 	}), nil
 }
 
-// provide makes sure of a whole tree.
-func (c *Cache) provide(ctx context.Context, digest string, fetch Fetch) (*held, error) {
+// provide makes sure of a whole tree, in a flight of its digest.
+func (c *Cache) provide(ctx context.Context, digest string, fetch Fetch, f *flight) (*held, error) {
 	m, err := c.compare(ctx, digest)
 	if err == nil {
 		return c.hold(&m, digest), nil
@@ -121,7 +115,7 @@ func (c *Cache) provide(ctx context.Context, digest string, fetch Fetch) (*held,
 	if err := os.RemoveAll(filepath.Join(c.dir, digest)); err != nil {
 		return nil, err
 	}
-	if m, err = c.unpack(ctx, digest, fetch); err != nil {
+	if m, err = c.unpack(ctx, digest, fetch, f); err != nil {
 		return nil, err
 	}
 	return c.hold(&m, digest), nil
@@ -147,7 +141,7 @@ func (c *Cache) compare(ctx context.Context, digest string) (m Manifest, err err
 }
 
 // unpack makes a whole tree beside its place and moves it there, so that what lies in its place was whole once.
-func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch) (m Manifest, err error) {
+func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch, f *flight) (m Manifest, err error) {
 	data, err := fetchManifest(ctx, digest, fetch)
 	if err != nil {
 		return m, err
@@ -158,7 +152,7 @@ func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch) (m Manif
 	if m.Platform != Runs() {
 		return m, fmt.Errorf("it is for %s on processors with AVX2 and FMA, which this machine is not", m.Platform)
 	}
-	if err := c.makeRoom(m.diskBytes()); err != nil {
+	if err := c.makeRoom(f, m.diskBytes()); err != nil {
 		return m, err
 	}
 	stage, err := os.MkdirTemp(c.dir, tmpPrefix)
@@ -201,60 +195,4 @@ func fetchManifest(ctx context.Context, digest string, fetch Fetch) ([]byte, err
 		return nil, fmt.Errorf("%w: the manifest", errPiece)
 	}
 	return data, nil
-}
-
-// makeRoom removes runtimes that nobody uses, those that were not used for longest first, until a new one fits.
-func (c *Cache) makeRoom(size int64) error {
-	entries, err := os.ReadDir(c.dir)
-	if err != nil {
-		return err
-	}
-	var there []fs.FileInfo
-	total, sizes := size, map[string]int64{}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !e.IsDir() || !digestPattern.MatchString(e.Name()) {
-			continue // removed in between, or being made
-		}
-		there = append(there, info)
-		sizes[e.Name()] = c.bytesOf(e.Name())
-		total += sizes[e.Name()]
-	}
-	slices.SortFunc(there, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	for _, t := range there {
-		if total <= c.max.Load() {
-			break
-		}
-		if h := c.used[t.Name()]; h != nil && h.users > 0 {
-			continue
-		}
-		delete(c.used, t.Name())
-		if err := os.RemoveAll(filepath.Join(c.dir, t.Name())); err != nil {
-			return err
-		}
-		total -= sizes[t.Name()]
-	}
-	if most := c.max.Load(); total > most {
-		return fmt.Errorf("%w: with those in use there would be %d bytes, and %d are allowed", ErrNoRoom, total, most)
-	}
-	return nil
-}
-
-// bytesOf is the size of a runtime that lies in the cache.
-func (c *Cache) bytesOf(digest string) (n int64) {
-	if h := c.used[digest]; h != nil {
-		return h.bytes
-	}
-	root := filepath.Join(c.dir, digest, treeName)
-	_ = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error { // what cannot be seen counts nothing
-		if err != nil || at == root {
-			return err
-		}
-		n += blockBytes // as Manifest.diskBytes counts
-		if info, err := d.Info(); err == nil && d.Type().IsRegular() {
-			n += info.Size()
-		}
-		return nil
-	})
-	return n
 }

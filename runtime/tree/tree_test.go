@@ -222,7 +222,7 @@ func TestWhatACacheCounts(t *testing.T) {
 	require.NoError(t, err)
 	release()
 	want := m.Bytes() + 4096*int64(len(m.Entries)+6)
-	require.Equal(t, want, c.bytesOf(digest))
+	require.Equal(t, want, c.used[digest].bytes)
 	require.Equal(t, want, newTestCache(t, dir, MaxTreeBytes).bytesOf(digest))
 }
 
