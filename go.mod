@@ -17,6 +17,7 @@ require (
 	github.com/jackc/tern/v2 v2.3.3
 	github.com/kluctl/go-embed-python v0.0.0-3.14.6-20260610-1
 	github.com/minio/minio-go/v7 v7.0.97
+	github.com/moby/sys/mountinfo v0.7.2
 	github.com/oapi-codegen/runtime v1.8.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pelletier/go-toml/v2 v2.3.1

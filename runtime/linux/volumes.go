@@ -54,12 +54,12 @@ func (s *Sandbox) volumeBinds() (list []bind) {
 	return list
 }
 
-// openFolder makes a detached copy of the mount that a folder lies in, beginning at the folder. What is mounted below it is not part of that: which
-// places may be shown was decided for the folder alone.
+// openFolder makes a detached copy of the mount that a folder lies in, beginning at the folder. What was mounted below it since the volume was opened,
+// which refuses such a folder, is not part of that.
 func openFolder(fd int) (int, error) {
 	tree, err := unix.OpenTree(fd, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_EMPTY_PATH)
 	if errors.Is(err, unix.EINVAL) {
-		return -1, errors.New("opening a volume to be mounted: another file system is mounted below it, and an agent that is not root cannot leave it out: make that one a volume of its own, or unmount it")
+		return -1, errors.New("opening a volume to be mounted: something was mounted below it since, and an agent that is not root cannot leave it out: unmount it")
 	}
 	if err != nil {
 		return -1, fmt.Errorf("opening a volume to be mounted: %w", err)

@@ -47,7 +47,10 @@ func (f *Folder) check(blocked Blocklist) error {
 	if err := blocked.is(info); err != nil {
 		return err
 	}
-	return checkKind(f.file)
+	if err := checkKind(f.file); err != nil {
+		return err
+	}
+	return checkMounts(f.path)
 }
 
 // Path is where the folder was when it was opened.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/moby/sys/mountinfo"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,6 +62,22 @@ func checkKind(f *os.File) error {
 	}
 	if name, blocked := kinds[int64(s.Type)]; blocked { //nolint:unconvert // it is narrower on other processors
 		return fmt.Errorf("it is a file system of the kind %s, which can never be a volume", name)
+	}
+	return nil
+}
+
+// checkMounts refuses a folder below which something is mounted. Levels of isolation differ in whether they show that, and what may be shown was decided
+// for the folder alone: a fingerprint would be one of what some functions do not see.
+func checkMounts(path string) error {
+	at, err := mountinfo.GetMounts(func(m *mountinfo.Info) (skip, stop bool) {
+		below := m.Mountpoint != path && within(m.Mountpoint, path)
+		return !below, below
+	})
+	if err != nil {
+		return fmt.Errorf("asking what is mounted below it: %w", err)
+	}
+	if len(at) > 0 {
+		return fmt.Errorf("something is mounted below it, at %s: unmount that, or make it a volume of its own and name a folder without it", at[0].Mountpoint)
 	}
 	return nil
 }
