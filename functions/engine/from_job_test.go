@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/functions/turns"
 )
 
 // of asks for a job over the outputs of another one.
@@ -35,11 +36,23 @@ func TestOutputsOfAJobAreTheInputOfAnother(t *testing.T) {
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.job(source.ID).State)
 
+	const objects = "select count(*) from objects"
+	before := w.controlCount(objects)
+	plan, err := w.PlanJob(ctx, w.project, of(source.ID))
+	require.NoError(t, err)
+	require.Equal(t, int64(1200), plan.Shards)
+	refused := of(source.ID)
+	refused.Priority = turns.MaxPriority + 1
+	_, _, err = w.SubmitJob(ctx, w.by, w.project, refused, functions.Idempotency{})
+	require.Error(t, err)
+	require.Equal(t, before, w.controlCount(objects), "neither a plan nor a job that is refused stores the outputs")
+
 	job, _, err := w.SubmitJob(ctx, w.by, w.project, of(source.ID), functions.Idempotency{})
 	require.NoError(t, err)
 	require.Equal(t, int64(1200), job.Shards.Total)
 	require.Equal(t, partition.KindItems, job.Partition.Kind)
 	require.NotEmpty(t, job.Partition.Object, "the job depends on what is stored, and not on the other job")
+	require.Equal(t, before+1, w.controlCount(objects))
 	w.settleAll()
 	var inputs []string
 	b := w.agent(func(string) functions.Result { return ok("1") })
@@ -58,10 +71,6 @@ func TestOutputsOfAJobAreTheInputOfAnother(t *testing.T) {
 	require.Len(t, inputs, 1200)
 	require.True(t, slices.Equal(outputs, inputs))
 	require.Contains(t, string(w.events(job.ID, base.EventSubmitted)[0].Data), source.ID.String())
-
-	plan, err := w.PlanJob(ctx, w.project, of(source.ID))
-	require.NoError(t, err)
-	require.Equal(t, int64(1200), plan.Shards)
 }
 
 func TestJobsThatCannotBeAnInput(t *testing.T) {

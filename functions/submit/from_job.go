@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
 )
 
 // ErrSourceNotFinished says that a job cannot be the input of another one yet, or will never be.
@@ -20,26 +21,51 @@ var ErrSourceNotFinished = &functions.Error{
 	Hint: "wait until it is finished: ostraka job watch JOB; of one that failed or was cancelled, run again what failed: ostraka job rerun JOB",
 }
 
-// itemsOfJob stores the accepted outputs of a finished job of the project, in the order of its shards, as an object of one JSON value a line,
-// and names it. The bounds are those of items that somebody uploads: an output that could be no item is refused by its shard.
-func (s *Service) itemsOfJob(ctx context.Context, project, job uuid.UUID) (digest string, err error) {
+// countOutputs checks and counts what the outputs of a job come to as items. Nothing is stored: plans promise that, and a job may be refused yet.
+func (s *Service) countOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob) error {
+	plan.partition = partition.Spec{Kind: partition.KindItems}
+	return s.readOutputs(ctx, project, plan, func(lines io.Reader) error {
+		_, err := io.Copy(io.Discard, lines)
+		return err
+	})
+}
+
+// storeOutputs makes an object of the outputs that are a job's items, once it is known what else the job is. Others have their partition.
+func (s *Service) storeOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob) error {
+	if plan.fromJob == nil {
+		return nil
+	}
+	return s.readOutputs(ctx, project, plan, func(lines io.Reader) error {
+		object, err := s.registry.PutObject(ctx, project, "", lines)
+		plan.partition = partition.OfObject(object.Digest)
+		return err
+	})
+}
+
+// readOutputs has the accepted outputs of a finished job of the project read, in the order of its shards, one JSON value a line. The bounds are
+// those of items that somebody uploads: an output that could be no item is refused by its shard.
+func (s *Service) readOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob, read func(io.Reader) error) error {
+	job := *plan.fromJob
 	source, err := s.jobs.GetJob(ctx, project, job)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if source.State != functions.JobFinished {
-		return "", ErrSourceNotFinished.With("job %s is %s, and the outputs of a finished job can be the input of another one", job, source.State)
+		return ErrSourceNotFinished.With("job %s is %s, and the outputs of a finished job can be the input of another one", job, source.State)
 	}
 	lines := newOutputLines(s.jobs.Results(ctx, project, job, jobs.ResultQuery{After: -1}))
 	defer lines.stop()
-	object, err := s.registry.PutObject(ctx, project, "", lines)
-	if lines.err != nil {
+	if err = read(lines); lines.err != nil {
 		err = lines.err // as it was, and not as a store of objects tells it
 	}
-	if err != nil {
-		return "", fmt.Errorf("storing the outputs of job %s as items: %w", job, err)
+	if err == nil && lines.count == 0 {
+		err = functions.BadPartition(&partition.Error{Code: partition.CodeNoItems, Field: "job", Detail: "there are no outputs", Hint: "name a job that has some: ostraka job results JOB"})
 	}
-	return object.Digest, nil
+	if err != nil {
+		return fmt.Errorf("reading the outputs of job %s as items: %w", job, err)
+	}
+	plan.shards = lines.count
+	return nil
 }
 
 // outputLines reads results as JSON lines of their outputs, one after the other.
@@ -48,6 +74,8 @@ type outputLines struct {
 	stop func()
 	line []byte // what is left of the one that is being read
 	err  error  // why it ended, unless all was read
+	// So many were taken, and so many bytes: neither gets larger than those of items that somebody uploads.
+	count, bytes int64
 }
 
 func newOutputLines(results iter.Seq2[jobs.ResultLine, error]) *outputLines {
@@ -83,17 +111,34 @@ func (o *outputLines) take(r jobs.ResultLine) error {
 			Hint: "have the function return less, or leave files (artifacts) that the next job gets as objects",
 		})
 	}
-	o.line = append(append(make([]byte, 0, len(r.Output)+1), r.Output...), '\n')
+	if _, err := partition.ItemsOf(r.Output).Next(); err != nil {
+		return notAnItem(r.Shard, err)
+	}
+	line := append(append(make([]byte, 0, len(r.Output)+1), r.Output...), '\n')
+	o.count, o.bytes = o.count+1, o.bytes+int64(len(line))
+	switch {
+	case o.count > partition.MaxShards:
+		return functions.BadPartition(&partition.Error{
+			Code: partition.CodeTooManyShards, Field: "job", Detail: fmt.Sprintf("there are more than %d outputs, the most that a job has shards", partition.MaxShards),
+			Hint: "aggregate the outputs, or upload them as items of several jobs",
+		})
+	case o.bytes > registry.MaxObjectBytes:
+		return &functions.Error{
+			Kind: functions.KindTooLarge, Code: "object_too_large", Message: fmt.Sprintf("the outputs have more than %d bytes, the most that an object has", int64(registry.MaxObjectBytes)),
+			Hint: "have the function return less, or upload the outputs as items of several jobs",
+		}
+	}
+	o.line = line
 	return nil
 }
 
-// notAnItem says of a bad item which shard's output it is: lines count from 1, shards from 0.
-func notAnItem(err error) error {
+// notAnItem says of a bad item which shard's output it is.
+func notAnItem(shard int64, err error) error {
 	var refused *partition.Error
-	if !errors.As(err, &refused) || refused.Line == 0 {
+	if !errors.As(err, &refused) {
 		return err
 	}
 	named := *refused
-	named.Field, named.Line, named.Detail = "job", 0, fmt.Sprintf("the output of shard %d cannot be an item: %s", refused.Line-1, refused.Detail)
+	named.Field, named.Line, named.Detail = "job", 0, fmt.Sprintf("the output of shard %d cannot be an item: %s", shard, refused.Detail)
 	return functions.BadPartition(&named)
 }

@@ -25,6 +25,9 @@ func (s *Service) Prepare(ctx context.Context, project uuid.UUID, want functions
 	if err != nil {
 		return nil, err
 	}
+	if err := s.storeOutputs(ctx, project, &plan); err != nil {
+		return nil, err
+	}
 	plan.root, plan.priority = plan.id, want.Priority
 	return &Prepared{plan: plan}, nil
 }

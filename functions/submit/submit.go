@@ -89,6 +89,9 @@ func (s *Service) submitJob(ctx context.Context, by functions.Principal, project
 	if plan.priority, err = dispatch.CheckPriority(by, want.Priority); err != nil {
 		return uuid.Nil, plan, false, err
 	}
+	if err := s.storeOutputs(ctx, project, &plan); err != nil {
+		return uuid.Nil, plan, false, err
+	}
 	plan.createdBy = by.Actor()
 	plan.root, plan.atOnce = plan.id, s.atOnce && jobs.Small(plan.partition, plan.shards, plan.inputs)
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
@@ -218,15 +221,12 @@ func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, erro
 	return policy, nil
 }
 
-// fixPartition makes a partition that depends on nothing but stored objects, and counts its shards.
+// fixPartition makes a partition that depends on nothing but stored objects, and counts its shards. Outputs of a job are counted only: see
+// storeOutputs.
 func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob, plan *plannedJob) (err error) {
 	spec := want.Partition
 	if want.FromJob != nil {
-		digest, err := s.itemsOfJob(ctx, project, *want.FromJob)
-		if err != nil {
-			return err
-		}
-		spec = partition.OfObject(digest)
+		return s.countOutputs(ctx, project, plan)
 	}
 	if spec.Kind == partition.KindItems && spec.Object == "" {
 		return s.storeItems(ctx, project, want, plan)
@@ -253,9 +253,7 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want func
 		return err
 	}
 	defer func() { _ = object.Close() }()
-	if plan.shards, err = countInputs(spec.Read(object)); want.FromJob != nil {
-		err = notAnItem(err)
-	}
+	plan.shards, err = countInputs(spec.Read(object))
 	return err
 }
 
