@@ -104,3 +104,9 @@ func codeOfStatus(status int) int {
 		return exitRefused
 	}
 }
+
+// isNotFound says whether a server has answered that there is no such thing.
+func isNotFound(err error) bool {
+	var problem *answer.Error
+	return errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound
+}

@@ -97,19 +97,28 @@ func (c *configFile) settings(keys []configKey, flags *pflag.FlagSet, env func(s
 // flagInText matches a flag in an error.
 var flagInText = regexp.MustCompile(`--([a-z0-9-]+)`)
 
-// explain puts a mistake that was found by the flags down to the line of the file, where the file has set one of them.
+// explain puts a mistake that was found by the flags down to the line of the file, where the file has set one of them. Where it has set none,
+// it says how the file would: who started with one looks for that.
 func (c *configFile) explain(err error, keys []configKey, flags *pflag.FlagSet, env func(string) string) error {
 	if err == nil || c == nil {
 		return err
 	}
+	var others []string
 	for _, named := range flagInText.FindAllStringSubmatch(err.Error(), -1) {
 		for _, k := range keys {
-			if k.flag == named[1] && c.decides(k, flags, env) {
+			if k.flag != named[1] {
+				continue
+			}
+			others = append(others, k.name)
+			if c.decides(k, flags, env) {
 				return &exitError{
 					code: exitCode(err), err: &configError{path: c.path, mistakes: []configMistake{{Line: c.lines[k.name], Key: k.name, Text: err.Error()}}}, hint: hintOf(err),
 				}
 			}
 		}
+	}
+	if len(others) > 0 && hintOf(err) == "" {
+		return &exitError{code: exitCode(err), err: err, hint: "in " + c.path + " it is " + strings.Join(others, " or ") + ": ostraka config example explains each setting"}
 	}
 	return err
 }

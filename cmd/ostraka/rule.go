@@ -78,9 +78,8 @@ func warnOfMissing(ctx context.Context, t *terminal, c *connection, r client.Rul
 	}
 	for _, name := range names {
 		_, err := answer.Read[client.FunctionVersion](c.GetFunction(ctx, c.project, name))
-		var problem *answer.Error
 		switch {
-		case errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound:
+		case isNotFound(err):
 			t.say("there is no function %s yet: the rule does nothing until it is pushed", name)
 		case err != nil:
 			return explain("looking for the rule's functions", err)

@@ -136,7 +136,11 @@ func newWorkflowDelete(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if id, err := uuid.Parse(args[0]); err == nil {
+			id, isRun, err := findNamed(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			if isRun {
 				if _, err := answer.Read[struct{}](c.DeleteWorkflowRun(cmd.Context(), c.project, id)); err != nil {
 					return explain("deleting the run", err)
 				}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"path"
 	"path/filepath"
 	"slices"
@@ -40,8 +38,7 @@ func (c workflowChange) line() string {
 // compare says what a push would change, by the digests of all files. Functions whose bundle is the same are not looked into.
 func (f *workflowFolder) compare(ctx context.Context, c *connection) (changes []workflowChange, err error) {
 	was, err := getWorkflow(ctx, c, f.definition.Name)
-	var problem *answer.Error
-	if errors.As(err, &problem) && problem.HTTPStatus == http.StatusNotFound {
+	if isNotFound(err) {
 		was, err = answer.Document[client.WorkflowDetail]{}, nil
 	}
 	if err != nil {

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 )
 
@@ -31,23 +31,9 @@ func newWorkflowGraph(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var nodes []graphNode
-			if id, err := uuid.Parse(args[0]); err == nil {
-				doc, err := getRun(cmd.Context(), c, id)
-				if err != nil {
-					return err
-				}
-				for _, s := range doc.Value.Steps {
-					nodes = append(nodes, graphNode{s.Name, string(s.Type), s.Needs, string(s.State)})
-				}
-			} else {
-				doc, err := getWorkflow(cmd.Context(), c, args[0])
-				if err != nil {
-					return explain("getting the workflow", err)
-				}
-				for _, s := range doc.Value.Steps {
-					nodes = append(nodes, graphNode{s.Name, string(s.Type), s.Needs, ""})
-				}
+			nodes, err := graphNodes(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
 			}
 			draw(t.out, nodes)
 			return nil
@@ -55,6 +41,26 @@ func newWorkflowGraph(t *terminal, server *serverFlags) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "text, dot (Graphviz) or mermaid")
 	return cmd
+}
+
+// graphNodes are the steps of the workflow, or of the run, that is named.
+func graphNodes(ctx context.Context, c *connection, named string) (nodes []graphNode, err error) {
+	id, isRun, err := findNamed(ctx, c, named)
+	if err != nil {
+		return nil, err
+	}
+	if isRun {
+		doc, err := getRun(ctx, c, id)
+		for _, s := range doc.Value.Steps {
+			nodes = append(nodes, graphNode{s.Name, string(s.Type), s.Needs, string(s.State)})
+		}
+		return nodes, err
+	}
+	doc, err := getWorkflow(ctx, c, named)
+	for _, s := range doc.Value.Steps {
+		nodes = append(nodes, graphNode{s.Name, string(s.Type), s.Needs, ""})
+	}
+	return nodes, explain("getting the workflow", err)
 }
 
 // label is what stands in the box of a step.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
@@ -53,16 +52,16 @@ func (o *workflowFetch) command(cmd *cobra.Command, fetch func(ctx context.Conte
 	cmd.Args, cmd.ValidArgsFunction = arguments(2), o.server.complete(workflowRunIDs)
 	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of stdout: it is whole under its name, or not there")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := uuid.Parse(args[0])
-		if err != nil {
-			return usageError("%q is no ID of a run: ostraka workflow runs shows them", args[0])
-		}
 		if o.file != "" {
 			if err := checkFileToWrite(o.file); err != nil {
 				return err
 			}
 		}
 		c, err := o.server.connectProject()
+		if err != nil {
+			return err
+		}
+		id, err := findRun(cmd.Context(), c, args[0])
 		if err != nil {
 			return err
 		}

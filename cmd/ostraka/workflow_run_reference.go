@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/functions"
 )
 
 // lastRun is the newest run of the project.
@@ -37,6 +38,23 @@ func findRun(ctx context.Context, c *connection, text string) (uuid.UUID, error)
 	default:
 		return uuid.Nil, usageError("%s is the beginning or the end of the IDs of %d runs, %s and %s among them: give more of it", part, len(found), found[0], found[1])
 	}
+}
+
+// findNamed says what NAME|RUN names: a run, which it finds, or a workflow. The beginning or the end of an ID may be a name too, as cafe01
+// is: a workflow that has it comes first.
+func findNamed(ctx context.Context, c *connection, text string) (run uuid.UUID, isRun bool, err error) {
+	if _, err := uuid.Parse(text); err != nil && text != lastRun {
+		if !partOfID.MatchString(strings.ToLower(text)) {
+			return uuid.Nil, false, nil
+		}
+		if functions.CheckName("workflow", text) == nil {
+			if _, err := getWorkflow(ctx, c, text); !isNotFound(err) {
+				return uuid.Nil, false, explain("getting the workflow", err)
+			}
+		}
+	}
+	run, err = findRun(ctx, c, text)
+	return run, true, err
 }
 
 // runsNamed are the runs, the newest first, that part may mean.

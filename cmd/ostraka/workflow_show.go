@@ -28,7 +28,11 @@ func newWorkflowShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if id, err := uuid.Parse(args[0]); err == nil {
+			id, isRun, err := findNamed(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			if isRun {
 				doc, err := getRun(cmd.Context(), c, id)
 				if err != nil {
 					return err
