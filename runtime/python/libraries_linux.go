@@ -20,7 +20,7 @@ func LibrariesOf(program string) ([]string, error) { return libraries(program) }
 // libraries finds what the dynamic loader opens for the given programs and shared objects, the loader itself first. It reads the
 // files and runs none: `ldd` would run the loader that the program names.
 func libraries(program string, objects ...string) ([]string, error) {
-	loader, err := loaderOf(program)
+	loader, err := loaderThere(program)
 	if err != nil || loader == "" {
 		return nil, err
 	}
@@ -43,28 +43,24 @@ func libraries(program string, objects ...string) ([]string, error) {
 	return found, nil
 }
 
-// loaderOf is the dynamic loader that a program names; empty for a static one.
-func loaderOf(program string) (string, error) {
+// loaderThere is the dynamic loader that a program names, which must be on this machine; empty for a static one.
+func loaderThere(program string) (string, error) {
 	file, err := elf.Open(program)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", program, err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	for _, p := range file.Progs {
-		if p.Type != elf.PT_INTERP {
-			continue
-		}
-		name := make([]byte, min(p.Filesz, 4096))
-		if _, err := p.ReadAt(name, 0); err != nil {
-			return "", fmt.Errorf("reading %s: %w", program, err)
-		}
-		loader := strings.TrimRight(string(name), "\x00")
-		if _, err := os.Stat(loader); err != nil {
-			return "", fmt.Errorf("%s wants the dynamic loader %s, which is not there (it needs glibc 2.17 or later): use another interpreter with --python", program, loader)
-		}
-		return loader, nil
+	loader, err := LoaderOf(file)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", program, err)
 	}
-	return "", nil
+	if loader == "" {
+		return "", nil
+	}
+	if _, err := os.Stat(loader); err != nil {
+		return "", fmt.Errorf("%s wants the dynamic loader %s, which is not there (it needs glibc 2.17 or later): use another interpreter with --python", program, loader)
+	}
+	return loader, nil
 }
 
 // neededBy are the libraries that an object names, where the loader finds them. Those found beside the object by its own rules
@@ -79,7 +75,7 @@ func neededBy(object, loader string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", object, err)
 	}
-	dirs := append(ownDirs(file, object), loaderDirs(file.Machine, loader)...)
+	dirs := append(OwnDirs(file, object), loaderDirs(file.Machine, loader)...)
 	var found []string
 	for _, name := range names {
 		if name == filepath.Base(loader) {
@@ -102,26 +98,6 @@ func firstIn(dirs []string, name string) (string, error) {
 		}
 	}
 	return "", fs.ErrNotExist
-}
-
-// ownDirs are the folders that an object itself names.
-func ownDirs(file *elf.File, object string) (dirs []string) {
-	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
-		lists, err := file.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, list := range lists {
-			for dir := range strings.SplitSeq(list, ":") {
-				origin := filepath.Dir(object)
-				dir = strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin).Replace(dir)
-				if filepath.IsAbs(dir) {
-					dirs = append(dirs, filepath.Clean(dir))
-				}
-			}
-		}
-	}
-	return dirs
 }
 
 // loaderDirs are the folders in which glibc looks without a cache (a sandbox has none): of Debian and its kin first, of the others

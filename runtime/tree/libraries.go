@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // maxLibraries is how many shared libraries a tree may need of its root: a bound for a search, above what is real.
@@ -29,7 +31,7 @@ func (c *collector) copyLibraries(program string) (loader string, err error) {
 	if file.Machine != elf.EM_X86_64 {
 		return "", fmt.Errorf("%s is for %s: runtimes are for %s so far", program, file.Machine, Platform)
 	}
-	named, err := loaderOf(file)
+	named, err := python.LoaderOf(file)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", program, err)
 	}
@@ -91,20 +93,6 @@ func isELF(name string) (bool, error) {
 	return bytes.Equal(magic[:n], []byte(elf.ELFMAG)), nil
 }
 
-func loaderOf(file *elf.File) (string, error) {
-	for _, p := range file.Progs {
-		if p.Type != elf.PT_INTERP {
-			continue
-		}
-		name := make([]byte, min(p.Filesz, 4096))
-		if _, err := p.ReadAt(name, 0); err != nil {
-			return "", err
-		}
-		return strings.TrimRight(string(name), "\x00"), nil
-	}
-	return "", nil
-}
-
 // neededBy copies the libraries that an object names and that the tree does not have, and gives their paths in the root.
 func (c *collector) neededBy(object string, have map[string]bool) (found []string, err error) {
 	file, err := elf.Open(c.host(object))
@@ -116,7 +104,7 @@ func (c *collector) neededBy(object string, have map[string]bool) (found []strin
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", object, err)
 	}
-	dirs := append(ownDirs(file, object), c.loaderDirs()...)
+	dirs := append(python.OwnDirs(file, object), c.loaderDirs()...)
 	for _, name := range needed {
 		if have[name] {
 			continue
@@ -158,26 +146,6 @@ func (c *collector) find(dirs []string, name string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// ownDirs are the folders that an object itself names.
-func ownDirs(file *elf.File, object string) (dirs []string) {
-	for _, tag := range []elf.DynTag{elf.DT_RPATH, elf.DT_RUNPATH} {
-		lists, err := file.DynString(tag)
-		if err != nil {
-			continue
-		}
-		for _, list := range lists {
-			for dir := range strings.SplitSeq(list, ":") {
-				origin := path.Dir(object)
-				dir = strings.NewReplacer("$ORIGIN", origin, "${ORIGIN}", origin).Replace(dir)
-				if path.IsAbs(dir) {
-					dirs = append(dirs, path.Clean(dir))
-				}
-			}
-		}
-	}
-	return dirs
 }
 
 // loaderDirs are the folders in which glibc looks without a cache, and those that Debian's alternatives of BLAS and LAPACK lie in: there a
