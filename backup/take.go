@@ -41,6 +41,15 @@ type Taken struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
+// OtherStoreError says that the object store has none of the objects that the database refers to. It is another one than the servers have,
+// and what would come of it is no backup.
+type OtherStoreError struct{ Objects int64 }
+
+// Error implements error.
+func (e *OtherStoreError) Error() string {
+	return fmt.Sprintf("the object store has none of the %d objects that the database refers to", e.Objects)
+}
+
 // taker makes one backup.
 type taker struct {
 	Source
@@ -90,6 +99,9 @@ func (t *taker) copyAll(ctx context.Context) (missing []string, err error) {
 	}
 	if missing, err = copyObjects(ctx, t.Objects, t.f, refer, &t.m, t.progress); err != nil {
 		return nil, fmt.Errorf("copying the objects: %w", err)
+	}
+	if o := t.m.Objects; o.Count == 0 && o.Missing > 0 {
+		return nil, &OtherStoreError{o.Missing}
 	}
 	// Had this session ended meanwhile, objects could have been removed before they were copied.
 	if err := held.Ping(ctx); err != nil {

@@ -235,6 +235,26 @@ func TestAMissingObjectIsNamed(t *testing.T) {
 	require.Contains(t, found.Missing[0], digest)
 }
 
+// TestAnotherStoreMakesNoBackup takes a store that has nothing of what the database refers to, as a folder that was mistyped.
+func TestAnotherStoreMakesNoBackup(t *testing.T) {
+	t.Parallel()
+	i := newInstallation(t)
+	i.file("a", "the content")
+	wrong := i.source
+	wrong.Objects = elsewhereEmpty(t).Objects
+	dir := filepath.Join(t.TempDir(), "b")
+	_, err := Take(t.Context(), wrong, dir, quiet)
+	var other *OtherStoreError
+	require.ErrorAs(t, err, &other)
+	require.EqualValues(t, 1, other.Objects)
+	require.NoFileExists(t, filepath.Join(dir, manifestName))
+	last, err := ReadLast(t.Context(), i.db)
+	require.NoError(t, err)
+	require.Empty(t, last.Program, "it is not the last backup")
+	_, err = Take(t.Context(), i.source, dir, quiet)
+	require.NoError(t, err)
+}
+
 // TestNothingIsCollectedMeanwhile holds the lock of backups against that of collecting.
 func TestNothingIsCollectedMeanwhile(t *testing.T) {
 	t.Parallel()

@@ -146,11 +146,14 @@ func elsewhere(settings []setting, config string) []backup.Elsewhere {
 // explainBackup says what to do about what people can mend.
 func explainBackup(doing string, err error, next string) error {
 	var missing *backup.MissingError
+	var other *backup.OtherStoreError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &exitError{code: exitInterrupted, err: errors.New(doing + " was interrupted"), hint: next}
 	case errors.As(err, &missing):
 		return &exitError{code: exitFailed, err: err, hint: missing.Advice()}
+	case errors.As(err, &other):
+		return &exitError{code: exitUsage, err: err, hint: "give --blob-dir or --s3-endpoint and --s3-bucket as the servers have them; the same command with these goes on"}
 	}
 	return &exitError{code: exitFailed, err: fmt.Errorf("%s: %w", doing, err), hint: hintOf(err)}
 }
