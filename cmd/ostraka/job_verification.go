@@ -14,12 +14,15 @@ func executionsText(v *client.JobVerification) string {
 	return fmt.Sprintf("%.2f a shard, with %d by the server", v.ExecutionsPerShard, v.Rechecks)
 }
 
+// asGoodAsSure is the probability of a wrong result from which on a number says no more than a sentence: two digits would show some as 1.
+const asGoodAsSure = 0.95
+
 // answerRiskText says how likely any wrong result is.
 func answerRiskText(risk float64) string {
 	switch {
 	case risk == 0:
 		return "every result is right, as far as the server is"
-	case risk >= 1:
+	case risk >= asGoodAsSure:
 		return "some result may be wrong: --exact or --answer-error says with what probability"
 	default:
 		return fmt.Sprintf("all results are right but for a probability of at most %.2g", risk)
