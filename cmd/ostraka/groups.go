@@ -17,7 +17,7 @@ func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {
 		}},
 		{"agents", "Agents:", []*cobra.Command{newAgent(t, server), newSandbox(t, server), newKillswitch(t, server), newEnrolmentToken(t, server)}},
 		{"operate", "Run a server:", []*cobra.Command{
-			newServerCommand(t), newConfig(t), newStatus(t, server), newDoctor(t), newMigrate(t), newBackup(t), newRestore(t), newOperatorKey(t), newProject(t, server), newKey(t, server), newSigningKey(t, server), newAudit(t, server), newGuardian(t, server), newApproval(t, server),
+			newServerCommand(t), newConfig(t), newStatus(t, server), newTop(t, server), newDoctor(t), newMigrate(t), newBackup(t), newRestore(t), newOperatorKey(t), newProject(t, server), newKey(t, server), newSigningKey(t, server), newAudit(t, server), newGuardian(t, server), newApproval(t, server),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})

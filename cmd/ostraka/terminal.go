@@ -21,6 +21,8 @@ type terminal struct {
 	live bool
 	// shows says that out is a terminal.
 	shows bool
+	// screen is out itself where it is a terminal, for what draws on all of it; nil elsewhere.
+	screen io.Writer
 	// asks says that there is a person who can answer: in and talk are terminals.
 	asks bool
 	env  func(string) string
@@ -29,13 +31,17 @@ type terminal struct {
 }
 
 func systemTerminal() *terminal {
-	return &terminal{
+	t := &terminal{
 		in: os.Stdin, out: os.Stdout, talk: os.Stderr,
 		live:  term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		shows: term.IsTerminal(int(os.Stdout.Fd())),
 		asks:  term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
 		env:   os.Getenv, program: programName(os.Args[0]),
 	}
+	if t.shows && os.Getenv("TERM") != "dumb" {
+		t.screen = os.Stdout
+	}
+	return t
 }
 
 // programName is what a person can type to start the program that was started like this.
