@@ -213,7 +213,7 @@ func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs,
 		if err != nil {
 			return err
 		}
-		due, asked, err := store.Value[*time.Time](ctx, tx, sql.AskPreview, args.Job, f.Run, PreviewEvery)
+		due, asked, err := store.Value[*time.Time](ctx, tx, sql.AskPreview, args.Job, f.Run, s.previewEvery)
 		if err != nil {
 			return err
 		}

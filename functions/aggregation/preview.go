@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// PreviewEvery is how long a preview stands before the next one is made. Whatever is folded meanwhile is in that one.
+	// PreviewEvery is how long a preview stands before the next one is made, unless New is told otherwise. Whatever is folded meanwhile is in that one.
 	PreviewEvery = 3 * time.Second
 	// MaxPreviewBytes is the size of all partials that a preview is made of, in bytes: they are held in memory. Where it is more, there
 	// is no preview.

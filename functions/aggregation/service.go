@@ -5,6 +5,8 @@
 package aggregation
 
 import (
+	"time"
+
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
@@ -12,12 +14,13 @@ import (
 
 // Service is the room.
 type Service struct {
-	env      *base.Env
-	registry *registry.Service
-	jobs     *jobs.Service
+	env          *base.Env
+	registry     *registry.Service
+	jobs         *jobs.Service
+	previewEvery time.Duration
 }
 
-// New makes the room.
-func New(env *base.Env, modules *registry.Service, all *jobs.Service) *Service {
-	return &Service{env: env, registry: modules, jobs: all}
+// New makes the room. previewEvery is how long a preview stands before the next one is made.
+func New(env *base.Env, modules *registry.Service, all *jobs.Service, previewEvery time.Duration) *Service {
+	return &Service{env: env, registry: modules, jobs: all, previewEvery: previewEvery}
 }

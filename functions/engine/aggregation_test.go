@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
@@ -394,7 +396,7 @@ func TestAPreviewOfWhatWasReopenedIsNotKept(t *testing.T) {
 // TestPreviewsKeepTheirPace makes one at once, and one later that has all that is folded meanwhile.
 func TestPreviewsKeepTheirPace(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, func(o *engine.Options) { o.PreviewEvery = time.Hour })
 	job := w.accepted(4 * 1024)
 	fold := func(page int64) {
 		require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))

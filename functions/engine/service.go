@@ -75,6 +75,8 @@ type Options struct {
 	ArchiveBytes int64
 	// SplitPages is how many pages of shards one transaction of a split makes. 0 means DefaultSplitPages.
 	SplitPages int64
+	// PreviewEvery is how long the preview of an answer stands before the next one is made. 0 means aggregation.PreviewEvery.
+	PreviewEvery time.Duration
 	// StatsTime is how long a request for statistics looks at the attempts of a job. 0 means jobs.StatsTime.
 	StatsTime time.Duration
 	// Rechecker executes shards on the server; nil: other servers do, or none.
@@ -193,6 +195,9 @@ func New(o Options) *Service {
 	if o.SplitPages == 0 {
 		o.SplitPages = jobs.DefaultSplitPages
 	}
+	if o.PreviewEvery == 0 {
+		o.PreviewEvery = aggregation.PreviewEvery
+	}
 	if o.StatsTime == 0 {
 		o.StatsTime = jobs.StatsTime
 	}
@@ -221,7 +226,7 @@ func New(o Options) *Service {
 	s.Jobs = jobs.New(env, o.SplitPages, o.StatsTime)
 	s.Policy = policy.New(env, s.Jobs, policy.Options{Builtin: o.GuardianRules, Now: o.Now})
 	env.Guardian = s.Policy // the rooms before it ask it as well
-	s.Aggregation = aggregation.New(env, s.Registry, s.Jobs)
+	s.Aggregation = aggregation.New(env, s.Registry, s.Jobs, o.PreviewEvery)
 	s.Trust = trust.New(env, s.Tenant, s.Registry, s.Jobs, trust.Options{
 		FirstLoan: o.FirstLoan, QuorumAudits: o.QuorumAudits, Rechecker: o.Rechecker, Turns: turns, Slice: o.RecheckSlice,
 	})
