@@ -4,13 +4,16 @@
 #   gotestsum --raw-command -- scripts/run-tests.sh [FLAG OF GO TEST]... -- PACKAGE...
 #
 # The longest packages begin first, so that at the end no core is idle while one works on them. As many are tested at a time as there are
-# cores: beside more, servers and agents are late for what tests wait for. With -race, packages of pure functions are tested without it: it
+# cores: beside more, servers and agents are late for what tests wait for. Those that wait themselves, and leave their core idle, are tested one
+# after the other beside these. With -race, packages of pure functions are tested without it: it
 # makes them several times as long, and can find nothing in a package that starts no goroutine. Vet is among the linters.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly module=github.com/ostraka/ostraka
-readonly longest=(functions/engine e2e cmd/ostraka bench/chaos wasm runtime/linux runtime/docker api runtime/harness devdb agent queue)
+readonly longest=(functions/engine e2e cmd/ostraka bench/chaos wasm api agent queue)
+# These wait for the limits of sandboxes to run out, and for processes to end: their core is idle for most of their time.
+readonly waiting=(runtime/linux runtime/docker runtime/harness devdb)
 # These start no goroutine, or hand what they do to one function that other tests run with the race detector.
 readonly pure=(
     functions/verify/simulate functions/verify functions/partition functions/planner functions/turns
@@ -18,6 +21,8 @@ readonly pure=(
     agent/prefs audit bench/trust certificate examples examples/modules wasm/builtin wasm/guests wasm/meter wasm/precheck)
 # These of them are the latter.
 readonly raced_elsewhere=(functions/verify/simulate)
+# What is said of those that are tested beside others is shown after these: their lines are not to be mixed.
+readonly said_beside=.cache/tests-beside.json
 
 flags=()
 while (($#)) && [[ $1 != -- ]]; do
@@ -55,11 +60,32 @@ in_order() {
     done
 }
 
-# test_them FOLDER... One package's tests start databases, servers and agents: they take minutes with the race detector on two cores, never
-# as long as the limit. Not from the cache: tests run programs, bin/ostraka among them, that it does not see change.
+# test_them AT_A_TIME FOLDER... One package's tests start databases, servers and agents: they take minutes with the race detector on two
+# cores, never as long as the limit. Not from the cache: tests run programs, bin/ostraka among them, that it does not see change.
 test_them() {
-    (($#)) || return 0
-    go test -json -count=1 -vet=off -p "$(nproc)" -timeout "${TEST_TIMEOUT:-60m}" "${flags[@]}" "${@/#/./}" || status=1
+    local folders=("${@:2}")
+    ((${#folders[@]})) || return 0
+    go test -json -count=1 -vet=off -p "$1" -timeout "${TEST_TIMEOUT:-60m}" "${flags[@]}" "${folders[@]/#/./}"
+}
+
+# test_beside FOLDER... tests those that wait beside the others.
+test_beside() {
+    local folder busy=() idle=() beside failed=0
+    for folder in "$@"; do
+        if is_in "$folder" "${waiting[@]}"; then idle+=("$folder"); else busy+=("$folder"); fi
+    done
+    if ((!${#busy[@]} || !${#idle[@]})); then
+        test_them "$(nproc)" "$@"
+        return
+    fi
+    # Both would compile what both need.
+    if is_in -race "${flags[@]}"; then go build -race "${idle[@]/#/./}"; else go build "${idle[@]/#/./}"; fi || return 1
+    test_them 1 "${idle[@]}" >"$said_beside" &
+    beside=$!
+    test_them "$(nproc)" "${busy[@]}" || failed=1
+    wait "$beside" || failed=1
+    cat "$said_beside"
+    return "$failed"
 }
 
 status=0
@@ -82,10 +108,10 @@ if is_in -race "${flags[@]}"; then
     for i in "${!flags[@]}"; do
         [[ ${flags[i]} != -race ]] || unset "flags[i]"
     done
-    test_them "${unraced[@]}"
+    test_them "$(nproc)" "${unraced[@]}" || status=1
     flags=("${with[@]}")
-    test_them "${raced[@]}"
+    test_beside "${raced[@]}" || status=1
 else
-    test_them "${folders[@]}"
+    test_beside "${folders[@]}" || status=1
 fi
 exit "$status"
