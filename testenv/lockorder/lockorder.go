@@ -79,18 +79,23 @@ func (w *Watch) Statement(conn *pgx.Conn, sql string) {
 	if w.open == nil {
 		w.open = map[*pgx.Conn]*transaction{}
 	}
-	text := strings.ToLower(strings.TrimSpace(sql))
+	text := strings.TrimSpace(sql)
 	switch {
-	case strings.HasPrefix(text, "begin"):
+	case begins(text, "begin"):
 		w.open[conn] = &transaction{side: sideOf(text, Server)}
-	case strings.HasPrefix(text, "commit"), strings.HasPrefix(text, "rollback"):
+	case begins(text, "commit"), begins(text, "rollback"):
 		delete(w.open, conn)
 	case w.open[conn] == nil: // a transaction of one statement
-	case strings.HasPrefix(text, "set local role"):
+	case begins(text, "set local role"):
 		w.open[conn].side = sideOf(text, w.open[conn].side)
 	default:
 		w.take(w.open[conn], sql)
 	}
+}
+
+// begins says whether a statement begins with words.
+func begins(text, words string) bool {
+	return len(text) >= len(words) && strings.EqualFold(text[:len(words)], words)
 }
 
 // Breaks are the transactions that did not keep to the order so far.
@@ -104,7 +109,7 @@ func (w *Watch) take(tx *transaction, sql string) {
 	if slices.Contains(w.Last, sql) {
 		return
 	}
-	for _, l := range Locks(sql) {
+	for _, l := range known(sql) {
 		lock := Lock{tx.side, l.Name}
 		place := slices.Index(Order, lock)
 		if place < 0 || slices.ContainsFunc(tx.held, func(t taken) bool { return t.lock == lock }) {
@@ -125,6 +130,7 @@ func (w *Watch) take(tx *transaction, sql string) {
 }
 
 func sideOf(text string, otherwise Side) Side {
+	text = strings.ToLower(text)
 	switch {
 	case strings.Contains(text, "role project_"):
 		return Project

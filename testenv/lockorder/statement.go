@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Taken is a lock that a statement takes.
@@ -22,6 +23,20 @@ var (
 	advisory  = map[string]string{"audits": "audits of an owner", "ostraka.webhooks": "webhooks' deliveries", "ostraka.rechecks": "the gate of rechecks"}
 	notTables = []string{"of", "skip", "nowait", "set"}
 )
+
+// read are the statements whose locks are known already, by their text, for all watches of a test binary: a program has some hundred statements
+// and its tests ask them a million times. It is global because what a text says is the same everywhere.
+var read sync.Map
+
+// known is Locks, found out once for each text.
+func known(sql string) []Taken {
+	found, is := read.Load(sql)
+	if !is {
+		found, _ = read.LoadOrStore(sql, Locks(sql))
+	}
+	list, _ := found.([]Taken) // nothing else is kept
+	return list
+}
 
 // Locks are what a statement locks and others wait for, in the order of its text.
 func Locks(sql string) (list []Taken) {
