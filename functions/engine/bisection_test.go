@@ -258,18 +258,21 @@ func TestABisectionIsPausedAndCancelled(t *testing.T) {
 func TestHowManyWrongShardsAreFound(t *testing.T) {
 	t.Parallel()
 	for n, end := range map[int]graph.RunState{graph.MaxWrongShards: graph.RunFinished, graph.MaxWrongShards + 1: graph.RunFailed} {
-		w := newWorld(t)
-		errors := map[int64]int64{}
-		for i := range n {
-			errors[int64(20*i)] = 1
-		}
-		r, _, _ := w.planted(errors, nil)
-		r = w.carryOn(r, w.settleAll)
-		require.Equal(t, end, r.State, r.Error)
-		require.Len(t, r.Steps[2].Bisection.Found, graph.MaxWrongShards)
-		if end == graph.RunFailed {
-			require.Contains(t, r.Error, "after 16 wrong shards were found")
-		}
+		t.Run(string(end), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			errors := map[int64]int64{}
+			for i := range n {
+				errors[int64(20*i)] = 1
+			}
+			r, _, _ := w.planted(errors, nil)
+			r = w.carryOn(r, w.settleAll)
+			require.Equal(t, end, r.State, r.Error)
+			require.Len(t, r.Steps[2].Bisection.Found, graph.MaxWrongShards)
+			if end == graph.RunFailed {
+				require.Contains(t, r.Error, "after 16 wrong shards were found")
+			}
+		})
 	}
 }
 

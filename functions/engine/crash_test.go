@@ -39,7 +39,7 @@ func (w *world) cutOffAt(job uuid.UUID, next func(n int) int, do func() error) (
 		require.Error(w.t, err, "cut off at statement %d", n)
 		require.True(w.t, store.Unavailable(err), "a dead connection is no fault of the request: %v", err)
 		if job != uuid.Nil {
-			w.check(job)
+			w.checkChanges(job)
 		}
 	}
 }

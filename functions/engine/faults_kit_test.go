@@ -33,7 +33,8 @@ type faults struct {
 	free chan struct{}
 	seen map[string]int // how often each query was run
 
-	locks lockorder.Watch
+	locks     lockorder.Watch
+	committed commits
 }
 
 // count is how often a query was run so far.
@@ -126,17 +127,23 @@ func (f *faults) statement(ctx context.Context, conn *pgx.Conn) context.Context 
 func (f *faults) TraceQueryStart(ctx context.Context, conn *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	f.see(q.SQL)
 	f.locks.Statement(conn, q.SQL)
+	f.committed.begin(conn, q.SQL)
 	f.wait(q.SQL)
 	return f.statement(ctx, conn)
 }
 
-func (f *faults) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (f *faults) TraceQueryEnd(_ context.Context, conn *pgx.Conn, q pgx.TraceQueryEndData) {
+	f.committed.end(conn, q.Err)
+}
 
 func (f *faults) TraceCopyFromStart(ctx context.Context, conn *pgx.Conn, _ pgx.TraceCopyFromStartData) context.Context {
+	f.committed.begin(conn, "copy")
 	return f.statement(ctx, conn)
 }
 
-func (f *faults) TraceCopyFromEnd(context.Context, *pgx.Conn, pgx.TraceCopyFromEndData) {}
+func (f *faults) TraceCopyFromEnd(_ context.Context, conn *pgx.Conn, q pgx.TraceCopyFromEndData) {
+	f.committed.end(conn, q.Err)
+}
 
 // TraceAcquireStart and TraceAcquireEnd are there because the pool asks for them.
 func (f *faults) TraceAcquireStart(ctx context.Context, _ *pgxpool.Pool, _ pgxpool.TraceAcquireStartData) context.Context {

@@ -45,6 +45,7 @@ type world struct {
 	queue   *queue.Queue
 	options engine.Options
 	faults  *faults
+	checked checked
 	project uuid.UUID
 	by      functions.Principal // the project's owner
 	server  functions.Principal // an operator
@@ -54,9 +55,9 @@ type world struct {
 
 func newWorld(t testing.TB, change ...func(*engine.Options)) *world {
 	t.Helper()
-	w := &world{t: t, faults: &faults{locks: lockorder.Watch{Last: []string{insightsql.EraseRest.SQL}}}, server: functions.Principal{KeyID: uuid.New(), Role: functions.RoleOperator}}
+	w := &world{t: t, faults: &faults{locks: lockorder.Watch{Last: []string{insightsql.EraseRest.SQL}}}}
 	log := slog.New(slog.NewTextHandler(testLog{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	w.connect(testenv.DatabaseFrom(t, "migrated", migrate))
+	w.connect(testenv.DatabaseFrom(t, "sown", sow))
 	var err error
 	w.objects = filepath.Join(t.TempDir(), "objects")
 	w.blobs, err = blob.OpenDir(w.objects)
@@ -68,6 +69,7 @@ func newWorld(t testing.TB, change ...func(*engine.Options)) *world {
 	w.queue, err = queue.New(w.store.Pool, log)
 	require.NoError(t, err)
 	w.options = engine.Options{Store: w.store, Blobs: w.blobs, Modules: modules, Queue: w.queue, Notices: base.NewNotices(), Log: log}
+	w.options.LeaseTTL = time.Hour                // no lease runs out because the machine is slow; those of shortLeases do
 	w.options.FirstLoan = dispatch.MaxLeaseShards // agents here say how many shards they want; those of loan_test.go begin small
 	w.options.ShareWait = -1                      // nor do they wait for others; those of shares_lent_test.go do
 	w.options.QuorumAudits = -1                   // and the server looks at nothing that a quorum has accepted; it does in quorum_test.go
@@ -77,15 +79,6 @@ func newWorld(t testing.TB, change ...func(*engine.Options)) *world {
 	w.Service = engine.New(w.options)
 	w.populate()
 	return w
-}
-
-func migrate(url string) error {
-	s, err := store.Connect(context.Background(), url)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return migrations.Up(context.Background(), s.Pool, slog.New(slog.DiscardHandler))
 }
 
 // connect opens the pool that the server has, with faults built in.
@@ -105,7 +98,11 @@ func (w *world) connect(url string) {
 }
 
 func (w *world) populate() {
-	w.project, w.by = w.newProject("primes")
+	var err error
+	w.server = seed.server
+	w.by, err = w.Authenticate(w.t.Context(), seed.key)
+	require.NoError(w.t, err)
+	w.project = w.by.Project
 	w.pushFunction("numbers", "")
 	w.token = w.newToken(w.project)
 }

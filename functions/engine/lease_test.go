@@ -65,7 +65,7 @@ func TestALeaseThatDiesReturnsItsShards(t *testing.T) {
 
 func TestHeartbeatsKeepALeaseUntilItsLastCall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, func(o *engine.Options) { o.LeaseTTL = 0 })
 	a := w.agent(honest)
 	w.submit(2)
 	w.settleAll()
