@@ -87,10 +87,7 @@ func within(n int, detection, budget float64) (audits int, ok bool) {
 	if n <= 0 || budget >= size {
 		return 0, true // all of them may be wrong
 	}
-	share := 1 - budget
-	if lambda := 1 / (math.E * budget); lambda <= 1 {
-		share = -math.Expm1(-lambda)
-	}
+	share := auditedShare(budget)
 	audits = int(math.Ceil(size*share/detection - rounding))
 	return max(0, min(audits, n)), audits <= n
 }

@@ -32,14 +32,20 @@ func (w *world) wait(n int32, a *agent) {
 // closeFull closes an agent's window when it is full.
 func (w *world) closeFull(a *agent) {
 	if len(a.waiting) >= w.bound.Window {
-		w.close(w.bound.Close(w.pool(a), w.means))
+		w.close(w.rest().Close(w.pool(a), w.means))
 	}
 }
 
+// rest is the bound that windows keep which are closed by themselves.
+func (w *world) rest() verify.Bound { return w.together.Rest(w.bound) }
+
 // pool is the window of an agent, and what its owner has given so far.
 func (w *world) pool(a *agent) verify.Pool {
-	share := verify.Owner{Results: a.owner.given, All: w.given, Spent: a.owner.spent, Shards: int64(len(w.shards))}
-	return verify.Pool{Agent: a.name, Results: len(a.waiting), Owner: share}
+	return verify.Pool{Agent: a.name, Results: len(a.waiting), Owner: w.shareOf(a)}
+}
+
+func (w *world) shareOf(a *agent) verify.Owner {
+	return verify.Owner{Results: a.owner.given, All: w.given, Spent: a.owner.spent, Shards: int64(len(w.shards))}
 }
 
 // drop takes a result that is final by itself out of its window.
@@ -52,10 +58,10 @@ func (w *world) drop(a *agent, n int32) {
 // tail closes the windows that are left when no shard is open. It says whether
 // there were any.
 func (w *world) tail() bool {
-	closed := false
+	closed := w.closeTogether()
 	for _, a := range w.names {
 		if a.waiting = w.provisional(a, a.waiting); len(a.waiting) > 0 {
-			w.close(w.bound.Close(w.pool(a), w.means)) // one after the other: an owner's next window knows what this one has spent
+			w.close(w.rest().Close(w.pool(a), w.means)) // one after the other: an owner's next window knows what this one has spent
 			closed = true
 		}
 	}
@@ -74,6 +80,7 @@ func (w *world) close(c verify.Closing) {
 	a.closing, a.waiting = w.provisional(a, a.waiting), nil
 	window := a.window
 	a.window++
+	w.drawn = true
 	a.owner.spent += c.Risk
 	before := a.tainted
 	for _, n := range w.chosen(a, window, c) {

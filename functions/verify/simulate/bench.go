@@ -114,7 +114,14 @@ func (r row) broken() (bars []string) {
 	bar(s.mean > o.TargetError, "mean above %g", o.TargetError)
 	bar(s.worst > o.TargetError && o.Results >= million, "worst cell above %g", o.TargetError)
 	bar(s.dearest > MaxPerShard && !r.trial.Dear, "more than %g executions", MaxPerShard)
+	bar(r.honestlyDear(s), "more than %g executions though everybody is honest", r.trial.Honest)
 	return bars
+}
+
+// honestlyDear says whether honest owners alone take more executions than a setting
+// promises.
+func (r row) honestlyDear(s summary) bool {
+	return r.trial.Honest > 0 && r.population.Name == "honest" && s.dearest > r.trial.Honest
 }
 
 // says is what the table says of a row's bars.
@@ -169,7 +176,7 @@ func number(x float64) string {
 type totals struct {
 	cells, promised, broken int
 	mean, large             float64 // relative to the target error
-	executions              float64
+	executions, honest      float64
 	quarantined, left       int
 	charged                 int
 	beyond                  float64
@@ -204,6 +211,9 @@ func (t *totals) add(r row) {
 	if !r.trial.Dear {
 		t.executions = max(t.executions, s.dearest)
 	}
+	if r.trial.Honest > 0 && r.population.Name == "honest" {
+		t.honest = max(t.honest, s.dearest)
+	}
 }
 
 func (t *totals) lines() string {
@@ -218,6 +228,9 @@ func (t *totals) lines() string {
 	}
 	if t.executions > 0 {
 		line("most_executions", "%.3f", t.executions)
+	}
+	if t.honest > 0 {
+		line("most_executions_honest_with_a_record", "%.3f", t.honest)
 	}
 	line("honest_quarantined", "%d", t.quarantined)
 	line("honest_charged_for_unstable_functions", "%d", t.charged)

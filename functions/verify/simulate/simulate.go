@@ -42,7 +42,10 @@ type Options struct {
 	Rules            []Rule
 	Results          int // shards to a cell
 	Agents           int
-	Seed             uint64
+	// Record is how many audits each owner has passed in other jobs of the project,
+	// those of hostile ones as well: they were honest there.
+	Record int64
+	Seed   uint64
 }
 
 // MinResults and MaxResults bound the shards to a cell: fewer say nothing, and

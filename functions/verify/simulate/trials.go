@@ -15,12 +15,19 @@ type Trial struct {
 	// Dear says that no more is promised of the number of executions than that they
 	// are counted: MaxPerShard is for large jobs with owners of equal speed.
 	Dear bool
+	// Honest is how many executions a shard takes at most where everybody is honest;
+	// 0: nothing is promised.
+	Honest float64
 }
 
 // MaxPerShard is how many executions a shard takes at most in a job of 10^6 shards
 // with a tenth of the results hostile, where all owners are as quick as each other
 // and a server rechecks.
 const MaxPerShard = 1.15
+
+// MaxHonest is how many executions a shard takes at most where 100 owners with a
+// record are honest, and each gives 500 results.
+const MaxHonest = 1.03
 
 const (
 	million  = 1_000_000
@@ -56,6 +63,15 @@ func Trials(short bool) []Trial {
 	for _, size := range []int{20, 200, 1000} {
 		list = append(list, Trial{Name: "small jobs, one owner of ten hostile", Options: owners(with(base, size, Rechecks, small()), 10), Seeds: smallRun, Dear: true})
 	}
+	for _, size := range []int{1000, 10_000, 50_000} {
+		o := with(base, size, Rechecks, recorded())
+		o.Record = 100
+		t := Trial{Name: "owners with a record", Options: o, Seeds: seeds, Dear: true}
+		if size == 50_000 {
+			t.Honest = MaxHonest
+		}
+		list = append(list, t)
+	}
 	worst := named("worst-rate", "window-end", "colluding-1%", "returning", "returning-worst", "returning-burst", "hold-and-flood")
 	for _, share := range []float64{0.05, 0.2, 0.3} {
 		o := owners(with(base, fewer, Rechecks, worst), 20)
@@ -84,7 +100,14 @@ func shortTrials() []Trial {
 		{Name: "functions that do not give one answer", Options: with(base, 1000, Rechecks, Unstable()), Seeds: 1, Dear: true},
 		{Name: "the same without a server", Options: with(base, 200, Replicas, Unstable()), Seeds: 1, Dear: true},
 		{Name: "small jobs, one owner of ten hostile", Options: with(base, 200, Rechecks, small()), Seeds: 10, Dear: true},
+		{Name: "owners with a record", Options: recordedShort(), Seeds: 4, Dear: true, Honest: MaxHonest},
 	}
+}
+
+func recordedShort() Options {
+	o := with(Default(), 5000, Rechecks, recorded())
+	o.TargetError, o.Record = 1e-2, 100
+	return o
 }
 
 // small lists populations for jobs of which each owner does some tens of shards.
@@ -94,6 +117,12 @@ func small() []Population {
 		Population{Name: "one-lie", About: "one lie, early", hostile: once(1)},
 		Population{Name: "one-lie-returning", About: "one lie under each name, early", hostile: once(1), returning: true},
 	)
+}
+
+// recorded lists populations for jobs that owners with a record do, none of whom
+// fills a window.
+func recorded() []Population {
+	return append(named("honest", "flaky"), append(small(), named("window-end", "returning", "returning-burst", "trusted-then-lies", "tail-returning")...)...)
 }
 
 func with(o Options, results int, rule Rule, populations []Population) Options {

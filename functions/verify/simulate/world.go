@@ -91,6 +91,9 @@ type world struct {
 	charges  int64 // in the job
 	unsteady int64 // shards to which the server gave two answers
 
+	together verify.Together // how windows of the job were closed together, if they were
+	drawn    bool            // from some window
+
 	done      float64 // the part of the job that was lent
 	flooding  *agent  // who reports all that it has held
 	postponed []int32 // audits that were drawn meanwhile
@@ -125,6 +128,11 @@ func newWorld(o Options, p Population, rule Rule) *world {
 	}
 	for i := range w.shards {
 		w.shards[i].agent = -1
+	}
+	if n := o.Record; n > 0 { // who comes back under a new name has none
+		for _, a := range w.slots {
+			w.evidence[a.name] = verify.Evidence{Passed: n, SinceFailure: n, Vouched: n, Record: n}
+		}
 	}
 	return w
 }
