@@ -168,5 +168,6 @@ func catchClaimers(ctx context.Context, tx *store.Tx, args functions.ClaimsArgs,
 		caught = append(caught, caughtAgent{trustRow: row, reason: reason})
 		steps = append(steps, functions.RevokeArgs{Project: args.Project, Agent: agent}, functions.TaintArgs{Project: args.Project, Agent: agent, Reason: reason})
 	}
-	return steps, caught, nil
+	steps, err = withApart(ctx, tx, args.Project, steps, agents...)
+	return steps, caught, err
 }

@@ -179,17 +179,13 @@ func (d Settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// lockAudits lets one transaction at a time end audits of an owner's results in a job, so that of two that end its last ones the second one
+// lockAudits lets one transaction at a time end audits of a job, so that of two that end the last ones which windows wait for the second one
 // sees both. It comes before agents' trust in the order of locks.
 func (d Settlement) lockAudits(ctx context.Context, tx *store.Tx) error {
 	if len(d.Verdicts) == 0 {
 		return nil
 	}
-	agents := make([]uuid.UUID, len(d.Verdicts))
-	for i, v := range d.Verdicts {
-		agents[i] = v.AgentID
-	}
-	_, err := store.Values[bool](ctx, tx, sql.LockOwnerAudits, d.Job, agents)
+	_, _, err := store.Value[bool](ctx, tx, sql.LockAudits, d.Job)
 	return err
 }
 

@@ -21,11 +21,17 @@ func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c 
 	}
 	steps := []functions.Step{functions.TaintArgs{Project: d.Project, Agent: agent, Reason: c.taint, Proven: charged}}
 	of, _, err := store.Value[string](ctx, tx, sql.OwnerOfCursor, d.Job, agent)
-	if err != nil || of == "" || !charged {
-		return steps, err
+	if err != nil {
+		return nil, err
+	}
+	if of == "" || !charged {
+		return withApart(ctx, tx, d.Project, steps, agent)
 	}
 	siblings, err := store.Values[uuid.UUID](ctx, tx, sql.FailSiblings, d.Job, agent, of)
 	if err != nil {
+		return nil, err
+	}
+	if steps, err = withApart(ctx, tx, d.Project, steps, append(siblings, agent)...); err != nil {
 		return nil, err
 	}
 	caught, err := owner.IsCaught(ctx, tx, of) // by this agent, the second one of it; the gate of leases and who weighs results see it by the same evidence

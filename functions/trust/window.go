@@ -70,13 +70,19 @@ func (c *windowCount) write(ctx context.Context, tx *store.Tx, d Settlement, id 
 }
 
 // passWindows has windows of agents and of their owners' other agents pass whose audits have all passed, where no other audit of the owner's
-// results is under way: one that was drawn before may prove what the window's own have not met. The owners' audits are locked.
+// results is under way: one that was drawn before may prove what the window's own have not met. Those that are closed together pass when all
+// of them do. The job's audits are locked.
 func (d Settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid.UUID) ([]functions.Step, error) {
 	type row struct {
 		AgentID uuid.UUID
 		Number  int64
 	}
 	rows, err := store.Many[row](ctx, tx, sql.PassWindows, d.Job, agents)
+	if err != nil {
+		return nil, err
+	}
+	together, err := store.Many[row](ctx, tx, sql.PassTogether, d.Job)
+	rows = append(rows, together...)
 	steps := make([]functions.Step, len(rows))
 	for i, r := range rows {
 		steps[i] = functions.FinaliseArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID, Window: r.Number}
@@ -99,7 +105,7 @@ func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArg
 			return err
 		}
 		w.State = windowClosing
-		_, err = store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0)
+		_, err = store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, w.State, w.Audits, int64(0), 0.0, false)
 		return err
 	})
 	if err == nil && w.State == windowClosing {
@@ -149,19 +155,17 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 	if err != nil {
 		return err
 	}
-	closing := terms.Bound.Close(verify.Pool{Agent: args.Agent.String(), Results: len(pool), Owner: owner}, terms.means(0))
-	want := closing.Audits
-	switch {
-	case w.Audits > 0: // some were drawn before: others take the places of those that came to nothing
-		want = int(w.Audits - w.Passed - w.Drawn)
-	case closing.Voices > 0:
-		want = len(pool)
-	}
-	chosen := verify.Choose(terms.secret, args.Job.String(), args.Agent.String(), args.Window, pool, want)
+	plan := owner.plan(terms, w, len(pool))
+	chosen := verify.Choose(terms.secret, args.Job.String(), args.Agent.String(), args.Window, pool, plan.want)
 	slices.Sort(chosen)
 	rows, err := store.Many[ShardRow](ctx, tx, store.LockShards, args.Job, chosen)
 	if err != nil {
 		return err
+	}
+	if w.Drawn == 0 { // perhaps nothing is left to draw, and windows pass
+		if _, _, err := store.Value[bool](ctx, tx, sql.LockAudits, args.Job); err != nil {
+			return err
+		}
 	}
 	now, err := lockWindow(ctx, tx, args)
 	if err == nil && now != w {
@@ -170,20 +174,27 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 	if err != nil {
 		return err
 	}
-	return s.auditWindow(ctx, tx, args, terms, w, rows, closing.Risk)
+	return s.auditWindow(ctx, tx, args, terms, w, rows, plan)
 }
 
 // ownerWindows is what the agent's owner has given of the job and what its other windows have spent. Until the transaction ends no other
 // window of the owner is closed in the job. It is asked before anything is locked that others wait for.
-func ownerWindows(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (verify.Owner, error) {
+func ownerWindows(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (ownerRow, error) {
 	if _, _, err := store.Value[bool](ctx, tx, sql.LockOwnerWindows, args.Job, args.Agent); err != nil {
-		return verify.Owner{}, err
+		return ownerRow{}, err
 	}
-	owner, _, err := store.One[verify.Owner](ctx, tx, sql.OwnerWindows, args.Job, args.Agent, args.Window)
+	owner, _, err := store.One[ownerRow](ctx, tx, sql.OwnerWindows, args.Job, args.Agent, args.Window)
 	return owner, err
 }
 
-func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, terms *AuditTerms, w windowRow, rows []ShardRow, risk float64) error {
+// closingPlan is how a window that is closed goes on.
+type closingPlan struct {
+	want  int // further audits
+	risk  float64
+	apart bool // it is closed by itself from now on, since an audit of those failed with which it was closed
+}
+
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, terms *AuditTerms, w windowRow, rows []ShardRow, plan closingPlan) error {
 	d := Settlement{
 		Project: args.Project, Job: args.Job, Reopened: "a further agent audits the result",
 		Weighed: Weighed{Counts: map[uuid.UUID]*Count{}, Terms: terms},
@@ -194,13 +205,20 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.
 		}
 	}
 	drawn := int64(len(d.draws))
-	state := windowClosing
-	if w.Drawn+drawn == 0 { // nothing is left to audit
+	state, audits := windowClosing, w.Passed+w.Drawn+drawn
+	if audits == 0 { // there is nothing to audit
 		state = windowPassed
 		d.next = append(d.next, functions.FinaliseArgs(args))
 	}
-	if _, err := store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, state, w.Passed+w.Drawn+drawn, drawn, risk); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, state, audits, drawn, plan.risk, plan.apart); err != nil {
 		return err
+	}
+	if w.Drawn+drawn == 0 {
+		steps, err := d.passWindows(ctx, tx, []uuid.UUID{args.Agent})
+		if err != nil {
+			return err
+		}
+		d.next = append(d.next, steps...)
 	}
 	return s.settle(ctx, tx, d)
 }
@@ -225,6 +243,9 @@ func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
 		type row struct {
 			AgentID uuid.UUID
 			Number  int64
+		}
+		if err := s.closeTogether(ctx, tx, args); err != nil {
+			return err
 		}
 		rows, err := store.Many[row](ctx, tx, sql.OpenWindows, args.Job)
 		if err != nil {

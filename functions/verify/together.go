@@ -51,6 +51,9 @@ func (t Together) Rest(b Bound) Bound {
 // may let through.
 func (t Together) Missing(b Bound, n, audited int, o Owner, m Means) (audits int, risk float64) {
 	c := t.Rest(b).Close(Pool{Results: n, Owner: o}, m)
+	if c.Voices > 0 {
+		return n - audited, c.Risk
+	}
 	audits = max(c.Audits, audited)
 	return audits - audited, Risk(n, audits, b.Detection(m))
 }

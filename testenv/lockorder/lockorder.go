@@ -21,7 +21,7 @@ var Order = []Lock{
 	{Project, "workflow_runs"},
 	{Project, "leases"},
 	{Project, "shards"},
-	{Project, "audits of an owner"},
+	{Project, "audits of a job"},
 	{Project, "trust"},
 	{Project, "windows"},
 	{Project, "pages"},

@@ -20,7 +20,7 @@ var (
 	selected  = regexp.MustCompile(`for\s+(?:no\s+key\s+)?update(?:\s+of\s+([a-z_]+))?(\s+skip\s+locked|\s+nowait)?`)
 	from      = regexp.MustCompile(`from\s+([a-z_.]+)`)
 	byName    = regexp.MustCompile(`pg_advisory_xact_lock\(hashtextextended\('([a-z_. ]+)`)
-	advisory  = map[string]string{"audits": "audits of an owner", "ostraka.webhooks": "webhooks' deliveries", "ostraka.rechecks": "the gate of rechecks"}
+	advisory  = map[string]string{"audits": "audits of a job", "ostraka.webhooks": "webhooks' deliveries", "ostraka.rechecks": "the gate of rechecks"}
 	notTables = []string{"of", "skip", "nowait", "set"}
 )
 
