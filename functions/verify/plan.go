@@ -179,13 +179,25 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		return
 	}
 	extra, replicated := 0.0, 0.0
+	apart := 0.0 // audits that windows take which are not closed together after all
 	parts := divide(hands, shards)
 	given := ownersParts(hands, parts)
+	waiting := make([]float64, len(hands)) // what the server, or enough others, confirmed is final
 	for i, results := range parts {
+		live := b.live(hands[i].Evidence, results, m)
+		extra += live
+		waiting[i] = results - live
+	}
+	together := b.forecastTogether(hands, waiting, m)
+	for i, results := range waiting {
 		owner := Owner{Results: int64(math.Ceil(given[ownerOf(hands[i])])), All: shards, Shards: shards}
-		live, closing, more := b.forecast(hands[i].Evidence, owner, results, m)
-		extra += live + closing
-		replicated += more
+		closing, more := together.Rest(b).forecast(owner, results, m)
+		if replicated += more; together.Part > 0 && !hands[i].Evidence.OnProbation() {
+			together := float64(together.Audits(wholeResults(results)))
+			apart += max(0, closing-together)
+			closing = together
+		}
+		extra += closing
 	}
 	n := float64(max(1, shards))
 	audits := extra
@@ -193,13 +205,16 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		extra *= float64(b.Voices - 1)
 	}
 	f.PerShard = 1 + (extra+replicated)/n
-	f.Worst = f.PerShard / (1 - f.Hostile)
+	f.Worst = (f.PerShard + apart/n) / (1 - f.Hostile)
 	if m.Recheck {
 		f.Rechecks = extra
 		f.note("one agent executes a shard; %.0f further executions are audits by the server", extra)
 	} else {
 		f.note("one agent executes a shard; %.0f results are audited by %d further owners each, %.0f executions, since no server can execute shards now", audits, b.Voices-1, extra)
 		f.note("without a server the error bound holds only as far as it is chance which other owners audit: accomplices who ask for work more often than others get more of the audits")
+	}
+	if together.Part > 0 {
+		f.note("owners with a record have %.3g %% of their results audited together; if one of these audits fails, %.0f more are made", 100*together.Share, apart)
 	}
 	f.note("a window of %d results of one agent closes with %d audits; of %d with %d", b.Window, b.full(b.Window, m), perAgent(hands, shards), b.full(perAgent(hands, shards), m))
 	if replicated > 0 {
@@ -257,19 +272,43 @@ func ownersParts(hands []Hand, parts []float64) map[string]float64 {
 	return sums
 }
 
-// forecast is how many executions the results of one agent cost beside the
-// first: live audits, those that close its windows, and replicas.
-func (b Bound) forecast(e Evidence, owner Owner, results float64, m Means) (live, closing, replicas float64) {
+// live is how many results of one agent are audited at once.
+func (b Bound) live(e Evidence, results float64, m Means) float64 {
 	probation := max(0, float64(ProbationAudits-e.SinceFailure)) / b.Rate(Evidence{}, m)
 	early := min(results, probation)
-	live = early*b.Rate(Evidence{}, m) + (results-early)*b.Rate(Evidence{SinceFailure: ProbationAudits}, m)
-	waiting := results - live // what the server, or enough others, confirmed is final
+	return early*b.Rate(Evidence{}, m) + (results-early)*b.Rate(Evidence{SinceFailure: ProbationAudits}, m)
+}
+
+// forecastTogether is how windows of the agents at hand are closed together: only
+// where none of them is full before the job's end.
+func (b Bound) forecastTogether(hands []Hand, waiting []float64, m Means) Together {
+	var known, others []int
+	for i, results := range waiting {
+		n := wholeResults(results)
+		switch {
+		case n >= b.Window:
+			return Together{}
+		case hands[i].Evidence.OnProbation():
+			others = append(others, n)
+		default:
+			known = append(known, n)
+		}
+	}
+	together, _ := b.Together(known, others, m)
+	return together
+}
+
+func wholeResults(results float64) int { return int(math.Ceil(results - rounding)) }
+
+// forecast is how many audits close the windows of one agent, in which so many
+// results wait, and how many replicas are made where audits could not.
+func (b Bound) forecast(owner Owner, waiting float64, m Means) (closing, replicas float64) {
 	windows := math.Floor(waiting / float64(b.Window))
 	closing = windows * float64(b.Close(Pool{Results: b.Window, Owner: owner}, m).Audits)
-	rest := int(math.Ceil(waiting - windows*float64(b.Window) - rounding))
+	rest := wholeResults(waiting - windows*float64(b.Window))
 	c := b.Close(Pool{Results: rest, Owner: owner}, m)
 	if c.Voices > 0 {
-		return live, closing, (waiting - windows*float64(b.Window)) * float64(c.Voices-1)
+		return closing, (waiting - windows*float64(b.Window)) * float64(c.Voices-1)
 	}
-	return live, closing + float64(c.Audits), 0
+	return closing + float64(c.Audits), 0
 }

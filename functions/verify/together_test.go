@@ -25,7 +25,7 @@ func TestWindowsAreClosedTogetherWhereThatIsCheaper(t *testing.T) {
 		{100, 100, true, 1.05},
 		{100, 10, true, 1.4},
 		{50, 20, true, 1.35},
-		{20, 500, true, 1.076},
+		{20, 500, true, 1.048},
 		{10, 500, false, 0}, // 41 of each are fewer
 		{10, 100, false, 0},
 		{10, 20, false, 0},
