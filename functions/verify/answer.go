@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 )
 
 // ExactRisk is what an exact answer is wrong with, at most: the least
@@ -20,6 +21,20 @@ const minShareOfAnswer = ExactRisk / 1e7 * (1 - rounding)
 // probability that the window's budget leaves.
 func AnswerRisk(errorBound float64, shards int64) float64 {
 	return min(1, errorBound*float64(max(0, shards)))
+}
+
+// QuorumError is the share of wrong results that is to be expected of a quorum when
+// the share hostile of the attempts is, by chance, and all of them lie alike: their
+// answer has a quorum before the right one has. Where the answers differ further
+// agents are asked, which liars may be as well, so that it is more than the
+// probability that the first ones all are.
+func QuorumError(quorum int, hostile float64) float64 {
+	sum, ways := 0.0, 1.0 // the honest attempts that came before: in how many orders, and how likely
+	for honest := range quorum {
+		sum += ways
+		ways *= (1 - hostile) * float64(quorum+honest) / float64(honest+1)
+	}
+	return math.Pow(hostile, float64(quorum)) * sum
 }
 
 // leastError is the least target error that the policy may have.

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,77 @@ func TestForAnswer(t *testing.T) {
 	same, err := Policy{Quorum: 2}.ForAnswer(nil, 10, Means{})
 	require.NoError(t, err)
 	require.Equal(t, Policy{Quorum: 2}, same)
+}
+
+// TestTheCheapestWayToAnAnswer compares what ForAnswer chooses with all other ways to the same probability, with the agents at hand: the server
+// executes every shard, a target error for each, and the least quorum that would do.
+func TestTheCheapestWayToAnAnswer(t *testing.T) {
+	ways := map[string]int{}
+	for _, risk := range []float64{ExactRisk, 0.01, 0.1, 0.5} {
+		for _, shards := range []int64{1, 20, 400} {
+			for _, agents := range []int{1, 5, 10, 100} {
+				for _, since := range []int64{0, 100} {
+					for _, server := range []bool{false, true} {
+						m, at := Means{Recheck: server}, hands(agents, Evidence{SinceFailure: since})
+						p, err := Policy{AnswerError: risk, AssumeHostile: DefaultHostile}.ForAnswer(at, shards, m)
+						require.NoError(t, err)
+						chosen, err := Plan(p, at, shards, m)
+						require.NoError(t, err)
+						require.LessOrEqual(t, chosen.AnswerRisk, risk*(1+1e-9), "%v of %d shards: %+v", risk, shards, p)
+						for _, other := range waysTo(risk, shards) {
+							f, err := Plan(other, at, shards, m)
+							require.NoError(t, err)
+							if !f.Stuck && !chosen.Stuck {
+								require.LessOrEqual(t, chosen.PerShard, f.PerShard*(1+1e-9), "%v of %d shards, %d agents, server %v: %+v and not %+v", risk, shards, agents, server, p, other)
+							}
+						}
+						ways[p.Recheck]++
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, ways[RecheckAll], 20)
+	require.Greater(t, ways[""], 20)
+}
+
+// waysTo are policies that keep the probability of any wrong result.
+func waysTo(risk float64, shards int64) []Policy {
+	ways := []Policy{{Recheck: RecheckAll}, {TargetError: risk / float64(shards), AssumeHostile: DefaultHostile, AnswerError: risk}}
+	for q := 1; q <= MaxQuorum; q++ {
+		if QuorumError(q, DefaultHostile)*float64(shards) <= risk {
+			return append(ways, Policy{Quorum: q})
+		}
+	}
+	return ways
+}
+
+// TestQuorumError runs the decision with liars who all lie alike.
+func TestQuorumError(t *testing.T) {
+	require.InDelta(t, 0.1, QuorumError(1, 0.1), 1e-12)
+	require.InDelta(t, 0.028, QuorumError(2, 0.1), 1e-12)
+	require.InDelta(t, 0.00856, QuorumError(3, 0.1), 1e-12)
+	const shards = 20_000
+	dice := rand.New(rand.NewPCG(1, 2))
+	for _, quorum := range []int{1, 2, 3} {
+		wrong := 0
+		for range shards {
+			var attempts []Attempt
+			for v := (Verdict{Decision: Replicate, Wanted: quorum}); v.Decision == Replicate; v = Decide(Policy{Quorum: quorum, MaxAttempts: MaxMaxAttempts}, attempts, nil, Means{}) {
+				for range v.Wanted {
+					a := Attempt{ID: fmt.Sprint(len(attempts)), Agent: fmt.Sprint("agent", len(attempts)), State: Reported, Status: OK, Digest: "right"}
+					if dice.Float64() < 0.2 {
+						a.Digest = "wrong"
+					}
+					attempts = append(attempts, a)
+				}
+			}
+			if Decide(Policy{Quorum: quorum, MaxAttempts: MaxMaxAttempts}, attempts, nil, Means{}).Digest == "wrong" {
+				wrong++
+			}
+		}
+		require.InDelta(t, QuorumError(quorum, 0.2), float64(wrong)/shards, 0.01, "a quorum of %d", quorum)
+	}
 }
 
 func TestAnswerErrorsThatAreRefused(t *testing.T) {

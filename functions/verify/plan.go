@@ -75,7 +75,7 @@ func Plan(p Policy, hands []Hand, shards int64, m Means) (Forecast, error) {
 	default:
 		quorum := float64(p.Quorum)
 		f.PerShard, f.Worst = quorum, quorum/(1-f.Hostile)
-		f.ErrorBound = math.Pow(f.Hostile, quorum)
+		f.ErrorBound = QuorumError(p.Quorum, f.Hostile)
 		if p.Quorum == 1 {
 			f.note("the first output of a shard is believed, whoever sent it: one agent that lies makes it wrong")
 		} else {
@@ -193,7 +193,7 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		owner := Owner{Results: int64(math.Ceil(given[ownerOf(hands[i])])), All: shards, Shards: shards}
 		closing, more := together.Rest(b).forecast(owner, results, m)
 		if replicated += more; together.Part > 0 && !hands[i].Evidence.OnProbation() {
-			together := float64(together.Audits(wholeResults(results)))
+			together := float64(together.Audits(wholeResults(results))) * min(1, results)
 			apart += max(0, closing-together)
 			closing = together
 		}
@@ -283,8 +283,15 @@ func (b Bound) live(e Evidence, results float64, m Means) float64 {
 // where none of them is full before the job's end.
 func (b Bound) forecastTogether(hands []Hand, waiting []float64, m Means) Together {
 	var known, others []int
+	few := 0.0 // of agents that will have one result or none
 	for i, results := range waiting {
 		n := wholeResults(results)
+		if results < 1 {
+			if few += results; few < 1-rounding {
+				continue
+			}
+			few--
+		}
 		switch {
 		case n >= b.Window:
 			return Together{}
@@ -310,5 +317,5 @@ func (b Bound) forecast(owner Owner, waiting float64, m Means) (closing, replica
 	if c.Voices > 0 {
 		return closing, (waiting - windows*float64(b.Window)) * float64(c.Voices-1)
 	}
-	return closing + float64(c.Audits), 0
+	return closing + float64(c.Audits)*min(1, waiting), 0 // who is to have a fourth of a result has one in four times
 }

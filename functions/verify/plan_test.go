@@ -31,7 +31,7 @@ func TestPlan(t *testing.T) {
 		{"a large job", target, hands(10, proven), 1_000_000, true, 1.027, 1e-3, false},
 		{"a large job without rechecks: four owners settle an audit", target, hands(10, proven), 1_000_000, false, 1.087, 1e-3, false},
 		{"fresh agents", target, hands(10, Evidence{}), 100_000, true, 1.03, 1e-3, false},
-		{"a small job is rechecked", target, hands(10, Evidence{}), 10, true, 2.05, 1e-3, false},
+		{"a small job is rechecked", target, hands(10, Evidence{}), 10, true, 2, 1e-3, false},
 		{"a small job without rechecks is replicated", target, hands(10, Evidence{}), 10, false, 4, 1e-3, false},
 		{"a middling job", target, hands(10, Evidence{}), 1000, true, 1.39, 1e-3, false},
 		{"a middling job of many newcomers", target, hands(100, Evidence{}), 50_000, true, 1.106, 1e-3, false},
@@ -43,14 +43,14 @@ func TestPlan(t *testing.T) {
 		{"too few owners for replicas", target, hands(3, Evidence{}), 3, false, 4, 1e-3, true},
 		{"nobody", target, nil, 10, true, 1, 1e-3, true},
 		{"a bound looser than the share of liars needs no audit", Policy{TargetError: 0.2}, hands(10, proven), 1_000, true, 1, 0.2, false},
-		{"quorum", Policy{Quorum: 2}, hands(10, proven), 1000, true, 2, 0.01, false},
-		{"quorum, too few", Policy{Quorum: 3}, hands(2, proven), 1000, false, 3, 0.001, true},
-		{"quorum, too few, and a server", Policy{Quorum: 3}, hands(2, proven), 1000, true, 3, 0.001, false},
-		{"quorum, nobody, and a server", Policy{Quorum: 2}, nil, 1000, true, 2, 0.01, true},
+		{"quorum", Policy{Quorum: 2}, hands(10, proven), 1000, true, 2, 0.028, false},
+		{"quorum, too few", Policy{Quorum: 3}, hands(2, proven), 1000, false, 3, 0.00856, true},
+		{"quorum, too few, and a server", Policy{Quorum: 3}, hands(2, proven), 1000, true, 3, 0.00856, false},
+		{"quorum, nobody, and a server", Policy{Quorum: 2}, nil, 1000, true, 2, 0.028, true},
 		{"none", Policy{None: true}, hands(2, proven), 1000, false, 1, 0.1, false},
 		{"recheck", Policy{Recheck: RecheckAll}, hands(2, proven), 1000, true, 2, 0, false},
 		{"recheck without a server", Policy{Recheck: RecheckAll}, hands(2, proven), 1000, false, 2, 0, true},
-		{"caught agents do not count", Policy{Quorum: 2}, append(hands(1, proven), Hand{Agent: "x", Evidence: Evidence{Caught: true}}), 10, false, 2, 0.01, true},
+		{"caught agents do not count", Policy{Quorum: 2}, append(hands(1, proven), Hand{Agent: "x", Evidence: Evidence{Caught: true}}), 10, false, 2, 0.028, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f, err := Plan(tc.policy, tc.hands, tc.shards, Means{Recheck: tc.recheck})
