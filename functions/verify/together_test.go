@@ -120,7 +120,7 @@ func TestNoRuleDoesWithLess(t *testing.T) {
 	for _, tc := range []struct {
 		shards int
 		least  float64
-	}{{20, 1.98}, {100, 1.9}, {200, 1.8}, {400, 1.6}, {700, 1.409}, {1000, 1.307}, {5000, 1.071}, {50_000, 1.0073}} {
+	}{{20, 1.98}, {100, 1.9}, {200, 1.8}, {400, 1.6}, {700, 1.409}, {1000, 1.307}, {5000, 1.071}, {10_000, 1.036}, {12_000, 1.03}, {50_000, 1.0073}} {
 		least := 0.0
 		for lies := 1; lies <= tc.shards; lies++ {
 			if budget := target * float64(tc.shards) / float64(lies); budget < 1 {
