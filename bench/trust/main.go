@@ -23,6 +23,7 @@ func run() error {
 	short := flag.Bool("short", false, "run small settings, in less than a minute")
 	only := flag.String("only", "", "run only the settings that have this in their names")
 	but := flag.String("but", "", "leave those out that have this in their names")
+	populations := flag.String("populations", "", "run only these, by their names with commas between them")
 	seeds := flag.Int("seeds", 0, "how many seeds at most; 0: as many as each setting has")
 	flag.Parse()
 	trials := slices.DeleteFunc(simulate.Trials(*short), func(t simulate.Trial) bool {
@@ -32,7 +33,11 @@ func run() error {
 		if *seeds > 0 {
 			trials[i].Seeds = min(trials[i].Seeds, *seeds)
 		}
+		if *populations != "" {
+			trials[i] = trials[i].With(strings.Split(*populations, ","))
+		}
 	}
+	trials = slices.DeleteFunc(trials, func(t simulate.Trial) bool { return len(t.Options.Populations) == 0 })
 	slow, err := makespans(os.Stdout)
 	if err != nil {
 		return err

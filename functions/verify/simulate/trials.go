@@ -20,6 +20,12 @@ type Trial struct {
 	Honest float64
 }
 
+// With keeps those of its populations that have these names.
+func (t Trial) With(names []string) Trial {
+	t.Options.Populations = slices.DeleteFunc(slices.Clone(t.Options.Populations), func(p Population) bool { return !slices.Contains(names, p.Name) })
+	return t
+}
+
 // MaxPerShard is how many executions a shard takes at most in a job of 10^6 shards
 // with a tenth of the results hostile, where all owners are as quick as each other
 // and a server rechecks.
