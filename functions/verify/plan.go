@@ -178,34 +178,14 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		f.needs(1)
 		return
 	}
-	extra, replicated := 0.0, 0.0
-	apart := 0.0 // audits that windows take which are not closed together after all
-	parts := divide(hands, shards)
-	given := ownersParts(hands, parts)
-	waiting := make([]float64, len(hands)) // what the server, or enough others, confirmed is final
-	for i, results := range parts {
-		live := b.live(hands[i].Evidence, results, m)
-		extra += live
-		waiting[i] = results - live
-	}
-	together := b.forecastTogether(hands, waiting, m)
-	for i, results := range waiting {
-		owner := Owner{Results: int64(math.Ceil(given[ownerOf(hands[i])])), All: shards, Shards: shards}
-		closing, more := together.Rest(b).forecast(owner, results, m)
-		if replicated += more; together.Part > 0 && !hands[i].Evidence.OnProbation() {
-			together := float64(together.Audits(wholeResults(results))) * min(1, results)
-			apart += max(0, closing-together)
-			closing = together
-		}
-		extra += closing
-	}
+	e := b.expect(hands, shards, m)
 	n := float64(max(1, shards))
-	audits := extra
+	audits, extra := e.audits, e.audits
 	if !m.Recheck { // each by as many further agents as make an answer credible
 		extra *= float64(b.Voices - 1)
 	}
-	f.PerShard = 1 + (extra+replicated)/n
-	f.Worst = (f.PerShard + apart/n) / (1 - f.Hostile)
+	f.PerShard = 1 + (extra+e.replicas)/n
+	f.Worst = (f.PerShard + e.apart/n) / (1 - f.Hostile)
 	if m.Recheck {
 		f.Rechecks = extra
 		f.note("one agent executes a shard; %.0f further executions are audits by the server", extra)
@@ -213,19 +193,53 @@ func (f *Forecast) bounded(p Policy, hands []Hand, shards int64, m Means) {
 		f.note("one agent executes a shard; %.0f results are audited by %d further owners each, %.0f executions, since no server can execute shards now", audits, b.Voices-1, extra)
 		f.note("without a server the error bound holds only as far as it is chance which other owners audit: accomplices who ask for work more often than others get more of the audits")
 	}
-	if together.Part > 0 {
-		f.note("owners with a record have %.3g %% of their results audited together; if one of these audits fails, %.0f more are made", 100*together.Share, apart)
+	if e.together.Part > 0 {
+		f.note("owners with a record have %.3g %% of their results audited together; if one of these audits fails, %.0f more are made", 100*e.together.Share, e.apart)
 	}
 	f.note("a window of %d results of one agent closes with %d audits; of %d with %d", b.Window, b.full(b.Window, m), perAgent(hands, shards), b.full(perAgent(hands, shards), m))
-	if replicated > 0 {
-		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.0f executions", b.Voices, replicated)
+	if e.replicas > 0 {
+		f.note("agents with so few results that audits could not hold the bound get theirs confirmed until %d agree: %.0f executions", b.Voices, e.replicas)
 	}
 	switch {
-	case replicated > 0, !m.Recheck && extra > 0:
+	case e.replicas > 0, !m.Recheck && extra > 0:
 		f.needs(b.Voices)
 	default:
 		f.needs(1)
 	}
+}
+
+// expected is how many executions beside the first ones a job takes.
+type expected struct {
+	audits, replicas float64
+	together         Together
+	apart            float64 // further audits where windows are not closed together after all
+}
+
+// expect forecasts what the results of the agents at hand cost: live audits, those
+// that close their windows, and replicas where audits could not hold the bound.
+func (b Bound) expect(hands []Hand, shards int64, m Means) (e expected) {
+	parts := divide(hands, shards)
+	given := ownersParts(hands, parts)
+	waiting := make([]float64, len(hands)) // what the server, or enough others, confirmed is final
+	for i, results := range parts {
+		live := b.live(hands[i].Evidence, results, m)
+		e.audits += live
+		waiting[i] = results - live
+	}
+	e.together = b.forecastTogether(hands, waiting, m)
+	rest := e.together.Rest(b)
+	for i, results := range waiting {
+		owner := Owner{Results: int64(math.Ceil(given[ownerOf(hands[i])])), All: shards, Shards: shards}
+		closing, replicas := rest.forecast(owner, results, m)
+		e.replicas += replicas
+		if e.together.Part > 0 && !hands[i].Evidence.OnProbation() {
+			first := float64(e.together.Audits(wholeResults(results))) * min(1, results)
+			e.apart += max(0, closing-first)
+			closing = first
+		}
+		e.audits += closing
+	}
+	return e
 }
 
 // full is how many audits close a window of n results.

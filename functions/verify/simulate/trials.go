@@ -106,12 +106,12 @@ func shortTrials() []Trial {
 		{Name: "functions that do not give one answer", Options: with(base, 1000, Rechecks, Unstable()), Seeds: 1, Dear: true},
 		{Name: "the same without a server", Options: with(base, 200, Replicas, Unstable()), Seeds: 1, Dear: true},
 		{Name: "small jobs, one owner of ten hostile", Options: with(base, 200, Rechecks, small()), Seeds: 10, Dear: true},
-		{Name: "owners with a record", Options: recordedShort(), Seeds: 4, Dear: true, Honest: MaxHonest},
+		{Name: "owners with a record", Options: recordedShort(), Seeds: 2, Dear: true, Honest: MaxHonest},
 	}
 }
 
 func recordedShort() Options {
-	o := with(Default(), 5000, Rechecks, recorded())
+	o := with(Default(), 10_000, Rechecks, recorded())
 	o.TargetError, o.Record = 1e-2, 100
 	return o
 }
