@@ -48,6 +48,12 @@ demo: ## from nothing to a verified answer: four agents, one of them a liar
 	$(MAKE) --no-print-directory build
 	bin/ostraka demo
 
+.PHONY: campaign
+campaign: ## a search above 2^64 on twenty agents of which six lie, checked in every way; minutes (SHORT=1: below it, less than a minute)
+	scripts/setup.sh demo
+	$(MAKE) --no-print-directory build
+	bin/ostraka demo campaign $(if $(SHORT),--small)
+
 # GORACE: tests start thousands of processes, and each that is built with the race detector would sleep for a second at its end.
 .PHONY: test
 test: ## run every test (PKGS=./blob/... for some, TESTFLAGS='-run Name' for more of go test's flags)

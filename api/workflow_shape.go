@@ -101,7 +101,7 @@ type WorkflowStep struct {
 	Function string         `json:"function,omitempty" doc:"What its job runs, as the definition names it."`
 	Of       string         `json:"of,omitempty" doc:"Of a fold: the step whose results it folds."`
 	Module   string         `json:"module,omitempty" doc:"Of a fold, its aggregator; of a report that a module makes, that module; of a proof, its validator, where the step names one."`
-	When     string         `json:"when,omitempty" doc:"Of a check: what must hold."`
+	When     string         `json:"when,omitempty" doc:"Of a check: what must hold; of an identity, both sides."`
 	Message  string         `json:"message,omitempty" doc:"Of a check: what is wrong where it does not hold."`
 }
 
@@ -144,7 +144,7 @@ func workflowDetailOf(w workflow.Workflow) WorkflowDetail {
 	for _, s := range w.Definition.Steps {
 		d.Steps = append(d.Steps, WorkflowStep{
 			Name: s.Name, Type: s.Type, Needs: append([]string{}, s.Needs...), Function: s.Runs(), Of: s.Fold.Of,
-			Module: cmp.Or(s.Fold.Aggregator, s.Report.Module, s.Prove.Validator), When: s.Check.When, Message: s.Check.Message,
+			Module: cmp.Or(s.Fold.Aggregator, s.Report.Module, s.Prove.Validator), When: cmp.Or(s.Check.When, s.Check.Identity.String()), Message: s.Check.Message,
 		})
 	}
 	return d

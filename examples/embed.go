@@ -13,8 +13,8 @@ import (
 // all: because a function's __init__.py would be left out otherwise. What packing leaves out (__pycache__, say) it leaves out of
 // the copy as well.
 //
-//go:embed all:bpsw all:prove
-var functions embed.FS
+//go:embed all:bpsw all:prove all:workflow-bpsw
+var folders embed.FS
 
 // ProveSample is a rule: when a bpsw job has finished, prove the sample of its findings prime.
 //
@@ -22,10 +22,16 @@ var functions embed.FS
 var ProveSample []byte
 
 // Copy writes an example function into a new folder under dir and returns its path, for packing.
-func Copy(name, dir string) (string, error) {
-	source, err := fs.Sub(functions, name)
+func Copy(name, dir string) (string, error) { return write(name, "function.toml", dir) }
+
+// CopyWorkflow writes the folder of an example workflow into a new folder under dir and returns its path, for pushing.
+func CopyWorkflow(name, dir string) (string, error) { return write(name, "workflow.toml", dir) }
+
+// write writes out a folder that has such a file.
+func write(name, with, dir string) (string, error) {
+	source, err := fs.Sub(folders, name)
 	if err == nil {
-		_, err = fs.Stat(source, "function.toml")
+		_, err = fs.Stat(source, with)
 	}
 	if err != nil {
 		return "", fmt.Errorf("finding the example %s: %w", name, err)

@@ -3,6 +3,8 @@ package examples
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +22,25 @@ func TestCopiesAreTheExamples(t *testing.T) {
 		copied, err := bundle.Pack(path)
 		require.NoError(t, err)
 		require.Equal(t, here.Digest, copied.Digest, "%s: the program holds the same function as the folder", name)
+	}
+}
+
+func TestTheCopyOfAWorkflowIsTheExample(t *testing.T) {
+	path, err := CopyWorkflow("workflow-bpsw", t.TempDir())
+	require.NoError(t, err)
+	here, err := os.ReadFile("workflow-bpsw/workflow.toml")
+	require.NoError(t, err)
+	copied, err := os.ReadFile(filepath.Join(path, "workflow.toml"))
+	require.NoError(t, err)
+	require.Equal(t, string(here), string(copied))
+	_, err = CopyWorkflow("bpsw", t.TempDir())
+	require.ErrorContains(t, err, "finding the example bpsw", "it is a function")
+	for _, name := range []string{"bpsw", "sieve", "decide", "page"} {
+		here, err := bundle.Pack("workflow-bpsw/functions/" + name)
+		require.NoError(t, err)
+		copied, err := bundle.Pack(filepath.Join(path, "functions", name))
+		require.NoError(t, err)
+		require.Equal(t, here.Digest, copied.Digest, name)
 	}
 }
 

@@ -55,6 +55,7 @@ DEMO_FOLLOWUP_ENABLED=0 leaves the follow-up out.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), t, python) },
 	}
 	cmd.Flags().StringVar(&python, "python", "", pythonUsage)
+	cmd.AddCommand(newDemoCampaign(t))
 	return cmd
 }
 
@@ -66,7 +67,15 @@ func runDemo(ctx context.Context, t *terminal, python string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, demoLimit, fmt.Errorf("the demo took longer than %v", demoLimit))
 	defer cancel()
 	d := &demo{t: t, followups: !off, python: python}
-	err = d.run(ctx)
+	err = d.end(ctx, d.run(ctx))
+	if err == nil {
+		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  %s dev --data ./ostraka-data --agents %d --liars %d\n", t.program, demoAgents, demoLiars)
+	}
+	return err
+}
+
+// end stops what was started, and says how a run with err has ended.
+func (d *demo) end(ctx context.Context, err error) error {
 	if d.dev != nil {
 		if stopErr := d.dev.stop(); stopErr != nil {
 			err = errors.Join(err, fmt.Errorf("stopping: %w", stopErr))
@@ -77,9 +86,6 @@ func runDemo(ctx context.Context, t *terminal, python string) error {
 		return &exitError{code: exitFailed, err: context.Cause(ctx)}
 	case errors.Is(err, context.Canceled):
 		return &exitError{code: exitInterrupted, err: errors.New("the demo was interrupted; everything that it had started is stopped and cleaned up")}
-	}
-	if err == nil {
-		t.put("\nEverything that was started is stopped and cleaned up. To look around yourself:\n  %s dev --data ./ostraka-data --agents %d --liars %d\n", t.program, demoAgents, demoLiars)
 	}
 	return err
 }
@@ -95,7 +101,7 @@ type demo struct {
 
 func (d *demo) run(ctx context.Context) error {
 	d.t.put("Ostraka counts the primes in [2^64, 2^64 + 10^6) on %d agents. One of them lies.\n\n", demoAgents)
-	if err := d.start(ctx); err != nil {
+	if err := d.start(ctx, devConfig{Agents: demoAgents, Liars: demoLiars, FollowupsOff: !d.followups, Recheck: recheckConfig{Concurrent: 1}}); err != nil {
 		return fmt.Errorf("starting: %w", err)
 	}
 	if err := d.prepare(ctx); err != nil {
@@ -116,22 +122,19 @@ func (d *demo) run(ctx context.Context) error {
 	return nil
 }
 
-// start starts everything and connects to it.
-func (d *demo) start(ctx context.Context) error {
+// start starts everything and connects to it. The config says what differs from one demo to another.
+func (d *demo) start(ctx context.Context, config devConfig) error {
 	log, err := newLog(d.t, "error")
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	d.dev, err = startDev(ctx, devConfig{
-		Listen: "127.0.0.1:0", Agents: demoAgents, Liars: demoLiars, LieProbability: demoLies,
-		Recheck:      recheckConfig{Sandbox: recheckLinux, Concurrent: 1, Python: python.Options{Python: d.python}},
-		FollowupsOff: !d.followups, Sign: true, Log: log, Terminal: d.t, Python: d.python,
-	})
-	if err != nil {
+	config.Listen, config.LieProbability, config.Sign, config.Log, config.Terminal, config.Python = "127.0.0.1:0", demoLies, true, log, d.t, d.python
+	config.Recheck.Sandbox, config.Recheck.Python = recheckLinux, python.Options{Python: d.python}
+	if d.dev, err = startDev(ctx, config); err != nil {
 		return err
 	}
-	d.t.put("  started Postgres, the server and %d agents in %v\n", demoAgents, time.Since(began).Round(100*time.Millisecond))
+	d.t.put("  started Postgres, the server and %d agents in %v\n", config.Agents, time.Since(began).Round(100*time.Millisecond))
 	d.t.put("  while it runs: API docs %s/docs, River UI %s/ops/river/\n", d.dev.info.URL, d.dev.info.URL)
 	d.c, err = d.dev.connect()
 	return err
@@ -173,7 +176,7 @@ func (d *demo) count(ctx context.Context) (client.Job, error) {
 		return client.Job{}, err
 	}
 	request := client.JobRequest{Function: "bpsw", Partition: cut}
-	if err := d.awaitReady(ctx, request); err != nil {
+	if err := d.awaitReady(ctx, request, demoAgents); err != nil {
 		return client.Job{}, err
 	}
 	submitted, err := submitJob(ctx, d.c, request, "")
@@ -184,15 +187,15 @@ func (d *demo) count(ctx context.Context) (client.Job, error) {
 	return d.await(ctx, submitted.Value)
 }
 
-// awaitReady waits until every agent has joined and the server executes shards itself, and says what the job is expected to take.
-func (d *demo) awaitReady(ctx context.Context, request client.JobRequest) error {
+// awaitReady waits until so many agents have joined and the server executes shards itself, and says what the job is expected to take.
+func (d *demo) awaitReady(ctx context.Context, request client.JobRequest, agents int) error {
 	for {
 		doc, err := answer.Read[client.JobPlan](d.c.PlanJob(ctx, d.c.project, nil, request))
 		if err != nil {
 			return explain("planning the job", err)
 		}
 		p := doc.Value
-		if f := p.Forecast; p.Agents == demoAgents && f.Rechecks > 0 {
+		if f := p.Forecast; p.Agents == int64(agents) && f.Rechecks > 0 {
 			d.t.put("  the plan: %s; %.2f executions a shard\n", policyText(p.Policy), f.ExecutionsPerShard)
 			return nil
 		}

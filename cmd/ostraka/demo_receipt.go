@@ -25,14 +25,18 @@ type demoReceipt struct {
 	changed error // with which a receipt with another answer was refused; nil: it was not
 }
 
-// receipt writes the receipt of a job, verifies it as a stranger would, and changes a digit of the answer in it.
-func (d *demo) receipt(ctx context.Context, job client.Job) (r *demoReceipt, err error) {
+// copyExample writes out the function of a job that is an example.
+func copyExample(job client.Job, dir string) (string, error) { return examples.Copy(job.Function, dir) }
+
+// receipt writes the receipt of a job, verifies it as a stranger would, and changes a digit of the answer in it, which has the number that is
+// known. function writes out the function of the job.
+func (d *demo) receipt(ctx context.Context, job client.Job, function func(job client.Job, dir string) (string, error), known int) (r *demoReceipt, err error) {
 	dir, err := os.MkdirTemp("", "ostraka-demo-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the receipt: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	folder, err := examples.Copy(job.Function, dir)
+	folder, err := function(job, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +52,8 @@ func (d *demo) receipt(ctx context.Context, job client.Job) (r *demoReceipt, err
 		return nil, err
 	}
 	whole, other := filepath.Join(dir, "answer.receipt"), filepath.Join(dir, "changed.receipt")
-	said := []byte(strconv.Itoa(demoKnown))
-	changed := bytes.Replace(text.Bytes(), said, []byte(strconv.Itoa(demoKnown+1)), 1)
+	said := []byte(strconv.Itoa(known))
+	changed := bytes.Replace(text.Bytes(), said, []byte(strconv.Itoa(known+1)), 1)
 	if err := errors.Join(os.WriteFile(whole, text.Bytes(), 0o600), os.WriteFile(other, changed, 0o600)); err != nil {
 		return nil, fmt.Errorf("writing the receipt: %w", err)
 	}

@@ -132,7 +132,16 @@ func (s *Service) wanted(ctx context.Context, project uuid.UUID, v view, step gr
 		want, err = s.reportJob(ctx, project, v, step)
 		return want, false, err
 	}
-	if want, err = v.job(step, values); err != nil || step.Map.Source == nil {
+	j, err := step.Job(values)
+	if err != nil {
+		return want, false, badWorkflow(err)
+	}
+	if j.Calibrate != nil {
+		if err := s.calibrate(ctx, project, v, *j.Calibrate, &j.Partition.Range); err != nil {
+			return want, false, err
+		}
+	}
+	if want, err = v.request(j); err != nil || step.Map.Source == nil {
 		return want, false, err
 	}
 	from, err := s.result(ctx, project, v, step.Map.Source.Step, false)
@@ -150,7 +159,7 @@ func (s *Service) wanted(ctx context.Context, project uuid.UUID, v view, step gr
 	return want, n == 0, nil
 }
 
-// job is the job of a step, but for items that come from another one.
+// job is the job of a step, but for what is known only when it begins: items that come from another one, and a size that is measured.
 func (v view) job(step graph.Step, values graph.Values) (want functions.NewJob, err error) {
 	j, err := step.Job(values)
 	if err != nil {

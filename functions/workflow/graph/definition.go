@@ -105,6 +105,7 @@ type stepTable struct {
 	Function   string         `toml:"function"`
 	Range      map[string]any `toml:"range"`
 	Rolling    map[string]any `toml:"rolling"`
+	Calibrate  map[string]any `toml:"calibrate"`
 	Items      any            `toml:"items"`
 	Grid       map[string]any `toml:"grid"`
 	Lines      map[string]any `toml:"lines"`
@@ -298,7 +299,7 @@ func (d *Definition) checkUse() error {
 			return wrong("functions."+name, "leave it out, or name it in a step", "no step runs the function")
 		}
 	}
-	return cmpErrors(d.checkSources(), d.checkFiles())
+	return cmpErrors(d.checkSources(), d.checkFiles(), d.checkCalibrations())
 }
 
 // field names a field of a step in messages.
@@ -311,7 +312,7 @@ func (t stepTable) step(i int) (s Step, err error) {
 	s = Step{Name: t.Name, Type: t.Type, Needs: t.Needs}
 	switch t.Type {
 	case StepMap:
-		if err := t.only(s, "function", "range", "rolling", "items", "grid", "lines", "objects", "policy", "aggregator", "params", "priority"); err != nil {
+		if err := t.only(s, "function", "range", "rolling", "calibrate", "items", "grid", "lines", "objects", "policy", "aggregator", "params", "priority"); err != nil {
 			return s, err
 		}
 		s.Map, err = t.mapStep(s)

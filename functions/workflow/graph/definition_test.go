@@ -32,15 +32,13 @@ func TestTheExample(t *testing.T) {
 	d, err := Parse(text)
 	require.NoError(t, err)
 	require.Equal(t, "bpsw", d.Name)
-	require.Len(t, d.Steps, 8)
+	require.Len(t, d.Steps, 10)
 	values, err := d.Values(nil)
 	require.NoError(t, err, "each parameter has a default")
 	require.Equal(t, "18446744073709551616", values["from"].Text())
 	job, err := d.Step("search").Job(values)
 	require.NoError(t, err)
-	n, known := job.Partition.Count()
-	require.True(t, known)
-	require.Equal(t, int64(200), n)
+	require.Equal(t, &Calibration{By: "trial", Seconds: 60}, job.Calibrate)
 }
 
 func TestWhatIsNoWorkflow(t *testing.T) {

@@ -14,6 +14,7 @@ func (t stepTable) set() (names []string) {
 		{"function", t.Function != ""},
 		{"range", t.Range != nil},
 		{"rolling", t.Rolling != nil},
+		{"calibrate", t.Calibrate != nil},
 		{"items", t.Items != nil},
 		{"grid", t.Grid != nil},
 		{"lines", t.Lines != nil},

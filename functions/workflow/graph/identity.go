@@ -28,6 +28,14 @@ type Side struct {
 // String is the side as it is written.
 func (s Side) String() string { return strings.Join(append([]string{s.Step}, s.Path...), ".") }
 
+// String is the identity as people read it; nothing where there is none.
+func (i *Identity) String() string {
+	if i == nil {
+		return ""
+	}
+	return i.Left.String() + " = " + i.Right.String()
+}
+
 // Of is one of both sides: 0 is the left one.
 func (i Identity) Of(side int) Side {
 	if side == 0 {

@@ -20,6 +20,7 @@ type MapStep struct {
 	Source     *Source        // where its items come from; nil: from Input
 	File       string         // that it reads, as [files] names it; "": none
 	Rolling    map[string]any // how jobs are made as the step goes; nil: one job is
+	Calibrate  *Calibration   // how long a shard is to take; nil: the range says how large it is
 	Policy     Policy
 	Aggregator string
 	Params     map[string]any // of the aggregator
@@ -46,6 +47,7 @@ type Job struct {
 	Aggregator string
 	Params     json.RawMessage
 	Priority   int
+	Calibrate  *Calibration // by which the size of the partition's shards is to be chosen; nil: it is chosen
 
 	Proves          bool   // each result proves itself
 	Validator       string // of a step of the type prove; "": that of the function
@@ -106,6 +108,9 @@ func (t stepTable) mapStep(s Step) (m MapStep, err error) {
 		return m, err
 	}
 	m.Rolling = t.Rolling
+	if m.Calibrate, err = t.calibration(s); err != nil {
+		return m, err
+	}
 	return m, cmp.Or(checkPriority(s, t.Priority), m.checkRolling(s))
 }
 
@@ -134,7 +139,7 @@ func (s Step) Job(values Values) (Job, error) {
 func (s Step) job(values Values, left *int) (j Job, err error) {
 	m := s.Map
 	j = Job{Function: m.Function, Policy: m.Policy, Aggregator: m.Aggregator, Priority: m.Priority}
-	if j.Partition, err = s.partition(values, left); err != nil {
+	if j.Partition, err = s.partition(values, left, &j); err != nil {
 		return j, err
 	}
 	if j.Params, err = s.params(m.Params, values, left); err != nil {
@@ -146,7 +151,7 @@ func (s Step) job(values Values, left *int) (j Job, err error) {
 	return j, err
 }
 
-func (s Step) partition(values Values, left *int) (spec partition.Spec, err error) {
+func (s Step) partition(values Values, left *int, j *Job) (spec partition.Spec, err error) {
 	if s.Rolling() { // the first job stands for all
 		p, err := s.Plan(values)
 		if err != nil {
@@ -163,6 +168,9 @@ func (s Step) partition(values Values, left *int) (spec partition.Spec, err erro
 		r, err := f.rangeOf(bounds)
 		if err != nil {
 			return spec, err
+		}
+		if s.calibrates(&r, bounds) {
+			j.Calibrate = s.Map.Calibrate
 		}
 		return partition.OfRange(r), partitionError(f.field, r.Validate())
 	}

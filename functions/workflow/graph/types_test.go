@@ -229,10 +229,15 @@ func TestItemsOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTheModuleOfTheExampleIsTheOneOfTheExamples(t *testing.T) {
-	one, err := os.ReadFile("../../../examples/modules/proved/proved.wasm")
-	require.NoError(t, err)
-	other, err := os.ReadFile("../../../examples/workflow-bpsw/modules/proved.wasm")
-	require.NoError(t, err)
-	require.Equal(t, sha256.Sum256(one), sha256.Sum256(other), "copy examples/modules/proved/proved.wasm to examples/workflow-bpsw/modules")
+func TestWhatTheExampleSharesIsTheOneOfTheExamples(t *testing.T) {
+	for copied, original := range map[string]string{
+		"workflow-bpsw/modules/proved.wasm": "modules/proved/proved.wasm", "workflow-bpsw/functions/sieve/function.wasm": "sieve/function.wasm",
+		"selftest/functions/sieve/function.wasm": "sieve/function.wasm", "selftest/functions/tables/bpsw.py": "workflow-bpsw/functions/bpsw/main.py",
+	} {
+		one, err := os.ReadFile("../../../examples/" + original)
+		require.NoError(t, err)
+		other, err := os.ReadFile("../../../examples/" + copied)
+		require.NoError(t, err)
+		require.Equal(t, sha256.Sum256(one), sha256.Sum256(other), "copy examples/%s to examples/%s", original, copied)
+	}
 }

@@ -11,7 +11,7 @@ def handler(run):
 | | how many | by what |
 | --- | --- | --- |
 | claimed | {search["primes"]} | pass Baillie-PSW; {search["pseudoprimes"]} pass its first half alone |
-| confirmed | {count["primes"]} | pass Miller-Rabin to 13 bases, in a count of its own |
+| confirmed | {count["primes"]} | are left by a sieve, which tests no number |
 | decided | {decided} | of the {len(search["sample"])} that were sampled, each with evidence that a validator has checked |
 
 Run {run["run"]}, version {run["version"]} of {run["workflow"]}.

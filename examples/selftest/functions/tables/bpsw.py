@@ -66,18 +66,33 @@ def half(x, n):
     return (x + n if x & 1 else x) // 2 % n
 
 
-def passes_bpsw(n):
-    """Reports whether n passes the Baillie-PSW test."""
+def claims(n):
+    """Returns what the two tests say of n: whether it passes both, and whether it passes the first alone."""
     if n < 3 or n % 2 == 0:
-        return n == 2
+        return n == 2, False
     if n <= SMALL[-1]:
-        return n in SMALL
-    return gcd(n, PRODUCT) == 1 and strong_base_2(n) and isqrt(n) ** 2 != n and strong_lucas(n)
+        return n in SMALL, False
+    if gcd(n, PRODUCT) != 1 or not strong_base_2(n):
+        return False, False
+    passes = isqrt(n) ** 2 != n and strong_lucas(n)
+    return passes, not passes
 
 
 def handler(request):
-    """Takes {"from": "...", "to": "..."} and counts what passes in [from, to)."""
+    """Takes {"from": "...", "to": "..."} and counts what passes in [from, to).
+
+    primes pass both tests, pseudoprimes the strong test to base 2 alone. sample has what shall be decided: the first prime, and all
+    pseudoprimes that an output holds.
+    """
     low, high = int(request["from"]), int(request["to"])
     if not 0 <= low <= high:
         raise ValueError("the range must not be negative or reversed")
-    return {"primes": sum(map(passes_bpsw, range(low, high))), "tested": high - low}
+    primes, first, pseudoprimes = 0, [], []
+    for n in range(low, high):
+        both, one = claims(n)
+        primes += both
+        if both and not first:
+            first = [str(n)]
+        if one:
+            pseudoprimes.append(str(n))
+    return {"primes": primes, "pseudoprimes": len(pseudoprimes), "sample": first + pseudoprimes[:20], "tested": high - low}
