@@ -6754,7 +6754,7 @@ type WorkflowStep struct {
 	Of   string           `json:"of,omitempty"`
 	Type WorkflowStepType `json:"type"`
 
-	// When Of a check: what must hold.
+	// When Of a check: what must hold; of an identity, both sides.
 	When string `json:"when,omitempty"`
 }
 

@@ -159,8 +159,8 @@ func (c *campaign) push(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	policy := client.PolicyRequest{TargetError: 0.001, AssumeHostile: 0.3}
-	return c.awaitReady(ctx, client.JobRequest{Function: doc.Value.Functions[searchFunction(doc.Value.Functions)].Function, Partition: cut, Policy: &policy}, c.form.agents)
+	policy := client.PolicyRequest{TargetError: 0.001, AssumeHostile: 0.3} // as of the step
+	return c.awaitReady(ctx, client.JobRequest{Function: folder.bundles["bpsw"].Manifest.Name, Partition: cut, Policy: &policy}, c.form.agents)
 }
 
 // partition is the input of the search.
@@ -174,16 +174,6 @@ func (f campaignForm) partition() (client.Partition, error) {
 		*to = n.String()
 	}
 	return cut, nil
-}
-
-// searchFunction is the place of the function that searches.
-func searchFunction(list []client.PinnedFunction) int {
-	for i, f := range list {
-		if f.Name == "bpsw" {
-			return i
-		}
-	}
-	return 0
 }
 
 // follow starts the run and shows it until it has ended.

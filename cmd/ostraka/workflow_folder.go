@@ -117,8 +117,8 @@ func refuseLater(dir string) error {
 		if err := graph.Later(name); err != nil {
 			return badWorkflowFile(err)
 		}
-		if name == "rules" {
-			return badWorkflowFile(&graph.Error{Field: name, Detail: "rules of a workflow stand in workflow.toml", Hint: "write each as [[rules]], and take " + e.Name() + " away"})
+		if name == "rules" || name == "invariants" {
+			return badWorkflowFile(&graph.Error{Field: name, Detail: name + " of a workflow stand in workflow.toml", Hint: "write each as [[" + name + "]], and take " + e.Name() + " away"})
 		}
 	}
 	return nil

@@ -88,6 +88,7 @@ type file struct {
 	Planners    map[string]string         `toml:"planners"`
 	Files       map[string]string         `toml:"files"`
 	Rules       []ruleTable               `toml:"rules"`
+	Invariants  []stepTable               `toml:"invariants"`
 	Steps       []stepTable               `toml:"steps"`
 }
 
@@ -131,8 +132,7 @@ var (
 // laterSections are parts of a workflow that other commands make today. They are refused by name: what stands in a workflow and
 // does not happen would mislead.
 var laterSections = map[string]string{
-	"schedules":  "make them with ostraka schedule create",
-	"invariants": "write each as a step of the type check",
+	"schedules": "make them with ostraka schedule create",
 }
 
 // Later says that a part of a workflow is not supported yet, and what to do instead; nil: name is no such part.
@@ -178,7 +178,11 @@ func Read(text []byte) (*Definition, error) {
 	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files), d.readRules(f.Rules)); err != nil {
 		return nil, err
 	}
-	return d, d.readSteps(f.Steps)
+	invariants, err := checksOf(f.Invariants)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.readSteps(append(f.Steps, invariants...))
 }
 
 // checkText refuses what people read or Postgres cannot keep: control characters, but for those of lines.

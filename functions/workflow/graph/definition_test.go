@@ -64,7 +64,7 @@ func TestWhatIsNoWorkflow(t *testing.T) {
 		{`type = "map"`, `type = "check"`}:                                  "a step of the type check has no function",
 		{`type = "map"`, "type = \"map\"\nwhen = \"x\""}:                    "a step of the type map has no when",
 		{"[functions]", "[[schedules]]\n[functions]"}:                       "a workflow cannot hold schedules yet",
-		{"[functions]", "[invariants]\n[functions]"}:                        "a workflow cannot hold invariants yet",
+		{"[functions]", "[invariants]\n[functions]"}:                        "workflow.toml: line",
 		{"{n}", "{m}"}:                                                      `there is no parameter "m"`,
 		{"{n}", "{n"}:                                                       "a brace stands alone",
 		{`length = "10^3"`, `to = 5, length = "10^3"`}:                      "either to or length",
