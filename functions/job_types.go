@@ -102,6 +102,7 @@ type Job struct {
 	Attempts   int64          `json:"attempts" doc:"Results recorded so far, by all agents."`
 	// Verification is missing in lists.
 	Verification *JobVerification `json:"verification,omitempty" doc:"What speaks for the results, where the policy has a target error or the server executes shards; not in lists."`
+	Controls     *JobControls     `json:"controls,omitempty" doc:"What became of the shards with known answers that the job brought; not in lists."`
 	Owners       *OwnerShares     `json:"owners,omitempty" doc:"Whose agents brought the results; not in lists, and not where the first answer is believed."`
 	Aggregate    *Aggregate       `json:"aggregate,omitempty"`
 	Run          int              `json:"run" doc:"Which of the job's aggregations the aggregate comes from; more than 1 when it was aggregated again."`
@@ -160,6 +161,8 @@ type NewJob struct {
 	RerunOf *uuid.UUID `json:"-"`
 	// Priority is the job's share of its project's turns, from turns.MinPriority to turns.MaxPriority; 0: turns.DefaultPriority.
 	Priority int `json:"priority,omitempty"`
+	// Controls are shards with known answers, which count for nothing but to find out who lies.
+	Controls []Control `json:"controls,omitempty"`
 	// Modules are what names of aggregators and validators stand for; what is not among them is taken in its newest version.
 	Modules ModulePins `json:"-"`
 }

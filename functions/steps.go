@@ -164,6 +164,15 @@ type FollowUpArgs struct {
 // Kind names the step.
 func (FollowUpArgs) Kind() string { return "follow_up" }
 
+// JudgeControlsArgs is the step that judges what agents have said to shards with known answers.
+type JudgeControlsArgs struct {
+	Project uuid.UUID `json:"project"`
+	Job     uuid.UUID `json:"job"`
+}
+
+// Kind names the step.
+func (JudgeControlsArgs) Kind() string { return "judge_controls" }
+
 // MergeArgs is the step that merges the partials below a node of the merge tree, or makes the answer.
 type MergeArgs struct {
 	Project uuid.UUID `json:"project"`

@@ -97,7 +97,7 @@ func queueOf(step functions.Step) string {
 		return QueueUrgent
 	case functions.VerifyArgs:
 		return QueueVerify
-	case functions.CompareArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
+	case functions.CompareArgs, functions.JudgeControlsArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
 		functions.FollowUpArgs, functions.AdvanceRunArgs: // which evaluate CEL
 		return QueueAggregate
 	case functions.ArchiveArgs:

@@ -72,7 +72,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
-		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate,
+		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate, functions.JudgeControlsArgs{Job: id}: queue.QueueAggregate,
 		functions.SpreadWebhooksArgs{Project: id}:    queue.QueueControl, functions.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
 	}
 	for step := range steps {

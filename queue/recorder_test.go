@@ -95,6 +95,10 @@ func (r *recorder) WeighClaims(ctx context.Context, a functions.ClaimsArgs) erro
 	return r.call(ctx, a)
 }
 
+func (r *recorder) JudgeControls(ctx context.Context, a functions.JudgeControlsArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) FollowUp(ctx context.Context, a functions.FollowUpArgs) error {
 	return r.call(ctx, a)
 }

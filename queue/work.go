@@ -38,6 +38,7 @@ type Steps interface {
 	ComparePlatforms(ctx context.Context, args functions.ComparePlatformsArgs) error
 	ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnsteadyArgs) error
 	WeighClaims(ctx context.Context, args functions.ClaimsArgs) error
+	JudgeControls(ctx context.Context, args functions.JudgeControlsArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Erase(ctx context.Context, args functions.EraseArgs) error
@@ -215,6 +216,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.ComparePlatforms, shortStep)
 	add(w, working, steps.ExcuseUnsteady, shortStep)
 	add(w, working, steps.WeighClaims, shortStep)
+	add(w, working, steps.JudgeControls, longStep)
 	add(w, working, steps.FollowUp, longStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)

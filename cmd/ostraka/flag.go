@@ -53,7 +53,7 @@ for a person. What happens again is counted by the flag that is there.`,
 func flagKinds() []string {
 	return []string{
 		"review", "lost", "failed", "agent_caught", "contradiction", "mismatch", "limit", "sandbox", "signature", "finding",
-		"validator", "divergence", "non_deterministic", "share", "incident",
+		"validator", "divergence", "non_deterministic", "controls", "share", "incident",
 	}
 }
 

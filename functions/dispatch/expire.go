@@ -84,10 +84,14 @@ func (s *Service) endLease(ctx context.Context, l leaseIndexRow, state string) e
 		if err != nil {
 			return err
 		}
+		var steps []functions.Step
 		if found {
-			if err := s.takeBack(ctx, tx, l, ended, state); err != nil {
+			if steps, err = s.takeBack(ctx, tx, l, ended, state); err != nil {
 				return err
 			}
+		}
+		if err := s.env.Enqueue(ctx, tx, steps...); err != nil {
+			return err
 		}
 		server, err := tx.AsServer(ctx)
 		if err != nil {
@@ -113,32 +117,35 @@ type backRow struct {
 	Lost   int
 }
 
-func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, ended endedLease, state string) error {
+func (s *Service) takeBack(ctx context.Context, tx *store.Tx, l leaseIndexRow, ended endedLease, state string) (steps []functions.Step, err error) {
 	lost, shards := 0, ended.Shards
 	if state == "expired" {
 		lost = 1
 		if err := base.Audit(ctx, tx, "server", "lease.expire", l.ID.String(), map[string]any{"agent": l.AgentID, "job": l.JobID, "shards": len(shards)}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	back, err := store.Many[backRow](ctx, tx, sql.TakeBackShards, l.JobID, shards, l.AgentID, lost)
+	back, err := store.Many[backRow](ctx, tx, sql.TakeBackShards, l.JobID, shards, l.AgentID, lost, l.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if lost > 0 {
 		if err := s.loseCredit(ctx, tx, l, len(back), ended.Reported == 0); err != nil {
-			return err
+			return nil, err
 		}
 		if err := reviewLost(ctx, tx, l.JobID, back); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if state == "returned" && ended.Reported == 0 {
 		if err := countReturn(ctx, tx, l); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return base.Notify(ctx, tx, base.ChannelWork, l.ProjectID)
+	if steps, err = s.dropControlLoans(ctx, tx, l, lost); err != nil {
+		return nil, err
+	}
+	return steps, base.Notify(ctx, tx, base.ChannelWork, l.ProjectID)
 }
 
 // reviewLost hands shards that died with too many leases to a person.

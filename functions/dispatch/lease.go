@@ -206,6 +206,7 @@ type leaseGate struct {
 	Shards       int64
 	Depth        int
 	Priority     int
+	Controls     bool                 // the job brought shards with known answers
 	Conditions   *guardian.Conditions // that the job must keep to
 	Rules        int64                // the version of the project's rules of the guardian
 	Findings     []registry.FoundCode
@@ -215,9 +216,10 @@ type leaseGate struct {
 // borrower is who takes shards of a job.
 type borrower struct {
 	job, agent uuid.UUID
-	kin        string // the owner whose other agents' shards it is not lent; empty: nobody's
-	among      int    // of how many shards those that it is lent are drawn; 0: it is lent the first ones
-	lots       *lots  // which of them are for its owner; nil: all
+	kin        string  // the owner whose other agents' shards it is not lent; empty: nobody's
+	among      int     // of how many shards those that it is lent are drawn; 0: it is lent the first ones
+	lots       *lots   // which of them are for its owner; nil: all
+	without    []int64 // those that it is not lent for now
 }
 
 // kinOf is the owner whose agents together have one voice about a shard, where the policy asks for independent ones.
@@ -251,6 +253,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 			return err
 		}
 		by := borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}
+		if gate.Controls {
+			if by.without, err = controlsToSkip(ctx, tx, from.JobID, agent, from.lender); err != nil {
+				return err
+			}
+		}
 		if by.lots, err = s.lotsFor(ctx, tx, from, agent, gate.Policy); err != nil {
 			return err
 		}
@@ -260,6 +267,11 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		}
 		if err != nil || len(picked) == 0 {
 			return err
+		}
+		if gate.Controls {
+			if err := lendControls(ctx, tx, id, from, agent, picked); err != nil {
+				return err
+			}
 		}
 		lease = s.newLease(id, from, gate, picked)
 		if lease.Signing, err = registry.LeaseSigning(ctx, tx, gate.SignedBy, gate.Signature); err != nil {
@@ -301,9 +313,9 @@ func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most 
 	}
 	query, values := sql.LendShards, []any{by.job, by.agent, from, mine.to, most, MaxLeaseInput, by.kin}
 	if by.among > 0 {
-		query, values = sql.DrawShards, append(values, max(by.among, most), mine.only)
+		query, values = sql.DrawShards, append(values, max(by.among, most), mine.only, by.without)
 	} else {
-		values = append(values, mine.not)
+		values = append(values, append(mine.not, by.without...))
 	}
 	rows, err := store.Many[row](ctx, tx, query, values...)
 	if err != nil {
@@ -419,6 +431,11 @@ func (s *Service) readLease(ctx context.Context, agent, project, id uuid.UUID, d
 		picked, err := store.Many[jobs.PickedShard](ctx, tx, store.ShardInputs, row.JobID, row.Shards)
 		if err != nil {
 			return err
+		}
+		if gate.Controls {
+			if err := lentAgain(ctx, tx, id, picked); err != nil {
+				return err
+			}
 		}
 		lease = s.newLease(id, openJob{ProjectID: project, JobID: row.JobID}, gate, picked)
 		lease.Deadline = deadline

@@ -115,6 +115,7 @@ type recordGate struct {
 	JobState functions.JobState
 	Limits   bundle.Limits
 	Confirm  bool // the job says which results matter
+	Controls bool // the job brought shards with known answers
 
 	ShardsTotal int64
 	Module      *string // that folds the results; nil: none
@@ -134,12 +135,16 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := checkAgainstLease(gate, results); err != nil {
 		return Recorded{}, nil, err
 	}
-	fresh := results
-	if gate.Reported > 0 {
-		if fresh, err = withoutRecorded(ctx, tx, holder.JobID, agent, results); err != nil {
+	attempts, controls, repeated, err := sortOut(ctx, tx, gate, lease, results)
+	if err != nil {
+		return Recorded{}, nil, err
+	}
+	if gate.Reported > repeated {
+		if attempts, err = withoutRecorded(ctx, tx, holder.JobID, agent, attempts); err != nil {
 			return Recorded{}, nil, err
 		}
 	}
+	fresh := inOrder(attempts, controls)
 	recorded := Recorded{Recorded: len(fresh), Duplicate: len(results) - len(fresh), Done: gate.Reported+len(fresh) == len(gate.Shards)}
 	if len(fresh) == 0 {
 		return recorded, nil, nil
@@ -147,19 +152,24 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := gate.open(); err != nil {
 		return Recorded{}, nil, err
 	}
-	for i := range fresh { // no shard takes longer than its function may, whatever is said of it: batches of rechecks are sized by it
-		fresh[i].WallMicros = min(fresh[i].WallMicros, gate.Limits.WallSeconds*time.Second.Microseconds())
+	for _, list := range [][]result.Checked{attempts, controls} {
+		for i := range list { // no shard takes longer than its function may, whatever is said of it: batches of rechecks are sized by it
+			list[i].WallMicros = min(list[i].WallMicros, gate.Limits.WallSeconds*time.Second.Microseconds())
+		}
 	}
 	if shortcut := functions.ShortcutOf(ctx); shortcut != nil {
 		shortcut.Open = gate.small()
 	}
 	submission := base.NewID()
-	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, fresh, stated(results, fresh), signature); err != nil {
+	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), signature); err != nil {
+		return Recorded{}, nil, err
+	}
+	if err := answerControls(ctx, tx, lease, controls); err != nil {
 		return Recorded{}, nil, err
 	}
 	return recorded, fresh, s.finishRecord(ctx, tx, post{
 		project: holder.ProjectID, job: holder.JobID, agent: agent, lease: lease, submission: submission, results: len(fresh), answers: trust.AnswersIn(fresh), claims: trust.ClaimsIn(fresh), done: recorded.Done,
-		wallSeconds: gate.Limits.WallSeconds, confirm: gate.Confirm,
+		wallSeconds: gate.Limits.WallSeconds, confirm: gate.Confirm, controls: len(controls) > 0,
 	})
 }
 
@@ -286,6 +296,7 @@ type post struct {
 	done                                   bool // with the whole lease
 	wallSeconds                            int64
 	confirm                                bool // the job's condition is to be asked about the outputs
+	controls                               bool // some of the results are answers to controls
 }
 
 // finishRecord closes the lease when all of it is reported, gives it more time where it is not, and has the submission verified.
@@ -298,7 +309,11 @@ func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error 
 			return err
 		}
 	}
-	if err := s.env.Enqueue(ctx, tx, functions.VerifyArgs{Project: p.project, Submission: p.submission, Confirm: p.confirm}); err != nil {
+	steps := []functions.Step{functions.VerifyArgs{Project: p.project, Submission: p.submission, Confirm: p.confirm}}
+	if p.controls {
+		steps = append(steps, functions.JudgeControlsArgs{Project: p.project, Job: p.job})
+	}
+	if err := s.env.Enqueue(ctx, tx, steps...); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)

@@ -243,6 +243,8 @@ func (w *world) turn(s waiting) error {
 		return run(ctx, s, w.Finish)
 	case functions.ClaimsArgs{}.Kind():
 		return run(ctx, s, w.WeighClaims)
+	case functions.JudgeControlsArgs{}.Kind():
+		return run(ctx, s, w.JudgeControls)
 	case functions.FollowUpArgs{}.Kind():
 		return run(ctx, s, w.FollowUp)
 	case functions.CancelArgs{}.Kind():

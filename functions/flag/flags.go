@@ -34,6 +34,7 @@ const (
 	FlagValidator     = "validator"         // the validator of a job failed at the answers to a shard
 	FlagDivergence    = "divergence"        // classes of machines do not agree about a function
 	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
+	FlagControls      = "controls"          // a shard with a known answer found nothing out, or its answer is not believed
 	FlagShare         = "share"             // one owner gave more of a job than is assumed to be hostile, and the bound that holds is weaker
 )
 
@@ -41,7 +42,7 @@ const (
 func FlagKinds() []string {
 	return []string{
 		FlagReview, FlagLost, FlagFailed, FlagCaught, FlagContradiction, FlagMismatch, FlagLimit, FlagSandbox, FlagSignature, FlagFinding,
-		FlagValidator, FlagDivergence, FlagUnsteady, FlagShare, FlagIncident,
+		FlagValidator, FlagDivergence, FlagUnsteady, FlagControls, FlagShare, FlagIncident,
 	}
 }
 

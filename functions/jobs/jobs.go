@@ -134,7 +134,10 @@ func (s *Service) GetJob(ctx context.Context, project, id uuid.UUID) (job functi
 		if err != nil {
 			return err
 		}
-		job.Owners, err = readOwnerShares(ctx, tx, job, id)
+		if job.Owners, err = readOwnerShares(ctx, tx, job, id); err != nil {
+			return err
+		}
+		job.Controls, err = readControls(ctx, tx, id)
 		return err
 	})
 	return job, err

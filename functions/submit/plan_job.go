@@ -27,6 +27,7 @@ type JobPlan struct {
 	Warnings []functions.Reason `json:"warnings,omitempty" doc:"What speaks against the policy: the job would be taken all the same."`
 	// RecheckSeconds is nil where no shard of the version has been executed yet.
 	RecheckSeconds *float64             `json:"recheck_seconds,omitempty" doc:"About how long servers would execute shards of the job, by what this version's last jobs took; left out where there was none."`
+	Controls       int                  `json:"controls,omitempty" doc:"Shards with known answers that the job would bring: an execution each at least, besides those of the forecast; as many as the policy asks for at a time under a quorum."`
 	RecheckBudget  tenant.RecheckBudget `json:"recheck_budget" doc:"For how long servers execute the project's shards on one day."`
 }
 
@@ -47,7 +48,7 @@ func (s *Service) PlanJob(ctx context.Context, project uuid.UUID, want functions
 	if err != nil {
 		return JobPlan{}, err
 	}
-	p := JobPlan{Caught: caught, Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}
+	p := JobPlan{Caught: caught, Controls: len(plan.controls), Function: plan.manifest.Name, Version: plan.version, Shards: plan.shards, Agents: forecast.Agents, Policy: plan.policy, Forecast: forecast}
 	if p.Warnings, err = s.warnings(ctx, project, plan.policy, plan.manifest.Volumes); err != nil {
 		return p, err
 	}

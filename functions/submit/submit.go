@@ -42,6 +42,7 @@ type plannedJob struct {
 	validator  *functions.ValidatorRef
 	aggregator *functions.AggregatorRef
 	heuristics []functions.HeuristicRef
+	controls   []placedControl
 	raise      float64 // how much more of its results is audited, after what was found in the code
 	held       *string // why it is not dispatched yet
 	unscored   bool    // some heuristic has not looked at the code yet
@@ -167,6 +168,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 		return plan, functions.Invalid("partition_kind", "a function in WebAssembly reads no files", "cut lines or a range, or write the function in Python")
 	}
 	if plan.policy, err = s.certain(ctx, project, plan.policy, plan.shards, plan.manifest.Volumes); err != nil {
+		return plan, err
+	}
+	if err := s.placeControls(ctx, project, want, &plan); err != nil {
 		return plan, err
 	}
 	return plan, trust.MustConfirm(plan.policy)
@@ -347,6 +351,9 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 		return err
 	}
 	if err := s.split(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := insertControls(ctx, tx, p); err != nil {
 		return err
 	}
 	if p.rerunOf != nil {

@@ -1,5 +1,6 @@
 -- As lend_shards, for jobs in which several owners must answer each shard: those that are lent are drawn from the next $8, so that nobody
--- knows which, and two owners who ask one after the other are not lent the same. $9 are those that are for the agent's owner; null: all are.
+-- knows which, and two owners who ask one after the other are not lent the same. $9 are those that are for the agent's owner; null: all are. Shards
+-- $10 it is not lent for now.
 with kin as materialized (
     select coalesce(array_agg(agent_id), '{}') as agents from lease_cursors where job_id = $1 and owner = $7 and $7 <> ''
 ),
@@ -11,6 +12,7 @@ candidates as materialized (
     select s.number, random() as lot from shards s
     where s.job_id = $1 and s.state = 'open' and s.wanted > 0 and s.number >= $3 and s.number < $4
       and s.number <> all ((select numbers from mine)::bigint[]) and ($9::bigint[] is null or s.number = any ($9))
+      and s.number <> all (coalesce($10::bigint[], '{}'))
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = $2), false)
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number
           and a.agent_id = any ((select agents from kin)::uuid[]) and not a.void limit 1), false)

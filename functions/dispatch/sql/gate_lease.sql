@@ -1,7 +1,7 @@
 -- Also lets one poll of the agent into the job at a time: two at once would not see each other's leases and could lend the agent
 -- the same shard twice.
 select j.state, j.partition, f.name as function_name, j.function_version as version, v.digest, v.size, v.manifest, v.signature, v.signed_by, j.policy, j.rerun_of,
-    j.shards_total as shards, j.depth, j.priority, j.conditions, (select version from guardian_policy) as rules,
+    j.shards_total as shards, j.depth, j.priority, j.conditions, j.controls > 0 as controls, (select version from guardian_policy) as rules,
     -- What was found in the code of the version, and whether anybody has looked: facts for the guardian.
     (select jsonb_agg(jsonb_build_object('heuristic', d.heuristic, 'file', d.file, 'labels', d.labels, 'places', d.places)) from findings d
         where d.function_id = j.function_id and d.function_version = j.function_version and d.job_id is null and d.heuristic = 'code-risk') as findings,

@@ -1,4 +1,4 @@
-select l.state, l.shards, l.reported, j.state as job_state, v.manifest -> 'limits' as limits, j.policy ? 'confirm' as confirm,
+select l.state, l.shards, l.reported, j.state as job_state, v.manifest -> 'limits' as limits, j.policy ? 'confirm' as confirm, j.controls > 0 as controls,
     j.shards_total, a.aggregator ->> 'module' as module
 from leases l
 join jobs j on j.id = l.job_id

@@ -5,6 +5,7 @@ with back as (
     select s.number from shards s
     where s.job_id = $1 and s.number = any ($2)
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number and a.agent_id = $3), false)
+      and not coalesce((select true from control_loans c where c.lease_id = $5 and c.place = s.number and c.reported_at is not null), false)
     order by s.number for update of s
 )
 update shards s set lent = s.lent - 1, lost = s.lost + $4,

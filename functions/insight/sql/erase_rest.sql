@@ -51,6 +51,12 @@ gone_module_runs as (
 gone_archive_objects as (
     delete from archive_objects where ctid = any (array(select ctid from archive_objects where job_id = $1 limit $2)) returning 1
 ),
+gone_controls as (
+    delete from controls where ctid = any (array(select ctid from controls where job_id = $1 limit $2)) returning 1
+),
+gone_control_loans as (
+    delete from control_loans where ctid = any (array(select ctid from control_loans where job_id = $1 limit $2)) returning 1
+),
 gone_metrics as (
     delete from job_metrics where job_id = $1 returning 1
 ),
@@ -99,6 +105,8 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_findings)
     + (select count(*) from gone_module_runs)
     + (select count(*) from gone_archive_objects)
+    + (select count(*) from gone_controls)
+    + (select count(*) from gone_control_loans)
     + (select count(*) from gone_metrics)
     + (select count(*) from gone_decisions)
     + (select count(*) from gone_receipt)

@@ -19,6 +19,7 @@ var (
 	BoundStats        = store.Load(files, "bound_stats")
 	CancelPage        = store.Load(files, "cancel_page")
 	CloseJob          = store.Load(files, "close_job")
+	CountControls     = store.Load(files, "count_controls")
 	CountMarks        = store.Load(files, "count_marks")
 	CountPage         = store.Load(files, "count_page")
 	EndJob            = store.Load(files, "end_job")

@@ -12,6 +12,7 @@ var files embed.FS
 
 // The queries.
 var (
+	AddControls      = store.Load(files, "add_controls")
 	AddJob           = store.Load(files, "add_job")
 	AddRule          = store.Load(files, "add_rule")
 	ChainSpent       = store.Load(files, "chain_spent")

@@ -14,6 +14,13 @@ var files embed.FS
 var (
 	AddAnswerClass       = store.Load(files, "add_answer_class")
 	AddComparisonFailure = store.Load(files, "add_comparison_failure")
+	SettleControls       = store.Load(files, "settle_controls")
+	ReleaseControls      = store.Load(files, "release_controls")
+	NoteControlVerdicts  = store.Load(files, "note_control_verdicts")
+	ControlsToJudge      = store.Load(files, "controls_to_judge")
+	ControlledJob        = store.Load(files, "controlled_job")
+	ControlHands         = store.Load(files, "control_hands")
+	ContradictedControls = store.Load(files, "contradicted_controls")
 	AddEvidence          = store.Load(files, "add_evidence")
 	AddIncident          = store.Load(files, "add_incident")
 	AddServerAttempts    = store.Load(files, "add_server_attempts")

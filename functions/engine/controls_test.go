@@ -1,0 +1,312 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/submit"
+	"github.com/ostraka/ostraka/runtime/canonical"
+)
+
+// itemOf is an item that honest and liar answer as they do a range's shard.
+func itemOf(from int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"from":"%d"}`, from)) }
+
+// items are the inputs of a job: 0, 1, 2, and so on.
+func items(n int) func(*functions.NewJob) {
+	return func(j *functions.NewJob) {
+		values := make([]json.RawMessage, n)
+		for i := range values {
+			values[i] = itemOf(i)
+		}
+		j.Partition = partition.OfValues(values)
+	}
+}
+
+// sumOf is what a job of that many items comes to.
+func sumOf(n int) string { return fmt.Sprintf(`{"n":%d,"sum":%d}`, n, n*(n-1)/2) }
+
+// known are controls with the answers of honest agents.
+func known(n int) []functions.Control {
+	list := make([]functions.Control, n)
+	for i := range list {
+		input := itemOf(1_000_000 + i)
+		list[i] = functions.Control{Input: input, Output: json.RawMessage(honest(string(input)).Output)}
+	}
+	return list
+}
+
+func controls(list ...functions.Control) func(*functions.NewJob) {
+	return func(j *functions.NewJob) { j.Controls = list }
+}
+
+// TestControlsCountForNothingElse: whatever the policy, controls are answered where the job's shards are, and the answer, its attempts and its results
+// are those of a job that has none.
+func TestControlsCountForNothingElse(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]func(*functions.NewJob){
+		"none":           func(j *functions.NewJob) { j.Quorum, j.None = 0, true },
+		"a quorum":       func(j *functions.NewJob) { j.Quorum = 2 },
+		"a target error": bounded(0.05),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &court{}
+			w := newWorld(t, withCourt(c))
+			w.opened()
+			job := w.submit(0, items(40), policy, controls(known(20)...))
+			require.Equal(t, &functions.JobControls{Total: 20}, job.Controls)
+			w.settleAll()
+			first := w.agent(honest)
+			lease := first.lease(40)
+			for i, s := range lease.Shards {
+				require.Equal(t, int64(i), s.Number, "an agent sees the numbers of the job's shards, and no others")
+			}
+			require.NotContains(t, jsonOf(t, lease), "control")
+			first.report(lease)
+			w.settleAll()
+			w.check(job.ID)
+			done := w.workOff(job, 7, first, w.agent(honest), w.agent(honest))
+			require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+			requireTruth(t, done, sumOf(40))
+			given := done.Controls.Answers
+			require.GreaterOrEqual(t, given, int64(20))
+			require.Equal(t, &functions.JobControls{Total: 20, Given: 20, Right: 20, Answers: given}, done.Controls)
+			require.Zero(t, w.count("select count(*) from attempts where output like '%100000%'"))
+			require.Equal(t, w.count("select count(*) from attempts where agent_id <> '00000000-0000-0000-0000-000000000000'"), done.Attempts)
+			require.Zero(t, w.count("select count(*) from trust where failed > 0"))
+			require.Empty(t, w.flags(job.ID, flag.FlagControls))
+		})
+	}
+}
+
+// TestALieToAControlIsProven without any server: the liar is caught, and what it gave is made again. Its accomplice, who tells the same lies, too.
+func TestALieToAControlIsProven(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			job := w.submit(0, items(100), bounded(0.05), controls(known(40)...))
+			agents := []*agent{w.agent(liar), w.agent(liar)}
+			for range 6 {
+				agents = append(agents, w.agent(honest))
+			}
+			rand.New(rand.NewPCG(seed, 11)).Shuffle(len(agents), func(i, j int) { agents[i], agents[j] = agents[j], agents[i] })
+			done := w.workOff(job, 12, agents...)
+			require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+			requireTruth(t, done, sumOf(100))
+			require.Positive(t, done.Controls.Wrong, "%+v", done.Controls)
+			require.Equal(t, int64(40), done.Controls.Given)
+			for _, a := range agents {
+				lies := strings.Contains(a.answer(`{"from":"1"}`).Output, `"n":2`)
+				require.Equal(t, lies, a.member().CaughtAt != nil, "%+v", done.Controls)
+			}
+		})
+	}
+}
+
+// TestAFileOfWrongAnswersHarmsNobody: owners agree on others.
+func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
+	t.Parallel()
+	for owners, state := range map[int]string{5: "void", 2: "unsettled", 1: "unsettled"} {
+		t.Run(fmt.Sprint(owners, " owners"), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			list := known(10)
+			for i := range list {
+				list[i].Output = json.RawMessage(`{"n":1,"sum":7}`)
+			}
+			job := w.submit(0, items(30), func(j *functions.NewJob) { j.Quorum, j.None = 0, true }, controls(list...))
+			var agents []*agent
+			for range owners {
+				agents = append(agents, w.agent(honest))
+			}
+			w.settleAll()
+			for range 12 {
+				for _, a := range agents {
+					a.do(5)
+					w.settleAll()
+					w.check(job.ID)
+				}
+				w.exec("update control_loans set reported_at = reported_at - interval '10 minutes'")
+			}
+			done := w.job(job.ID)
+			require.Equal(t, functions.JobFinished, done.State, "%+v %+v", done, done.Controls)
+			requireTruth(t, done, sumOf(30))
+			require.Zero(t, w.count("select count(*) from trust where failed > 0"))
+			require.Equal(t, int64(10), w.count("select count(*) from controls where state = $1", state), "%+v", done.Controls)
+			if state == "void" {
+				require.Len(t, w.flags(job.ID, flag.FlagControls), 1)
+			}
+		})
+	}
+}
+
+// TestAControlOfACoinChargesNobodyForGood: whoever flips a coin contradicts as often as it agrees.
+func TestAControlOfACoinChargesNobodyForGood(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dice := rand.New(rand.NewPCG(7, 7))
+	coin := func(string) functions.Result { return ok(fmt.Sprint(dice.IntN(2))) }
+	list := known(60)
+	for i := range list {
+		list[i].Output = json.RawMessage(`1`)
+	}
+	job := w.submit(0, items(60), func(j *functions.NewJob) { j.Quorum, j.None, j.Aggregator = 0, true, "concat" }, controls(list...))
+	agents := []*agent{w.agent(coin), w.agent(coin), w.agent(coin), w.agent(coin)}
+	w.settleAll()
+	for round := range 30 {
+		for _, a := range agents {
+			a.do(4)
+			w.settleAll()
+			w.check(job.ID)
+		}
+		if round > 20 { // nobody else comes for what is left
+			w.exec("update control_loans set reported_at = reported_at - interval '10 minutes'")
+		}
+	}
+	require.Equal(t, functions.JobFinished, w.job(job.ID).State, "%+v", w.job(job.ID))
+	require.Zero(t, w.count("select count(*) from trust where failed > 0 or caught_at is not null"))
+	require.NotEmpty(t, w.flags(job.ID, flag.FlagUnsteady), "%+v %s", w.job(job.ID).Controls, jsonOf(t, w.flags(job.ID, flag.FlagControls)))
+}
+
+// TestControlsOfARangeAreItsShards: an input that it does not have could be told by its number.
+func TestControlsOfARangeAreItsShards(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spec := rangeOf(20)
+	answer := func(shard int64) []byte {
+		input, _ := spec.Input(shard)
+		return []byte(honest(string(input)).Output)
+	}
+	first, second := int64(3), int64(17)
+	job := w.submit(20, bounded(0.05), controls(
+		functions.Control{Shard: &first, Output: answer(first)}, functions.Control{Shard: &second, OutputSHA256: canonical.Digest(answer(second))},
+	))
+	w.settleAll()
+	lies := w.agent(liar)
+	require.Equal(t, 20, lies.do(20))
+	done := w.workOff(job, 10, w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest))
+	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+	requireTruth(t, done, truth(spec))
+	require.Equal(t, int64(2), done.Controls.Wrong)
+	require.NotNil(t, lies.member().CaughtAt)
+}
+
+// TestControlsAreComparedAsShardsAre by the job's validator.
+func TestControlsAreComparedAsShardsAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	list := known(4)
+	for i := range list {
+		list[i].Output = json.RawMessage(`0.30000000000000004`)
+	}
+	job := w.submit(0, items(8), tolerant(`{"relative":1e-9}`), controls(list...))
+	bad := w.agent(always(`0.31`))
+	done := w.workOff(job, 8, bad, w.agent(always(`0.3`)), w.agent(always(`0.3000000000000001`)), w.agent(always(`0.3`)))
+	require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+	require.Equal(t, int64(4), done.Controls.Given)
+	require.Positive(t, done.Controls.Wrong)
+	require.Equal(t, int64(1), w.count("select count(*) from trust where failed > 0"))
+}
+
+// TestALeaseWithControlsIsOneLikeOthers when answers are sent twice, in parts, late, or never.
+func TestALeaseWithControlsIsOneLikeOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shortLeases)
+	w.work("one", "two")
+	shards := int64(600)
+	spec := rangeOf(shards)
+	var list []functions.Control
+	for n := int64(0); n < shards; n += 3 {
+		input, _ := spec.Input(n)
+		list = append(list, functions.Control{Shard: &n, Output: []byte(honest(string(input)).Output)})
+	}
+	job := w.submit(shards, controls(list...))
+	w.runWild(job, 6)
+	done := w.job(job.ID)
+	c := done.Controls
+	require.Equal(t, int64(len(list)), c.Right+c.Wrong+c.Unsettled, "%+v", c)
+	require.Zero(t, w.count("select count(*) from control_loans where not released"))
+}
+
+// TestAResultForAControlIsRefusedAsAnyOther that contradicts what the agent has said.
+func TestAResultForAControlIsRefusedAsAnyOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := int64(1)
+	w.submit(3, controls(functions.Control{Shard: &one, Output: json.RawMessage(`1`)}))
+	w.settleAll()
+	a := w.agent(honest)
+	lease := a.lease(3)
+	results := a.results(lease.Shards)
+	recorded, err := a.post(lease.ID, results[1])
+	require.NoError(t, err)
+	require.Equal(t, 1, recorded.Recorded)
+	recorded, err = a.post(lease.ID, results[:2]...)
+	require.NoError(t, err)
+	require.Equal(t, 1, recorded.Recorded)
+	require.Equal(t, 1, recorded.Duplicate)
+	other := liar(lease.Shards[1].Input)
+	other.Shard = 1
+	_, err = a.post(lease.ID, other)
+	requireCode(t, err, "result_conflict")
+	recorded, err = a.post(lease.ID, results...)
+	require.NoError(t, err)
+	require.True(t, recorded.Done)
+}
+
+func TestControlsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shard := func(n int64) functions.Control { return functions.Control{Shard: &n, Output: json.RawMessage(`1`)} }
+	many := func(n int) (list []functions.Control) {
+		for i := range n {
+			list = append(list, functions.Control{Input: itemOf(i), Output: json.RawMessage(`1`)})
+		}
+		return list
+	}
+	large := json.RawMessage(`"` + strings.Repeat("x", 60<<10) + `"`)
+	var heavy []functions.Control
+	for range submit.MaxControlBytes/(60<<10) + 1 {
+		heavy = append(heavy, functions.Control{Input: itemOf(1), Output: large})
+	}
+	overRange := func(j *functions.NewJob) { j.Partition = rangeOf(5) }
+	for name, c := range map[string]struct {
+		list   []functions.Control
+		change func(*functions.NewJob)
+		says   string
+	}{
+		"more than are taken":        {many(submit.MaxControls + 1), items(submit.MaxControls + 1), "1001 controls"},
+		"more than there are shards": {many(6), items(5), "6 controls, and the job has 5 shards"},
+		"too large":                  {heavy, items(100), "bytes"},
+		"neither shard nor input":    {[]functions.Control{{Output: json.RawMessage(`1`)}}, items(5), "exactly one of shard and input"},
+		"no answer":                  {[]functions.Control{{Input: itemOf(1)}}, items(5), "exactly one of output and output_sha256"},
+		"no digest":                  {[]functions.Control{{Input: itemOf(1), OutputSHA256: "abc"}}, items(5), "no SHA-256"},
+		"an input of another shape":  {[]functions.Control{{Input: json.RawMessage(`{"from":7}`), Output: json.RawMessage(`1`)}}, items(5), "an agent could tell it"},
+		"an input of a range":        {many(1), overRange, "could be told"},
+		"a shard that is not there":  {[]functions.Control{shard(5)}, overRange, "no shard 5"},
+		"a shard below the first":    {[]functions.Control{shard(-1)}, overRange, "no shard -1"},
+		"a shard twice":              {[]functions.Control{shard(1), shard(1)}, overRange, "twice"},
+		"a digest for a validator":   {[]functions.Control{{Input: itemOf(1), OutputSHA256: strings.Repeat("a", 64)}}, func(j *functions.NewJob) { items(5)(j); tolerant(`{"relative":0.1}`)(j) }, "only a digest"},
+	} {
+		want := functions.NewJob{Function: "numbers", Quorum: 2, Controls: c.list}
+		c.change(&want)
+		_, _, err := w.SubmitJob(t.Context(), w.by, w.project, want, functions.Idempotency{})
+		requireCode(t, err, "bad_controls")
+		require.ErrorContains(t, err, c.says, name)
+	}
+	job := w.submit(0, items(submit.MaxControls), controls(many(submit.MaxControls)...))
+	require.Equal(t, int64(submit.MaxControls), job.Controls.Total)
+	plan, err := w.PlanJob(t.Context(), w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(10), Quorum: 2, Controls: []functions.Control{shard(1)}})
+	require.NoError(t, err)
+	require.Equal(t, 1, plan.Controls)
+}

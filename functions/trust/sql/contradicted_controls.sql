@@ -1,0 +1,1 @@
+select place from controls where job_id = $1 and state = 'wrong' order by place

@@ -1,0 +1,1 @@
+select partition, validator from jobs where id = $1
