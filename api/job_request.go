@@ -22,7 +22,7 @@ const MaxInlineBytes = 4 << 20
 
 // job turns a request into what the domain asks for. Items are handed on as the lines that a file of items would have.
 func (r JobRequest) job() (functions.NewJob, error) {
-	job := functions.NewJob{Function: r.Function, Version: r.Version, Heuristics: r.Heuristics, RerunOf: r.RerunOf, Priority: r.Priority}
+	job := functions.NewJob{Function: r.Function, Version: r.Version, Heuristics: r.Heuristics, RerunOf: r.RerunOf, Priority: r.Priority, Controls: r.Controls}
 	if r.Policy != nil {
 		p := r.Policy
 		if p.ways() > 1 || p.ways() == 0 && p.Confirm == "" {

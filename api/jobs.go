@@ -41,6 +41,7 @@ type JobRequest struct {
 	// Heuristics cannot take away what the project's policy says.
 	Heuristics *functions.HeuristicsPolicy `json:"heuristics,omitempty" doc:"What looks at the results, besides what the project's policy says; what the function says when left out."`
 	Priority   int                         `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"How large the job's share of its project's turns is: each step doubles it; 5 when left out. A submitter's jobs have 5 at most."`
+	Controls   []functions.Control         `json:"controls,omitempty" maxItems:"1000" doc:"Shards with known answers, to find out who lies: they are lent among the job's own, where no agent can tell them from these, and count for nothing else."`
 	RerunOf    *uuid.UUID                  `json:"rerun_of,omitempty" doc:"The job that this one runs again: agents with incidents in it, and other agents of their owners, have no part in this one."`
 }
 

@@ -68,7 +68,7 @@ func scheduleOf(s schedule.Schedule) (Schedule, error) {
 
 // requestOf is the request that asks for a job.
 func requestOf(j functions.NewJob) (JobRequest, error) {
-	r := JobRequest{Function: j.Function, Version: j.Version, Heuristics: j.Heuristics, Priority: j.Priority}
+	r := JobRequest{Function: j.Function, Version: j.Version, Heuristics: j.Heuristics, Priority: j.Priority, Controls: j.Controls}
 	var err error
 	if r.Partition, err = j.Partition.MarshalJSON(); err != nil {
 		return r, fmt.Errorf("writing the partition of a schedule: %w", err)

@@ -5,12 +5,12 @@ import "encoding/json"
 // Control is a shard with a known answer that a job brings along, to find out who lies.
 type Control struct {
 	// Shard is the shard of the job whose answer is known; nil: Input says what is to be computed.
-	Shard *int64 `json:"shard,omitempty"`
+	Shard *int64 `json:"shard,omitempty" minimum:"0" doc:"The shard of the job whose answer is known. Either this or an input is given."`
 	// Input is that of a shard which the job does not have, of the shape of its items.
-	Input json.RawMessage `json:"input,omitempty"`
+	Input json.RawMessage `json:"input,omitempty" doc:"What is to be computed, which is none of the job's own items and looks like one: for a partition of items only. It is lent at a place that the server draws."`
 	// Output is the known answer, or OutputSHA256 the digest of its canonical bytes, in hexadecimal.
-	Output       json.RawMessage `json:"output,omitempty"`
-	OutputSHA256 string          `json:"output_sha256,omitempty"`
+	Output       json.RawMessage `json:"output,omitempty" doc:"The known answer. Either this or its digest is given."`
+	OutputSHA256 string          `json:"output_sha256,omitempty" pattern:"^[0-9a-f]{64}$" doc:"The SHA-256 of the known answer in canonical JSON, in hexadecimal."`
 }
 
 // JobControls counts the controls of a job.

@@ -19,6 +19,7 @@ type jobPlanOptions struct {
 	input    inputFlags
 	policy   policyFlags
 	version  int64
+	controls string
 }
 
 func newJobPlan(t *terminal, server *serverFlags) *cobra.Command {
@@ -35,6 +36,7 @@ and the largest share of wrong results that is to be expected. Nothing is submit
 	o.register(f)
 	o.input.register(t, f)
 	o.policy.register(f)
+	f.StringVar(&o.controls, "controls", "", controlsUsage)
 	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
 	return cmd
 }
@@ -45,6 +47,9 @@ func (o *jobPlanOptions) run(ctx context.Context, function string) (err error) {
 	}
 	r := client.JobRequest{Function: function, Version: o.version}
 	if r.Policy, err = o.policy.request(); err != nil {
+		return err
+	}
+	if r.Controls, err = readControls(o.controls); err != nil {
 		return err
 	}
 	if r.Partition, err = o.input.partition(); err != nil {
@@ -89,6 +94,9 @@ func planFields(p client.JobPlan) [][2]string {
 		{"error bound", fmt.Sprintf("at most %.2g of the results are wrong, with %g hostile", f.ErrorBound, f.AssumeHostile)},
 		{"any wrong", answerRiskText(f.AnswerRisk)},
 		{"how", strings.Join(f.Notes, "; ")},
+	}
+	if p.Controls > 0 {
+		fields = append(fields, [2]string{"controls", count(p.Controls, "execution") + " more, one for each control at least"})
 	}
 	if p.Caught > 0 {
 		fields = append(fields, [2]string{"caught", fmt.Sprintf("%d of %d agents were caught and are lent nothing: ostraka agent list", p.Caught, p.Caught+p.Agents)})

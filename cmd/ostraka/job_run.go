@@ -27,6 +27,7 @@ type jobRunOptions struct {
 	params         string
 	validator      validatorFlags
 	heuristics     string
+	controls       string
 	wait           bool
 	timeout        time.Duration
 	idempotencyKey string
@@ -53,6 +54,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
   ostraka job run grep --lines access.log.gz --shard-size 1000 --aggregator concat
   ostraka job run train --grid 'alpha=[0.1,0.5]' --grid 'seed=[1,2,3]'
   ostraka job run prove --from-job @last
+  ostraka job run score --items molecules.jsonl --controls known.jsonl
   ostraka job run words --objects-prefix texts/2024/ --per-shard 10
   ostraka job run count --items - --no-verify --aggregator sum --wait -o json | jq .aggregate.value`,
 		Args: arguments(1), ValidArgsFunction: server.complete(functionNames),
@@ -71,6 +73,7 @@ answer stands, 1 when the job failed or agents do not agree. Ctrl-C stops waitin
 	f.StringVar(&o.params, "params", "", "parameters of the aggregator, a JSON object")
 	o.validator.register(f)
 	f.StringVar(&o.heuristics, "heuristics", "", "what looks at the results, besides what the project asks for: a file of JSON (see docs/modules.md) or none; left out: what the function says")
+	f.StringVar(&o.controls, "controls", "", controlsUsage)
 	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest")
 	f.BoolVar(&o.wait, "wait", false, "wait until the job ends")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
@@ -126,6 +129,9 @@ func (o *jobRunOptions) request() (r client.JobRequest, err error) {
 		return r, err
 	}
 	if r.Heuristics, err = readHeuristics(o.heuristics); err != nil {
+		return r, err
+	}
+	if r.Controls, err = readControls(o.controls); err != nil {
 		return r, err
 	}
 	if o.aggregator != "" {

@@ -35,6 +35,7 @@ func jobFields(j client.Job) [][2]string {
 		{"confirmed", confirmedText(j.Verification)},
 		{"taken back", takenBackText(j.Verification)},
 		{"incidents", incidentsText(j)},
+		{"controls", controlsText(j.Controls)},
 		{"owners", ownersText(j)},
 		{"attention", aboveShareText(j)},
 		{"validator", validatorText(j.Validator)},

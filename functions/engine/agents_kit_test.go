@@ -31,7 +31,8 @@ type agent struct {
 	secret string
 	key    ed25519.PrivateKey
 	answer func(input string) functions.Result
-	script bool // what it executes is a plain script
+	script bool               // what it executes is a plain script
+	held   []*functions.Lease // that it lets wait, where a test wants it to
 }
 
 // agent is an agent of an owner of its own, so that its voice counts by itself.

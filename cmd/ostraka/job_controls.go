@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ostraka/ostraka/client"
+)
+
+const (
+	// maxControlLine is the longest line of a file of controls, in bytes: an input and an answer of the largest size, and what stands around them.
+	maxControlLine = 160 << 10
+	// maxControlsFile is the largest file of controls, in bytes: what a request takes of them, and as much white space.
+	maxControlsFile = 2 << 20
+)
+
+// controlsUsage is what --controls does.
+const controlsUsage = "a file of shards with known answers, one JSON object a line: {\"input\": …, \"output\": …}, or {\"shard\": 7, \"output_sha256\": \"…\"}; they are mixed in where no agent can tell"
+
+// readControls reads a file of controls; an empty name is none.
+func readControls(name string) ([]client.Control, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.Open(name) //nolint:gosec // the name is the user's own
+	if err != nil {
+		return nil, fmt.Errorf("reading --controls: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	list, err := parseControls(io.LimitReader(file, maxControlsFile+1))
+	if err != nil {
+		return nil, usageError("--controls %s: %v", name, err)
+	}
+	return list, nil
+}
+
+var errNoControls = errors.New(`there are none: write one JSON object a line, for example {"input": {"n": 7}, "output": 49}`)
+
+func parseControls(r io.Reader) (list []client.Control, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxControlLine)
+	read := 0
+	for number := 1; lines.Scan(); number++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if read += len(lines.Bytes()) + 1; read > maxControlsFile {
+			return nil, fmt.Errorf("it has more than %d bytes: give digests (output_sha256) in the place of answers, or fewer controls", maxControlsFile)
+		}
+		if len(line) == 0 {
+			continue
+		}
+		d := json.NewDecoder(bytes.NewReader(bytes.Clone(line))) // what it makes of raw JSON refers to these bytes
+		d.DisallowUnknownFields()
+		var c client.Control
+		if err := d.Decode(&c); err != nil || d.More() {
+			return nil, fmt.Errorf(`line %d is no control: write an object of input or shard, and output or output_sha256, for example {"input": {"n": 7}, "output": 49}`, number)
+		}
+		list = append(list, c)
+	}
+	switch err := lines.Err(); {
+	case err != nil:
+		return nil, fmt.Errorf("after control %d: %w", len(list), err)
+	case len(list) == 0:
+		return nil, errNoControls
+	}
+	return list, nil
+}
+
+// controlsText says what became of the controls of a job.
+func controlsText(c *client.JobControls) string {
+	if c == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d given, %d right", c.Given, c.Total, c.Right)
+	if c.Given == c.Total {
+		text = fmt.Sprintf("%d given, %d right", c.Given, c.Right)
+	}
+	for _, other := range []struct {
+		n    int64
+		what string
+	}{{c.Wrong, "answered wrong by somebody"}, {c.Void, "void: owners agree on other answers than the known ones"}, {c.Unsettled, "found nothing out"}} {
+		if other.n > 0 {
+			text += fmt.Sprintf(", %d %s", other.n, other.what)
+		}
+	}
+	return text
+}
