@@ -58,6 +58,8 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject("insert into windows (job_id, agent_id, number) values ($1, $2, 1) on conflict do nothing", job.ID, agent)
 	w.inProject("insert into audits (job_id, shard, agent_id, number) values ($1, 0, $2, 1) on conflict do nothing", job.ID, agent)
 	w.inProject("insert into rechecks (job_id, shard, why) values ($1, 0, 'person') on conflict do nothing", job.ID)
+	w.inProject("insert into controls (job_id, place, output_digest) values ($1, 0, decode(repeat('00', 32), 'hex'))", job.ID)
+	w.inProject("insert into control_loans (job_id, place, lease_id, agent_id, hand) values ($1, 0, gen_random_uuid(), $2, 'x')", job.ID, agent)
 	w.inProject("insert into recheck_holds (job_id, code, reason, until, operator_version, project_version) values ($1, 'x', 'x', now(), 0, 0)", job.ID)
 	w.inProject("insert into incidents (id, agent_id, job_id, shards, job_state, reason) values (gen_random_uuid(), $2, $1, 1, 'finished', 'x') on conflict do nothing", job.ID, agent)
 	w.inProject("insert into answer_classes (job_id, shard, outcome) values ($1, 0, decode(repeat('00', 32), 'hex')) on conflict do nothing", job.ID)
