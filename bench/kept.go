@@ -5,27 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
+	"os"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/client"
 )
 
-// archivePoll is how often it is asked how far an archive is.
-const archivePoll = 200 * time.Millisecond
+const (
+	// archivePoll is how often it is asked how far an archive is.
+	archivePoll = 200 * time.Millisecond
+	// packAfter is long enough to measure a job before its attempts are packed.
+	packAfter = 30 * time.Second
+)
 
-// kept measures what a job leaves in Postgres, as it ended and as an archive, and how much its deletion slows a job beside it: bytes_per_shard,
-// bytes_per_archived_shard and delete_neighbour_ratio. The jobs have -kept shards with outputs of some 25 bytes, and believe the first answer.
+// kept measures what a job leaves in Postgres, as it ended, with its attempts packed and as an archive, and how much its deletion slows a job
+// beside it: bytes_per_fresh_shard, bytes_per_shard, bytes_per_archived_shard and delete_neighbour_ratio. The jobs have -kept shards with outputs of some 25 bytes, and believe the first answer.
 func (b *bench) kept(ctx context.Context) (all []figure, err error) {
-	s, err := b.startServer(ctx)
+	s, err := b.startServer(ctx, "--pack-after", packAfter.String())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	empty, err := b.bytesOf(ctx, s.project)
+	empty, err := b.relations(ctx, s.project)
 	if err != nil {
 		return nil, err
 	}
@@ -33,21 +36,35 @@ func (b *bench) kept(ctx context.Context) (all []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ended, err := b.bytesOf(ctx, s.project)
+	fresh, err := b.relations(ctx, s.project)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.waitPacked(ctx, s.project, first); err != nil {
+		return nil, err
+	}
+	ended, err := b.relations(ctx, s.project)
 	if err != nil {
 		return nil, err
 	}
 	if err := archive(ctx, s, first); err != nil {
 		return nil, err
 	}
-	archived, err := b.bytesOf(ctx, s.project)
+	archived, err := b.relations(ctx, s.project)
 	if err != nil {
 		return nil, err
 	}
-	each := func(bytes int64) float64 { return float64(bytes-empty) / float64(b.keptShards) }
-	say("%d shards: %.0f bytes of Postgres a shard when the job has ended, %.1f as an archive", b.keptShards, each(ended), each(archived))
+	if err := printRelations(os.Stderr, empty, ended, b.keptShards); err != nil {
+		return nil, err
+	}
+	each := func(now []relation) float64 { return float64(bytesOf(now)-bytesOf(empty)) / float64(b.keptShards) }
+	say("%d shards: %.0f bytes of Postgres a shard when the job has ended, %.0f with packed attempts, %.1f as an archive",
+		b.keptShards, each(fresh), each(ended), each(archived))
 	ratio, err := b.deleted(ctx, s)
-	return []figure{{"bytes_per_shard", each(ended)}, {"bytes_per_archived_shard", each(archived)}, {"delete_neighbour_ratio", ratio}}, err
+	return []figure{
+		{"bytes_per_fresh_shard", each(fresh)}, {"bytes_per_shard", each(ended)}, {"bytes_per_archived_shard", each(archived)},
+		{"delete_neighbour_ratio", ratio},
+	}, err
 }
 
 // another runs one more job to its end.
@@ -95,33 +112,4 @@ func archive(ctx context.Context, s *server, job uuid.UUID) error {
 		case <-time.After(archivePoll):
 		}
 	}
-}
-
-// bytesOf is how much of the database the project's tables and their indexes take, without what is free in them.
-func (b *bench) bytesOf(ctx context.Context, project uuid.UUID) (size int64, err error) {
-	conn, err := pgx.Connect(ctx, b.databaseURL)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	schema := "project_" + strings.ReplaceAll(project.String(), "-", "")
-	rows, err := conn.Query(ctx, "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = $1", schema)
-	if err != nil {
-		return 0, err
-	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return 0, err
-	}
-	for _, t := range tables {
-		if _, err := conn.Exec(ctx, "vacuum full "+t); err != nil {
-			return 0, err
-		}
-		var one int64
-		if err := conn.QueryRow(ctx, "select pg_total_relation_size($1::regclass)", t).Scan(&one); err != nil {
-			return 0, err
-		}
-		size += one
-	}
-	return size, nil
 }

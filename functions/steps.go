@@ -197,6 +197,12 @@ type ComparePlatformsArgs struct {
 // Kind names the step.
 func (ComparePlatformsArgs) Kind() string { return "compare_platforms" }
 
+// PackArgs is the periodic step that packs the attempts of jobs that ended a while ago.
+type PackArgs struct{}
+
+// Kind names the step.
+func (PackArgs) Kind() string { return "pack" }
+
 // PreviewArgs is the step that makes an answer out of what is folded so far.
 type PreviewArgs struct {
 	Project uuid.UUID  `json:"project"`

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"path"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -316,4 +318,14 @@ func projectIDs(ctx context.Context, conn *pgx.Conn) ([]uuid.UUID, error) {
 		projects[i] = id
 	}
 	return projects, nil
+}
+
+// NumberInProject is the number of the migration of projects' schemas that has this name.
+func NumberInProject(name string) (int, error) {
+	found, err := fs.Glob(files, project+"/*_"+name+".sql")
+	if err != nil || len(found) != 1 {
+		return 0, fmt.Errorf("finding the migration %s: %d have the name: %w", name, len(found), err)
+	}
+	number, _, _ := strings.Cut(path.Base(found[0]), "_")
+	return strconv.Atoi(number)
 }

@@ -100,7 +100,7 @@ func queueOf(step functions.Step) string {
 	case functions.CompareArgs, functions.JudgeControlsArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
 		functions.FollowUpArgs, functions.AdvanceRunArgs: // which evaluate CEL
 		return QueueAggregate
-	case functions.ArchiveArgs:
+	case functions.ArchiveArgs, functions.PackArgs:
 		return QueueArchive
 	case functions.DeliverWebhookArgs:
 		return QueueWebhooks

@@ -113,6 +113,8 @@ func (r *recorder) Archive(ctx context.Context, a functions.ArchiveArgs) error {
 	return r.call(ctx, a)
 }
 
+func (r *recorder) Pack(ctx context.Context, a functions.PackArgs) error { return r.call(ctx, a) }
+
 func (r *recorder) Erase(ctx context.Context, a functions.EraseArgs) error { return r.call(ctx, a) }
 
 func (r *recorder) Revoke(ctx context.Context, a functions.RevokeArgs) error { return r.call(ctx, a) }

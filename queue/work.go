@@ -43,6 +43,7 @@ type Steps interface {
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Erase(ctx context.Context, args functions.EraseArgs) error
 	Archive(ctx context.Context, args functions.ArchiveArgs) error
+	Pack(ctx context.Context, args functions.PackArgs) error
 	Receipt(ctx context.Context, args functions.ReceiptArgs) error
 	Revoke(ctx context.Context, args functions.RevokeArgs) error
 	Silence(ctx context.Context, args functions.SilenceArgs) error
@@ -73,6 +74,8 @@ const (
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
+	// packEvery is short, since a run that finds nothing reads an index of each project.
+	packEvery = time.Minute
 	// collectEvery is short, since one run looks at few objects.
 	collectEvery = 10 * time.Minute
 	// dueEvery is how late a schedule is at most, where the queue has nothing else to do.
@@ -221,6 +224,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)
 	add(w, working, steps.Archive, noLimit)
+	add(w, working, steps.Pack, longStep)
 	add(w, working, steps.Receipt, longStep)
 	add(w, working, steps.Revoke, shortStep)
 	add(w, working, steps.Silence, longStep)
@@ -252,6 +256,7 @@ func periodic() []*river.PeriodicJob {
 		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
 		every(sealEvery, functions.SealArgs{}), every(dispatch.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
 		every(dueEvery, functions.DueSchedulesArgs{}), every(webhooksEvery, functions.DueWebhooksArgs{}),
+		every(packEvery, functions.PackArgs{}),
 	}
 }
 

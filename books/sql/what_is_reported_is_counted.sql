@@ -1,3 +1,7 @@
-select l.id, l.reported, count(a.*) from leases l left join attempts a on a.lease_id = l.id
-where l.job_id = $1 group by l.id, l.reported
-having l.reported <> count(a.*) + (select count(*) from control_loans c where c.lease_id = l.id and c.reported_at is not null)
+with counted as materialized (
+	select lease_id, count(*) as n
+	from (select lease_id from attempts where job_id = $1 union all select lease_id from packed_attempts where job_id = $1) a group by lease_id
+)
+select l.id, l.reported, coalesce(c.n, 0) from leases l left join counted c on c.lease_id = l.id
+where l.job_id = $1
+	and l.reported <> coalesce(c.n, 0) + (select count(*) from control_loans k where k.lease_id = l.id and k.reported_at is not null)

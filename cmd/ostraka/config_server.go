@@ -30,6 +30,7 @@ func serverKeys() []configKey {
 		{name: "server.cache_dir", flag: "cache-dir"},
 		{name: "server.queues", flag: "queues"},
 		{name: "server.archive_jobs", flag: "archive-jobs"},
+		{name: "server.pack_after", flag: "pack-after"},
 		{name: "server.lease_ttl", flag: "lease-ttl"},
 		{name: "server.tokens_only", flag: "tokens-only"},
 		{name: "server.eula_file", flag: "eula"},

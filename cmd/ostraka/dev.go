@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent/liar"
+	"github.com/ostraka/ostraka/functions/archive"
 )
 
 const defaultListen = "127.0.0.1:8470"
@@ -49,6 +51,7 @@ URL and the keys for programs, DIR/dev.env the same for a shell.`,
 	f.StringSliceVar(&o.config.LiarKinds, "liar-kind", []string{string(liar.Random)}, liarKindUsage+"; several, with commas, take turns")
 	f.Int64Var(&o.config.LieAfter, "liar-after", 0, liarAfterUsage)
 	f.Float64Var(&o.config.LieProbability, "liar-probability", defaultLieProbability, "how often a liar lies")
+	f.DurationVar(&o.config.PackAfter, "pack-after", archive.DefaultPackAfter, packAfterUsage)
 	f.StringVar(&o.config.DatabaseURL, "database-url", "", "Postgres to use instead of the embedded one (or OSTRAKA_DEV_DATABASE_URL; not the variable of ostraka server, so that trying things out never reaches its database)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.Python, "python", "", pythonUsage)
@@ -101,6 +104,8 @@ func (o *devOptions) complete() (err error) {
 		return usageError("--agents is %d: run 0 to %d", c.Agents, maxDevAgents)
 	case c.Liars < 0 || c.Liars > c.Agents:
 		return usageError("--liars is %d: it is 0 to the number of agents, %d", c.Liars, c.Agents)
+	case c.PackAfter < time.Second:
+		return usageError("--pack-after is %v: at least a second, and as long as you like", c.PackAfter)
 	case c.LieProbability < 0 || c.LieProbability > 1:
 		return usageError("--liar-probability is %v: it is 0 to 1", c.LieProbability)
 	}

@@ -47,6 +47,7 @@ type devConfig struct {
 	DatabaseURL    string // "": the embedded Postgres
 	Objects        objectConfig
 	FollowupsOff   bool
+	PackAfter      time.Duration // as in serverConfig
 	Recheck        recheckConfig
 	Webhooks       webhookConfig
 	Sign           bool   // functions are signed with a key of this run, and agents execute no others
@@ -179,7 +180,7 @@ func (d *dev) startServer(ctx context.Context, listener net.Listener) error {
 	}
 	server, err := startServer(ctx, serverConfig{
 		DatabaseURL: d.info.DatabaseURL, Listener: listener, Objects: objects, CacheDir: d.dir.cache(),
-		FollowupsOff: d.config.FollowupsOff, Log: d.config.Log, Recheck: d.config.Recheck, Webhooks: d.config.Webhooks,
+		FollowupsOff: d.config.FollowupsOff, PackAfter: d.config.PackAfter, Log: d.config.Log, Recheck: d.config.Recheck, Webhooks: d.config.Webhooks,
 	})
 	if err != nil {
 		return err

@@ -16,10 +16,13 @@ import (
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/queue"
 	"github.com/ostraka/ostraka/runtime/eula"
 )
+
+const packAfterUsage = "how long after a job's end its attempts are packed, which makes them smaller; at least a second"
 
 // serverOptions are the flags of `ostraka server`.
 type serverOptions struct {
@@ -79,6 +82,7 @@ func (o *serverOptions) register(f *pflag.FlagSet) {
 	o.config.Webhooks.register(f)
 	o.oidc.register(f)
 	f.IntVar(&o.config.ArchiveDays, "archive-jobs", 0, "after how many days ended jobs become archives, where their project says nothing (project set --archive-jobs); 0: never")
+	f.DurationVar(&o.config.PackAfter, "pack-after", archive.DefaultPackAfter, packAfterUsage)
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
@@ -200,6 +204,9 @@ func (o *serverOptions) check() (err error) {
 	}
 	if c.ArchiveDays < 0 || c.ArchiveDays > tenant.MaxKeepJobsDays {
 		return usageError("--archive-jobs is %d: 1 to %d days, or 0", c.ArchiveDays, tenant.MaxKeepJobsDays)
+	}
+	if c.PackAfter < time.Second {
+		return usageError("--pack-after is %v: at least a second, and as long as you like", c.PackAfter)
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err

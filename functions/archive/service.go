@@ -1,12 +1,13 @@
 // Package archive is the room of jobs that ended long ago: it writes what is known of their shards into the object store, has it read from there,
-// and removes the rows.
+// and removes the rows. Before that it packs the attempts of jobs that ended a while ago, which are read as before.
 //
-// It writes archives and the objects that they refer to, and removes shards, attempts, pages, leases and what belongs to them of jobs whose
+// It writes archives and the objects that they refer to, and pages of packed attempts, and removes shards, attempts, pages, leases and what belongs to them of jobs whose
 // archive is written.
 package archive
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,6 +31,8 @@ type Options struct {
 	MaxBytes int64
 	// Days is after how many days ended jobs of projects that say nothing become archives; 0: never.
 	Days int
+	// PackAfter is how long attempts of ended jobs stay rows; 0 means DefaultPackAfter.
+	PackAfter time.Duration
 }
 
 // Service is the room.
@@ -39,6 +42,8 @@ type Service struct {
 	receipts Receipts
 	maxBytes int64
 	days     int
+	// packAfter is how long attempts of ended jobs stay rows.
+	packAfter time.Duration
 }
 
 // New makes the room.
@@ -46,5 +51,8 @@ func New(env *base.Env, j *jobs.Service, receipts Receipts, o Options) *Service 
 	if o.MaxBytes == 0 {
 		o.MaxBytes = MaxBytes
 	}
-	return &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes, days: o.Days}
+	if o.PackAfter == 0 {
+		o.PackAfter = DefaultPackAfter
+	}
+	return &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes, days: o.Days, packAfter: o.PackAfter}
 }

@@ -69,6 +69,8 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject("insert into findings (id, heuristic, key, function_id, function_version, job_id, shard, score, labels, explanation, places, actions) select gen_random_uuid(), 'h', repeat('0', 64), function_id, function_version, id, 0, 1, '{}', '', '[]', '{}' from jobs where id = $1", job.ID)
 	w.inProject("insert into page_scores (job_id, page, key, heuristic, reopened, state) values ($1, 0, repeat('0', 64), 'h', 0, 'scored') on conflict do nothing", job.ID)
 	w.inProject("insert into audit_raises (job_id, agent_id, factor) values ($1, $2, 2) on conflict do nothing", job.ID, agent)
+	w.inProject(`insert into attempt_pages (job_id, number, submissions, leases, agents, reported_at, posts, shards, outputs, cpu_us, wall_us, peak_rss, diagnostics)
+		values ($1, 0, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')`, job.ID)
 	w.inProject("insert into partials (job_id, run, level, number, count) values ($1, 9, 9, 9, 0) on conflict do nothing", job.ID)
 	w.inProject("insert into flags (id, job_id, kind, scope, item) values (gen_random_uuid(), $1::uuid, 'mismatch', 'job:' || $1::uuid, 'filled')", job.ID)
 	w.inProject("insert into module_runs (id, module, digest, kind, phase, job_id, aggregation, class, started_at, ended_at, wall_ns, fuel, fuel_most, memory, in_lines, in_bytes, out_lines, out_bytes) values (gen_random_uuid(), 'm', repeat('0', 64), 'aggregator', 'fold', $1, 9, 'trap', now(), now(), 0, 0, 0, 0, 0, 0, 0, 0)", job.ID)

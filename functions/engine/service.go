@@ -73,6 +73,8 @@ type Options struct {
 	ArchiveDays int
 	// ArchiveBytes is how long the file of an archive may be; 0: archive.MaxBytes.
 	ArchiveBytes int64
+	// PackAfter is how long attempts of ended jobs stay rows; 0: archive.DefaultPackAfter.
+	PackAfter time.Duration
 	// SplitPages is how many pages of shards one transaction of a split makes. 0 means DefaultSplitPages.
 	SplitPages int64
 	// PreviewEvery is how long the preview of an answer stands before the next one is made. 0 means aggregation.PreviewEvery.
@@ -243,7 +245,7 @@ func New(o Options) *Service {
 		Registry: s.Registry, Jobs: s.Jobs, Submit: s.Submit, Aggregation: s.Aggregation, Trust: s.Trust,
 	})
 	s.AuditLog = auditlog.New(env, o.LogKey)
-	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays})
+	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays, PackAfter: o.PackAfter})
 	s.ReadArchivesWith(s.ArchivedResults)
 	s.ReadLinesWith(s.ReceiptLines)
 	s.Insight = insight.New(env, insight.Rooms{

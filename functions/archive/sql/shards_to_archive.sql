@@ -1,5 +1,10 @@
 -- The shards of a page with their attempts, a row for each attempt, or one for a shard without any. The output of an attempt that agrees is that of
--- its shard.
+-- its shard. Attempts that are packed agree.
+with packed as materialized (
+    select shard, agent_id, output, output_digest, output_bytes, cpu_us, wall_us, peak_rss, diagnostics, reported_at, submission_id
+    from packed_attempts
+    where job_id = $1 and page >= $2::bigint / 1024 and page <= ($3::bigint - 1) / 1024 and shard >= $2 and shard < $3
+)
 select s.number, s.state, s.awaits is not null as provisional, s.lost, s.input, s.agent_id as accepted, s.reasons,
     a.agent_id, a.status, a.outcome = k.outcome as agrees, a.void, case when a.agent_id = s.agent_id or a.outcome is distinct from k.outcome then a.output end as output,
     encode(a.output_digest, 'hex') as output_digest, encode(a.outcome, 'hex') as outcome, a.output_bytes, a.cpu_us, a.wall_us, a.peak_rss, a.diagnostics,
@@ -8,4 +13,13 @@ from shards s
 left join attempts k on k.job_id = s.job_id and k.shard = s.number and k.agent_id = s.agent_id and s.state = 'accepted'
 left join attempts a on a.job_id = s.job_id and a.shard = s.number
 left join submissions u on u.id = a.submission_id
-where s.job_id = $1 and s.number >= $2 and s.number < $3 order by s.number, a.agent_id
+where s.job_id = $1 and s.number >= $2 and s.number < $3 and s.number <> all (array(select shard from packed))
+union all
+select s.number, s.state, false, s.lost, s.input, s.agent_id, s.reasons,
+    a.agent_id, 'ok', true, false, case when a.agent_id = s.agent_id then a.output end,
+    encode(a.output_digest, 'hex'), encode(a.output_digest, 'hex'), a.output_bytes, a.cpu_us, a.wall_us, a.peak_rss, a.diagnostics,
+    a.reported_at, a.submission_id, u.signature
+from packed a
+cross join lateral (select * from shards where job_id = $1 and number = a.shard offset 0) s
+left join submissions u on u.id = a.submission_id
+order by number, agent_id

@@ -2,6 +2,9 @@
 with gone_attempts as (
     delete from attempts where job_id = $1 and shard >= $2 and shard < $3
 ),
+gone_packed as (
+    delete from attempt_pages where job_id = $1 and number = $4
+),
 gone_audits as (
     delete from audits where job_id = $1 and shard >= $2 and shard < $3
 ),

@@ -18,9 +18,17 @@ select a.agent_id, coalesce(c.owner, '') from workflow_run_steps r
 join workflow_bisections b on b.run_id = r.run_id and b.number = r.number and b.phase = 'confirm'
 join jobs j on j.id = r.job_id
 join shards s on s.job_id = j.rerun_of and s.number = b.low and s.state = 'accepted'
-join attempts x on x.job_id = s.job_id and x.shard = s.number and x.agent_id = s.agent_id
-join attempts a on a.job_id = s.job_id and a.shard = s.number and a.agent_id <> '00000000-0000-0000-0000-000000000000'
+cross join lateral (
+    select agent_id, outcome, output_digest from attempts where job_id = s.job_id and shard = s.number
+    union all
+    select agent_id, outcome, output_digest from packed_attempts where job_id = s.job_id and page = s.number / 1024 and shard = s.number
+) x
+cross join lateral (
+    select job_id, shard, agent_id, outcome, output_digest from attempts where job_id = s.job_id and shard = s.number
+    union all
+    select job_id, shard, agent_id, outcome, output_digest from packed_attempts where job_id = s.job_id and page = s.number / 1024 and shard = s.number
+) a
 left join answer_classes k on k.job_id = s.job_id and k.shard = s.number and k.outcome = x.outcome
 left join answer_classes o on o.job_id = s.job_id and o.shard = s.number and o.outcome = a.outcome
 left join lease_cursors c on c.job_id = a.job_id and c.agent_id = a.agent_id
-where r.job_id = $1 and (a.output_digest = x.output_digest or o.representative = k.representative)
+where r.job_id = $1 and x.agent_id = s.agent_id and a.agent_id <> '00000000-0000-0000-0000-000000000000' and (a.output_digest = x.output_digest or o.representative = k.representative)
