@@ -43,12 +43,24 @@ func maybeMakeNoise() (noisy bool, err error) {
 	if err := json.Unmarshal([]byte(text), &n); err != nil {
 		return true, err
 	}
-	if err := syscall.Setpriority(syscall.PRIO_PROCESS, 0, niceness); err != nil {
+	if err := giveWay(); err != nil {
 		return true, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return true, n.make(ctx)
+}
+
+// giveWay has this process take what others leave of the processors. Linux gives each thread a niceness of its own, and what is asked for a
+// process is the calling thread's alone: so it becomes a group of its own, whose threads all get it, and those that they start.
+func giveWay() error {
+	if err := syscall.Setpgid(0, 0); err != nil {
+		return fmt.Errorf("becoming a group of processes: %w", err)
+	}
+	if err := syscall.Setpriority(syscall.PRIO_PGRP, 0, niceness); err != nil {
+		return fmt.Errorf("giving way to others: %w", err)
+	}
+	return nil
 }
 
 func (n noise) make(ctx context.Context) error {
