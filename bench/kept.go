@@ -62,7 +62,9 @@ func (b *bench) kept(ctx context.Context) (all []figure, err error) {
 		b.keptShards, each(fresh), each(ended), each(archived))
 	ratio, err := b.deleted(ctx, s)
 	return []figure{
-		{"bytes_per_fresh_shard", each(fresh)}, {"bytes_per_shard", each(ended)}, {"bytes_per_archived_shard", each(archived)},
+		{"bytes_per_fresh_shard", each(fresh)},
+		{"bytes_per_shard", each(ended)},
+		{"bytes_per_archived_shard", each(archived)},
 		{"delete_neighbour_ratio", ratio},
 	}, err
 }
