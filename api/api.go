@@ -162,6 +162,7 @@ func newServer(service Service, log *slog.Logger, version string) *server {
 	s.workflowOperations()
 	s.flagOperations()
 	s.findingOperations()
+	s.bulkOperations()
 	s.projectAuditOperations()
 	s.serverAuditOperations()
 	s.receiptOperations()

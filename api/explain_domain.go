@@ -39,6 +39,12 @@ func namedProblems() []explanation {
 func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
+		{"bad_bulk_action", http.StatusUnprocessableEntity, "There is no such bulk action, or its filter does not choose what it is about.", correct},
+		{"cannot_be_undone", http.StatusConflict, "Nothing takes back what the bulk action has done, or it has done nothing, or goes on.", "A bulk action that has ended says what undoes it."},
+		{"nothing_left", http.StatusConflict, "The bulk action goes on, or nothing of it is left to do.", "Wait until it has ended; GET on it says what failed."},
+		{"nothing_matches", http.StatusConflict, "The bulk action would be about nothing: no item matches to which it can be done now.", "Look at the list with the same filter."},
+		{"too_many_bulk_actions", http.StatusConflict, "As many bulk actions run as may at once.", "Wait until one has ended, or cancel one."},
+		{"too_many_items", http.StatusRequestEntityTooLarge, "More items match than a bulk action may have.", "Choose fewer, and make another bulk action of the others."},
 		{"bad_schedule", http.StatusUnprocessableEntity, "A schedule is not one: its times, its time zone or another field of it.", correct},
 		{"schedule_too_large", http.StatusRequestEntityTooLarge, "A schedule has more bytes than are kept of one.", "Store the input of its job as an object and give the digest."},
 		{"too_many_runtimes", http.StatusConflict, "The project has as many runtimes as it may have.", "Delete one that no function needs."},

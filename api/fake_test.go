@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight"
@@ -49,6 +50,7 @@ type fake struct {
 	looked   atomic.Int64 // at what anybody may ask for
 	err      error        // every method but Authenticate fails with it
 	replayed bool
+	bulk     bulk.Start
 	panics   bool
 	ready    bool
 

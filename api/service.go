@@ -12,6 +12,7 @@ type Service interface {
 	Approvals
 	Archives
 	AuditLog
+	BulkActions
 	Calls
 	EnrolmentTokens
 	Enrolments

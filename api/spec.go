@@ -34,6 +34,7 @@ var tags = []*huma.Tag{
 	{Name: "workflows", Description: "Steps that belong together, versioned as one, and runs of them."},
 	{Name: "schedules", Description: "Jobs that are submitted later, again and again."},
 	{Name: "webhooks", Description: "Events to the outside, as Standard Webhooks has them."},
+	{Name: "bulk actions", Description: "One thing that is done to many flags, jobs or agents."},
 	{Name: "guardian", Description: "What decides before anything happens: rules, exceptions, approvals."},
 	{Name: "audit", Description: "The audit log: sealed, so that a change is found."},
 	{Name: "agents", Description: "Agents as projects and operators see them."},

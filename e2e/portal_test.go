@@ -24,7 +24,7 @@ func TestPortal(t *testing.T) {
 	require.NoError(t, err)
 	env := append(os.Environ(), "OSTRAKA_URL="+d.URL, "OSTRAKA_KEY="+d.OwnerKey, "OSTRAKA_PROJECT="+d.Project, "OSTRAKA_OPERATOR_KEY="+d.OperatorKey,
 		"OSTRAKA_CHROMIUM="+browser, "OSTRAKA_PICTURES="+pictures)
-	for _, args := range [][]string{{"function", "push", "../examples/bpsw"}, {"function", "push", "../web/test/echo"}, {"workflow", "push", "../examples/workflow-bpsw"}} {
+	for _, args := range [][]string{{"function", "push", "../examples/bpsw"}, {"function", "push", "../web/test/echo"}, {"function", "push", "../web/test/dice"}, {"workflow", "push", "../examples/workflow-bpsw"}} {
 		push := exec.CommandContext(t.Context(), binary, args...)
 		push.Env = env
 		out, err := push.CombinedOutput()

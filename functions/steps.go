@@ -40,6 +40,15 @@ type ArchiveArgs struct {
 // Kind names the step.
 func (ArchiveArgs) Kind() string { return "archive" }
 
+// BulkArgs is the step that does one thing to many: it goes on with a bulk action.
+type BulkArgs struct {
+	Project uuid.UUID `json:"project"` // nil: it is about the whole installation
+	Bulk    uuid.UUID `json:"bulk"`
+}
+
+// Kind names the step.
+func (BulkArgs) Kind() string { return "bulk" }
+
 // CancelArgs is the step that settles the open shards of a cancelled job.
 type CancelArgs struct {
 	Project uuid.UUID `json:"project"`

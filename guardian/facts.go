@@ -339,7 +339,7 @@ type DecisionFacts struct {
 
 // Decided is a person's decision.
 type Decided struct {
-	About     string `json:"about"`   // code, flag, shard, approval
+	About     string `json:"about"`   // code, flag, shard, approval; of a bulk action flags, jobs, agents
 	Verdict   string `json:"verdict"` // allow, refuse, accept, …
 	Reason    string `json:"reason"`
 	Requester string `json:"requester"` // who asked for an approval

@@ -55,6 +55,8 @@ const (
 	OverrideEnd      Kind = "override.end"
 	SwitchOn         Kind = "switch.on"
 	SwitchOff        Kind = "switch.off"
+	BulkStart        Kind = "bulk.start"
+	BulkStop         Kind = "bulk.stop"
 	DataArchive      Kind = "data.archive"
 	DataDelete       Kind = "data.delete"
 	AuditPrune       Kind = "audit.prune"
@@ -124,6 +126,8 @@ var operations = []Described{
 	{ApprovalDecide, High, false, "Say yes or no to what a rule asks about.", DecisionFacts{}},
 	{AuditPrune, Critical, true, "Take the content of old records out of the audit log.", DataFacts{}},
 	{AuditRestart, Critical, true, "Have an audit log begin anew after a backup was restored.", DataFacts{}},
+	{BulkStart, Medium, true, "Begin a bulk action: one thing that is done to many flags, jobs or agents. Each of them is asked about as if it were alone.", DecisionFacts{}},
+	{BulkStop, Low, false, "Stop a bulk action. What it has done stays.", DecisionFacts{}},
 	{DataArchive, Medium, true, "Have a job that has ended become an archive: its shards leave the database for files.", DataFacts{}},
 	{DataDelete, High, true, "Delete a job with its results, a file, or a workflow or a run of one.", DataFacts{}},
 	{FileUpload, Low, true, "Store an object or name a file.", UploadFacts{}},

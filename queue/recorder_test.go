@@ -157,6 +157,10 @@ func (r *recorder) DeliverWebhook(ctx context.Context, a functions.DeliverWebhoo
 	return r.call(ctx, a)
 }
 
+func (r *recorder) RunBulk(ctx context.Context, a functions.BulkArgs) error {
+	return r.call(ctx, a)
+}
+
 func (r *recorder) Advance(ctx context.Context, a functions.AdvanceRunArgs) error {
 	return r.call(ctx, a)
 }

@@ -40,6 +40,7 @@ type Steps interface {
 	WeighClaims(ctx context.Context, args functions.ClaimsArgs) error
 	JudgeControls(ctx context.Context, args functions.JudgeControlsArgs) error
 	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
+	RunBulk(ctx context.Context, args functions.BulkArgs) error
 	Cancel(ctx context.Context, args functions.CancelArgs) error
 	Erase(ctx context.Context, args functions.EraseArgs) error
 	Archive(ctx context.Context, args functions.ArchiveArgs) error
@@ -221,6 +222,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	add(w, working, steps.WeighClaims, shortStep)
 	add(w, working, steps.JudgeControls, longStep)
 	add(w, working, steps.FollowUp, longStep)
+	add(w, working, steps.RunBulk, longStep)
 	add(w, working, steps.Cancel, longStep)
 	add(w, working, steps.Erase, longStep)
 	add(w, working, steps.Archive, noLimit)

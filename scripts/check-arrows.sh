@@ -14,7 +14,7 @@ readonly golangci_lint=$PWD/.cache/bin/golangci-lint
 
 folders=(agent api api/apitest audit backup bench blob blob/blobtest books certificate client cmd deploy devdb e2e examples functions
     functions/base functions/flag functions/owner functions/tenant functions/registry functions/fleet functions/jobs functions/result
-    functions/aggregation functions/trust functions/dispatch functions/heuristics functions/review functions/submit functions/schedule functions/webhook functions/workflow functions/policy functions/auditlog
+    functions/aggregation functions/trust functions/dispatch functions/heuristics functions/review functions/submit functions/bulk functions/schedule functions/webhook functions/workflow functions/policy functions/auditlog
     functions/archive functions/insight functions/engine
     functions/partition functions/planner functions/store functions/timetable functions/turns functions/verify functions/waiting functions/workflow/graph guardian migrations queue
     runtime runtime/canonical runtime/expression runtime/inputfile testenv wasm web)

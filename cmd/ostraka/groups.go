@@ -12,7 +12,7 @@ func addCommands(root *cobra.Command, t *terminal, server *serverFlags) {
 	}{
 		{"try", "Try it:", []*cobra.Command{newDemo(t), newDev(t), newSimulate(t)}},
 		{"use", "Run functions:", []*cobra.Command{
-			newFunction(t, server), newJob(t, server), newModule(t, server), newRuntime(t, server), newRule(t, server), newSchedule(t, server), newWorkflow(t, server), newWebhook(t, server), newFile(t, server), newObject(t, server), newFlag(t, server), newFinding(t, server), newIncident(t, server), newReceipt(t), newArchive(t, server), newCertificate(t), newOpen(t, server),
+			newFunction(t, server), newJob(t, server), newModule(t, server), newRuntime(t, server), newRule(t, server), newSchedule(t, server), newWorkflow(t, server), newWebhook(t, server), newFile(t, server), newObject(t, server), newFlag(t, server), newBulk(t, server), newFinding(t, server), newIncident(t, server), newReceipt(t), newArchive(t, server), newCertificate(t), newOpen(t, server),
 			newLogin(t, server), newLogout(t), newWhoami(t, server), newContext(t),
 		}},
 		{"agents", "Agents:", []*cobra.Command{newAgent(t, server), newSandbox(t, server), newKillswitch(t, server), newEnrolmentToken(t, server)}},

@@ -215,6 +215,8 @@ func (w *world) turn(s waiting) error {
 	switch s.Kind {
 	case functions.AdvanceRunArgs{}.Kind():
 		return run(ctx, s, w.Advance)
+	case functions.BulkArgs{}.Kind():
+		return run(ctx, s, w.RunBulk)
 	case functions.FireScheduleArgs{}.Kind():
 		return run(ctx, s, w.Fire)
 	case functions.SpreadWebhooksArgs{}.Kind():

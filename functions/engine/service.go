@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/heuristics"
@@ -141,6 +142,8 @@ type (
 	AuditLog = auditlog.Service
 	// Archives is the room of jobs in the object store.
 	Archives = archive.Service
+	// Bulk is the room of what is done to many.
+	Bulk = bulk.Service
 	// Insight is the room that sees the others.
 	Insight = insight.Service
 )
@@ -164,6 +167,7 @@ type Service struct {
 	*Policy
 	*AuditLog
 	*Archives
+	*Bulk
 	*Insight
 
 	queue     functions.Queue
@@ -248,6 +252,7 @@ func New(o Options) *Service {
 	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays, PackAfter: o.PackAfter})
 	s.ReadArchivesWith(s.ArchivedResults)
 	s.ReadLinesWith(s.ReceiptLines)
+	s.Bulk = bulk.New(env, s)
 	s.Insight = insight.New(env, insight.Rooms{
 		Archive: s.Archives, Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
 	}, o.Model)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
@@ -44,6 +45,7 @@ func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 			{sql.CoarsenSamples, fleet.FineSamples},
 			{sql.ForgetSandboxes, fleet.SandboxTTL},
 			{sql.ForgetSwitches, fleet.SwitchTTL},
+			{sql.ForgetBulkActions, bulk.KeptFor},
 			{sql.ForgetSessions, tenant.SessionLife},
 			{sql.ForgetSignInLinks, tenant.SignInLinkTTL},
 			{sql.ForgetRecheckSpent, tenant.RecheckSpentFor},

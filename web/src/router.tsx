@@ -73,15 +73,24 @@ const approvals = createRoute({ getParentRoute: () => project, path: "/approvals
 const audit = createRoute({ getParentRoute: () => project, path: "/audit", component: lazyRouteComponent(() => import("./pages/audit"), "AuditPage") });
 const guardianOfAll = createRoute({ getParentRoute: () => signed, path: "/guardian", component: guardianPage });
 const approvalsOfAll = createRoute({ getParentRoute: () => signed, path: "/approvals", component: approvalsPage });
+const bulksPage = lazyRouteComponent(() => import("./pages/bulk"), "BulksPage");
+const bulkPage = lazyRouteComponent(() => import("./pages/bulk"), "BulkPage");
+const bulks = createRoute({ getParentRoute: () => project, path: "/bulk", component: bulksPage });
+const bulk = createRoute({ getParentRoute: () => project, path: "/bulk/$bulk", component: bulkPage });
+const bulksOfAll = createRoute({ getParentRoute: () => signed, path: "/bulk", component: bulksPage });
+const bulkOfAll = createRoute({ getParentRoute: () => signed, path: "/bulk/$bulk", component: bulkPage });
+const archives = createRoute({ getParentRoute: () => project, path: "/archives", component: lazyRouteComponent(() => import("./pages/archives"), "ArchivesPage") });
+const runtimes = createRoute({ getParentRoute: () => project, path: "/runtimes", component: lazyRouteComponent(() => import("./pages/archives"), "RuntimesPage") });
+const auditOfAll = createRoute({ getParentRoute: () => signed, path: "/audit", component: lazyRouteComponent(() => import("./pages/audit"), "AuditPage") });
 const settings = createRoute({ getParentRoute: () => project, path: "/settings", component: lazyRouteComponent(() => import("./pages/more"), "SettingsPage") });
 const system = createRoute({ getParentRoute: () => signed, path: "/system", component: lazyRouteComponent(() => import("./pages/more"), "SystemPage") });
 
 const tree = root.addChildren([
   signIn,
   signed.addChildren([
-    home, system, guardianOfAll, approvalsOfAll,
+    home, system, guardianOfAll, approvalsOfAll, bulksOfAll, bulkOfAll, auditOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, workflows, workflow, workflowRun, webhooks, webhook, guardian, approvals, audit, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, workflows, workflow, workflowRun, webhooks, webhook, guardian, approvals, audit, bulks, bulk, archives, runtimes, settings,
     ]),
   ]),
 ]);

@@ -182,6 +182,10 @@ test("a webhook is tested, its body is shown, and it is deleted", async () => {
   assert.equal(await sent.getByText(/^again/).count(), 0, "what has arrived is not tried again");
   await page.screenshot({ path: join(pictures, "webhook-light.png") });
   receiver.close();
+  await page.getByRole("button", { name: "Change…" }).click();
+  await page.getByRole("dialog").getByRole("checkbox", { name: "flag.raised" }).check();
+  await page.getByRole("dialog").getByRole("button", { name: "Change it" }).click();
+  await page.getByText("job.finished, flag.raised").waitFor();
   await decide("New secret…", "Make it");
   await page.getByRole("region", { name: "new secret" }).getByText(/^whsec_/).waitFor();
   await decide("Pause…", "Pause it");
@@ -225,13 +229,54 @@ test("that the log began anew is shown, and its records are proven from then on"
   nothingWrong();
 });
 
+test("flags that are alike are decided together, and jobs deleted", async () => {
+  const rolled = await ended({ function: "dice", partition: { kind: "items", values: [1, 2, 3] }, aggregator: "none" });
+  const openFlags = async () => (await call("GET", `${inAPI}/flags?job=${rolled.id}&kind=review`)).items;
+  let flags = await openFlags();
+  for (; flags.length < 3; flags = await openFlags()) await new Promise((soon) => setTimeout(soon, 500));
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/review/${flags[0].id}`);
+  await page.getByRole("radio", { name: /^reject/ }).check();
+  await page.getByRole("checkbox", { name: /Apply to 3 like this/ }).check();
+  await page.getByLabel("Reason").fill("dice never agree");
+  await page.getByRole("button", { name: "Reject 3 flags" }).press("Enter");
+  await page.waitForURL("**/bulk/*");
+  await page.getByText("3 of 3 done").waitFor();
+  await page.getByText("finished", { exact: true }).waitFor();
+  await page.getByText("Nothing has failed.").waitFor();
+  await page.screenshot({ path: join(pictures, "bulk-light.png") });
+  assert.equal((await openFlags()).length, 0);
+  while ((await call("GET", `${inAPI}/jobs/${rolled.id}`)).state !== "failed") await new Promise((soon) => setTimeout(soon, 500));
+
+  await page.goto(`${base}${inProject}/jobs?function=dice&state=failed`);
+  await page.getByRole("button", { name: "Delete all…" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("1 job matches now.").waitFor();
+  await dialog.getByLabel("Reason").fill("tidy");
+  await dialog.getByRole("button", { name: "Begin" }).click();
+  await page.getByText("1 of 1 done").waitFor();
+  await page.getByRole("link", { name: "Bulk actions" }).first().click();
+  await page.getByRole("link", { name: "delete 1 job" }).waitFor();
+  assert.equal(await page.getByRole("progressbar").count(), 2);
+  nothingWrong();
+});
+
+test("pages say what there is not yet, and how to make it", async () => {
+  const { page, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/archives`);
+  await page.getByText("No job is an archive yet.").waitFor();
+  await page.getByRole("link", { name: "Runtimes" }).click();
+  await page.getByText("No runtime of this project's own.").waitFor();
+  nothingWrong();
+});
+
 test("a phone shows all of a page, and lets one go", async () => {
   await call("POST", `${inAPI}/webhooks`, { name: "phone", url: "https://127.0.0.1:9/", kinds: ["flag.raised"] });
   const { page, nothingWrong } = await open(browser, { viewport: { width: 390, height: 844 } });
   await signIn(page, ownerKey, `${inProject}/webhooks`);
   await page.getByRole("link", { name: "phone" }).click();
   await page.getByText("Nothing yet.").waitFor();
-  for (const to of ["webhooks", "schedules", "workflows", "audit"]) {
+  for (const to of ["webhooks", "schedules", "workflows", "audit", "bulk", "archives", "runtimes"]) {
     await page.goto(`${base}${inProject}/${to}`);
     await page.locator("main h1").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, `${to}: tables scroll, and not the page`);
@@ -247,5 +292,16 @@ test("operators see the rules and approvals of the installation", async () => {
   await page.getByText("no-shutdown").waitFor();
   await page.getByRole("link", { name: "Approvals" }).first().click();
   await page.getByText("Nothing waits for anybody's yes.").waitFor();
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.getByText("project.create").first().waitFor();
+  await page.getByText("detail and proof").first().click();
+  await page.getByRole("button", { name: "Verify in this browser" }).first().click();
+  await page.getByText("The proof holds:").waitFor();
+  await page.goto(`${base}/system`);
+  await page.getByText("Last backup").waitFor();
+  await page.screenshot({ path: join(pictures, "system-light.png") });
+  await page.getByRole("button", { name: "Drain all…" }).click();
+  await page.getByRole("dialog").getByText(/match(es)? now/).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep as it is" }).click();
   nothingWrong();
 });

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { Fragment, useState } from "react";
 
 import css from "./job.module.css";
 import { api, must, type Schemas } from "../api/client";
@@ -7,6 +8,7 @@ import { agentsQuery, flagsQuery, sandboxesQuery } from "../api/reads";
 import { bytes, digits, duration, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, visible, When } from "../ui/bits";
+import { AskBulk } from "../ui/bulk";
 import { Card, Loaded, Nothing } from "../ui/panel";
 import { AgentPill, Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
@@ -47,6 +49,7 @@ export function AgentsPage() {
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Agents</h1>
+        <AskAll project={project} />
         <AsCalls cli="ostraka agent list" curl={curl("GET", `/v1/projects/${project}/agents`)} />
       </div>
       <Card flush>
@@ -73,6 +76,20 @@ export function AgentsPage() {
         </Loaded>
       </Card>
     </div>
+  );
+}
+
+/** Excludes or admits all agents of an owner at once. */
+function AskAll({ project }: { project: string }) {
+  const { owner } = useRights();
+  const [of, setOf] = useState("");
+  if (!owner) return null;
+  return (
+    <>
+      <input className={ui.input} style={{ width: "11rem" }} aria-label="Owner of the agents" placeholder="Owner of agents" value={of} onChange={(e) => setOf(e.target.value)} maxLength={200} />
+      {of.trim() && <AskBulk project={project} start={{ subject: "agents", action: "exclude", filter: { owner: of.trim() } }} label="Exclude all…" title={`Exclude all agents of ${visible(of.trim())}?`} danger>They are lent no shard of this project any more. It can be undone.</AskBulk>}
+      {of.trim() && <AskBulk project={project} start={{ subject: "agents", action: "admit", filter: { owner: of.trim() } }} label="Admit all…" title={`Admit all agents of ${visible(of.trim())}?`}>They are lent shards of this project.</AskBulk>}
+    </>
   );
 }
 
@@ -169,6 +186,13 @@ export function AgentPage() {
             </div>
             <div className={css.col}>
               {a.idle && <Card title="Why it is idle"><p>{visible(a.idle.text)}</p><p className={ui.muted}>{a.idle.seconds > 0 ? `for ${duration(a.idle.seconds * 1000)}` : ""}</p></Card>}
+              {a.volumes && a.volumes.length > 0 && (
+                <Card title="Volumes">
+                  <dl className={ui.facts}>
+                    {a.volumes.map((v) => <Fragment key={v.name}><dt>{visible(v.name)}</dt><dd>{v.mode === "rw" ? "read and write" : "read only"}{v.projects && `, for ${plural(v.projects.length, "project")}`} {v.fingerprint ? <Id value={v.fingerprint} /> : <span className={ui.muted}>no fingerprint yet</span>}</dd></Fragment>)}
+                  </dl>
+                </Card>
+              )}
               <Card title="Machine">
                 <dl className={ui.facts}>
                   <dt>Platform</dt><dd>{a.platform.os}/{a.platform.arch}, {a.platform.libc}</dd>

@@ -17,13 +17,16 @@ const filters = ["actor", "action", "subject", "job", "agent", "decision"] as co
 type Filter = Partial<Record<(typeof filters)[number], string>>;
 
 export function AuditPage() {
-  const { project } = useParams({ from: "/signed/p/$project/audit" });
+  const { project } = useParams({ strict: false });
   const search = useSearch({ strict: false }) as Filter;
   const filter = Object.fromEntries(filters.flatMap((f) => (search[f] ? [[f, search[f]]] : []))) as Filter;
   const go = useGo();
   const records = useInfiniteQuery({
     queryKey: ["audit", project, filter],
-    queryFn: ({ pageParam }) => must(api.GET("/v1/projects/{project}/audit", { params: { path: { project }, query: { ...filter, limit: 100, order: "newest", cursor: pageParam || undefined } as never } })),
+    queryFn: ({ pageParam }) => {
+      const query = { ...filter, limit: 100, order: "newest", cursor: pageParam || undefined } as never;
+      return project ? must(api.GET("/v1/projects/{project}/audit", { params: { path: { project }, query } })) : must(api.GET("/v1/audit", { params: { query } }));
+    },
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
   });
@@ -32,10 +35,10 @@ export function AuditPage() {
   return (
     <div className={ui.page}>
       <div className={ui.title}>
-        <h1 className={ui.grow}>Audit log</h1>
+        <h1 className={ui.grow}>{project ? "Audit log" : "Audit log of the installation"}</h1>
         <AsCalls
-          cli={["ostraka audit list", ...given.map(([k, v]) => `--${k} '${v}'`)].join(" ")}
-          curl={curl("GET", `/v1/projects/${project}/audit${given.length ? `?${new URLSearchParams(given).toString()}` : ""}`)}
+          cli={[project ? "ostraka audit list" : "ostraka audit list --operator", ...given.map(([k, v]) => `--${k} '${v}'`)].join(" ")}
+          curl={curl("GET", `${project ? `/v1/projects/${project}` : "/v1"}/audit${given.length ? `?${new URLSearchParams(given).toString()}` : ""}`)}
         />
       </div>
       <Head project={project} />
@@ -75,8 +78,8 @@ export function AuditPage() {
 }
 
 /** The head of the log, which somebody should keep elsewhere. */
-function Head({ project }: { project: string }) {
-  const head = useQuery({ queryKey: ["audit-head", project], queryFn: () => must(api.GET("/v1/projects/{project}/audit/checkpoint", { params: { path: { project } } })) });
+function Head({ project }: { project?: string }) {
+  const head = useQuery({ queryKey: ["audit-head", project], queryFn: () => (project ? must(api.GET("/v1/projects/{project}/audit/checkpoint", { params: { path: { project } } })) : must(api.GET("/v1/audit/checkpoint"))) });
   return (
     <>
       <Card title="Head of the log">
@@ -119,7 +122,7 @@ function Restarts({ restarts }: { restarts: Schemas["LogRestart"][] }) {
 
 const jobID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-function Record({ project, record: r }: { project: string; record: Schemas["AuditRecord"] }) {
+function Record({ project, record: r }: { project?: string; record: Schemas["AuditRecord"] }) {
   return (
     <tr>
       <td className={ui.num}>{r.index === undefined ? "–" : digits(r.index)}</td>
@@ -127,7 +130,7 @@ function Record({ project, record: r }: { project: string; record: Schemas["Audi
       <td className="mono">{visible(r.actor)}</td>
       <td><code>{visible(r.action)}</code></td>
       <td>
-        {r.action.startsWith("job.") && jobID.test(r.subject) ? <Link to="/p/$project/jobs/$job" params={{ project, job: r.subject }}>{visible(r.subject)}</Link> : visible(r.subject)}
+        {project && r.action.startsWith("job.") && jobID.test(r.subject) ? <Link to="/p/$project/jobs/$job" params={{ project, job: r.subject }}>{visible(r.subject)}</Link> : visible(r.subject)}
         {r.pruned_at ? <p className={ui.muted}>its content was taken out; its hash stays</p> : (
           <details>
             <summary className={ui.muted}>detail and proof</summary>
@@ -143,7 +146,7 @@ function Record({ project, record: r }: { project: string; record: Schemas["Audi
 }
 
 /** Checks the record's proof here, and says what that does not prove. */
-function Proof({ project, index }: { project: string; index: number }) {
+function Proof({ project, index }: { project?: string; index: number }) {
   const [held, setHeld] = useState<Proved>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -151,7 +154,9 @@ function Proof({ project, index }: { project: string; index: number }) {
     setBusy(true);
     setError(undefined);
     try {
-      const p = await must(api.GET("/v1/projects/{project}/audit/records/{index}", { params: { path: { project, index } } }));
+      const p = project
+        ? await must(api.GET("/v1/projects/{project}/audit/records/{index}", { params: { path: { project, index } } }))
+        : await must(api.GET("/v1/audit/records/{index}", { params: { path: { index } } }));
       const proved = await verifyRecord(p.canonical, p.proof, p.key);
       if (proved.index !== BigInt(index) || (parseJSON(p.canonical) as { action?: string }).action !== p.action) throw new Error("the proof is about another record");
       setHeld(proved);

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useMemo, useState, type ReactNode } from "react";
+import { Fragment, useMemo, useState, type ReactNode } from "react";
 
 import css from "./functions.module.css";
 import { api, must, type Schemas } from "../api/client";
+import { agentsQuery } from "../api/reads";
 import { bytes, digits, duration } from "../lib/format";
 import { unpack } from "../lib/bundle";
 import { policyWords } from "../lib/words";
@@ -156,6 +157,7 @@ export function VersionPage() {
                 <dt>Isolation, at least</dt><dd>{visible(v.manifest.min_isolation)}</dd>
               </dl>
             </Card>
+            {v.manifest.volumes && v.manifest.volumes.length > 0 && <Volumes project={project} volumes={v.manifest.volumes} />}
             <Card title="How its results are checked">
               <p>{policyWords(v.manifest.verification as Schemas["Policy"])}</p>
               {review.data?.scores.map((s) => <p key={s.heuristic} className={ui.muted}>{visible(s.heuristic)}: {s.error ? visible(s.error) : `score ${s.score ?? "–"}`} {s.decision ?? ""}</p>)}
@@ -230,4 +232,31 @@ function coloured(line: string): ReactNode[] {
   }
   out.push(line.slice(at));
   return out;
+}
+
+/** The folders that a function reads, and which agents have them. */
+function Volumes({ project, volumes }: { project: string; volumes: Schemas["Volume"][] }) {
+  const agents = useQuery(agentsQuery(project));
+  const holds = (a: Schemas["ProjectAgent"], v: Schemas["Volume"]) =>
+    a.volumes?.some((h) => h.name === v.name && (h.mode === "rw" || v.mode === "ro") && (!v.fingerprint || h.fingerprint === v.fingerprint) && (!h.projects || h.projects.includes(project)));
+  return (
+    <Card title="Volumes">
+      <dl className={ui.facts}>
+        {volumes.map((v) => (
+          <Fragment key={v.name}>
+            <dt>{visible(v.name)}</dt>
+            <dd>
+              {v.mode === "rw" ? "read and write" : "read only"} {v.fingerprint && <Id value={v.fingerprint} />}
+              <Loaded query={agents} height={20}>
+                {(all) => {
+                  const those = all.filter((a) => holds(a, v));
+                  return <p>{those.length === 0 ? "No agent has it: nothing of this function is lent." : <>on {those.map((a, i) => <Fragment key={a.id}>{i > 0 && ", "}<Link to="/p/$project/agents/$agent" params={{ project, agent: a.id }}>{visible(a.name)}</Link></Fragment>)}</>}</p>;
+                }}
+              </Loaded>
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Card>
+  );
 }

@@ -7,9 +7,11 @@ import { partitionWords } from "../lib/words";
 import { digits, duration, percent } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { AsCalls, Id, When } from "../ui/bits";
+import { AskBulk } from "../ui/bulk";
 import { Card, Nothing, Trouble } from "../ui/panel";
 import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
+import { useRights } from "./common";
 
 const views = [
   ["All", undefined], ["Running", "running"], ["In review", "review"], ["Failed", "failed"], ["Finished", "finished"], ["Cancelled", "cancelled"],
@@ -35,6 +37,7 @@ export function JobsPage() {
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Jobs</h1>
+        <Bulk project={project} state={search.state} name={search.function} />
         <AsCalls
           cli={`ostraka job list${search.state ? ` --state ${search.state}` : ""}`}
           curl={`curl -H "Authorization: Bearer $OSTRAKA_KEY" "$OSTRAKA_URL/v1/projects/${project}/jobs${search.state ? `?state=${search.state}` : ""}"`}
@@ -76,6 +79,23 @@ export function JobsPage() {
         )}
       </Card>
     </div>
+  );
+}
+
+const ended = new Set(["finished", "failed", "cancelled"]);
+
+/** What can be done to all jobs of a view at once. */
+function Bulk({ project, state, name }: { project: string; state?: Schemas["JobState"]; name?: string }) {
+  const { owner, submit } = useRights();
+  if (!state && !name) return null; // all jobs of a project are chosen by naming what they have in common
+  const filter = { state, function: name };
+  const which = `${state ?? "all"} jobs${name ? ` of ${name}` : ""}`;
+  return (
+    <>
+      {submit && !ended.has(state ?? "") && <AskBulk project={project} start={{ subject: "jobs", action: "cancel", filter }} label="Cancel all…" title={`Cancel ${which}?`} danger>Results that were accepted stay readable.</AskBulk>}
+      {owner && (!state || ended.has(state)) && <AskBulk project={project} start={{ subject: "jobs", action: "archive", filter }} label="Archive all…" title={`Archive ${which}?`}>Their shards leave the database for files. Results, answers and receipts are read as before.</AskBulk>}
+      {owner && (!state || ended.has(state)) && <AskBulk project={project} start={{ subject: "jobs", action: "delete", filter }} label="Delete all…" title={`Delete ${which}?`} danger>Those that have ended are deleted with their shards, results and events. This cannot be taken back.</AskBulk>}
+    </>
   );
 }
 

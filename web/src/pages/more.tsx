@@ -6,7 +6,9 @@ import { api, must, type Schemas } from "../api/client";
 import { bytes, digits, duration } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, Json, Text, visible, When } from "../ui/bits";
+import { AskBulk } from "../ui/bulk";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { Status } from "../ui/status";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
@@ -283,9 +285,19 @@ export function SystemPage() {
         </Loaded>
         {versions.length > 1 && <p style={{ marginTop: "0.6rem" }}>Agents of {versions.length} versions are at work: {versions.map((v) => visible(v)).join(", ")}.</p>}
       </Card>
+      {operator && <Status />}
       {operator && <Switches />}
       {operator && (
-        <Card title="Agents" flush>
+        <Card
+          title="Agents" flush
+          aside={(
+            <div className={ui.row}>
+              <AskBulk start={{ subject: "agents", action: "approve", filter: {} }} label="Approve all…" title="Approve all agents that wait?">They are lent shards from now on.</AskBulk>
+              <AskBulk start={{ subject: "agents", action: "drain", filter: {} }} label="Drain all…" title="Drain all agents at work?" danger>They end what they have and get nothing new. It can be undone.</AskBulk>
+              <AskBulk start={{ subject: "agents", action: "resume", filter: {} }} label="Resume all…" title="Resume all drained and quarantined agents?">They are lent shards again.</AskBulk>
+            </div>
+          )}
+        >
           <Loaded query={agents} empty={(d) => d.items.length === 0} none={<Nothing title="No agent has joined." />}>
             {(d) => (
               <table className={ui.table}>

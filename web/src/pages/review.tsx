@@ -7,6 +7,7 @@ import { api, must, type Schemas } from "../api/client";
 import { flagsQuery } from "../api/reads";
 import { digits, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
+import { planBulk, startBulk } from "../ui/bulk";
 import { AsCalls, Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
 import { Pill } from "../ui/state";
@@ -24,6 +25,7 @@ export function ReviewPage() {
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Review</h1>
+        <Link className={ui.button} to="/p/$project/bulk" params={{ project }}>Bulk actions</Link>
         <AsCalls cli={`ostraka flag list --state ${state}`} curl={curl("GET", `/v1/projects/${project}/flags?state=${state}`)} />
       </div>
       <nav className={ui.tabs} aria-label="Flags">
@@ -166,7 +168,8 @@ function reasons(): string[] {
 }
 
 function Decide({ project, flag: f, next }: { project: string; flag: Schemas["FlagDetail"]; next?: string }) {
-  const { owner } = useRights();
+  const { owner, reviewer } = useRights();
+  const [alike, setAlike] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [reason, setReason] = useState("");
   const [error, setError] = useState<unknown>();
@@ -187,12 +190,23 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
     return () => removeEventListener("keydown", key);
   }, [f.decisions]);
   const decision = f.decisions[chosen];
+  const may = owner || reviewer;
+  const start = { subject: "flags" as const, action: decision?.decision ?? "dismiss", filter: { like: f.id } };
+  const one = !decision || decision.decision === "accept"; // the answer to accept is another one for each flag
+  const plan = useQuery({ queryKey: ["bulk-plan", project, start], queryFn: () => planBulk(project, start), enabled: may && !one, retry: false });
+  const like = one ? 0 : (plan.data?.total ?? 0);
   if (!decision) return null;
-  if (!owner) return <Card title="Decide"><p className={ui.muted}>Owners of the project decide about flags.</p></Card>;
+  if (!may) return <Card title="Decide"><p className={ui.muted}>Owners and reviewers of the project decide about flags.</p></Card>;
   const decide = async () => {
     setBusy(true);
     setError(undefined);
     try {
+      if (alike && like > 1) {
+        const made = await startBulk(project, start, reason);
+        await client.invalidateQueries({ queryKey: ["flags", project] });
+        await navigate({ to: "/p/$project/bulk/$bulk", params: { project, bulk: made.id } });
+        return;
+      }
       await must(api.POST("/v1/projects/{project}/flags/{flag}/resolve", {
         params: { path: { project, flag: f.id }, header: { "If-Match": `"${f.revision}"` } as never },
         body: { decision: decision.decision, digest: decision.digest, reason },
@@ -224,8 +238,14 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
           <input ref={field} className={ui.input} value={reason} onChange={(e) => setReason(e.target.value)} required maxLength={500} list="reasons" placeholder="Why; it is kept with the decision" />
           <datalist id="reasons">{reasons().map((r) => <option key={r} value={r} />)}</datalist>
         </label>
+        {like > 1 && (
+          <label className={ui.row}>
+            <input type="checkbox" checked={alike} onChange={(e) => setAlike(e.target.checked)} />
+            <span>Apply to {digits(like)} like this <span className={ui.muted}>({f.kind}{f.rule ? `, ${f.rule}` : ""}{f.function ? `, ${f.function}` : ""})</span></span>
+          </label>
+        )}
         {error !== undefined && <Trouble error={error} />}
-        <div><button type="submit" className={`${ui.button} ${ui.primary}`} disabled={busy}>{decision.decision[0]!.toUpperCase() + decision.decision.slice(1)}{next ? ", then the next" : ""}</button></div>
+        <div><button type="submit" className={`${ui.button} ${ui.primary}`} disabled={busy}>{alike && like > 1 ? `${decision.decision[0]!.toUpperCase() + decision.decision.slice(1)} ${digits(like)} flags` : <>{decision.decision[0]!.toUpperCase() + decision.decision.slice(1)}{next ? ", then the next" : ""}</>}</button></div>
       </form>
     </Card>
   );

@@ -158,6 +158,7 @@ function Decide({ project, webhook: w, onSecret }: { project: string; webhook: S
   const name = visible(w.name);
   return (
     <div className={ui.row}>
+      <Change webhook={w} onChange={(body) => then(must(api.PATCH("/v1/projects/{project}/webhooks/{webhook}", { params, body })))} />
       <Ask label="Test…" title={`Send a test to ${name}?`} confirm="Send it" onConfirm={() => then(must(api.POST("/v1/projects/{project}/webhooks/{webhook}/test", { params })))}>It gets an event of the kind webhook.test.</Ask>
       {!w.paused && <Ask label="Pause…" title={`Pause ${name}?`} confirm="Pause it" onConfirm={() => then(must(api.POST("/v1/projects/{project}/webhooks/{webhook}/pause", { params })))}>It gets nothing until it is resumed. What waits is sent then; what happens meanwhile is not.</Ask>}
       {w.paused && <Ask label="Resume…" title={`Resume ${name}?`} confirm="Resume it" onConfirm={() => then(must(api.POST("/v1/projects/{project}/webhooks/{webhook}/resume", { params })))}>It gets what waited, and what happens from now on.</Ask>}
@@ -174,5 +175,26 @@ function Decide({ project, webhook: w, onSecret }: { project: string; webhook: S
         }}
       >Its deliveries and its secret go with it.</Ask>
     </div>
+  );
+}
+
+const events = ["job.finished", "job.failed", "job.cancelled", "flag.raised", "schedule.missed", "webhook.paused"] as const;
+
+/** A form that gives a webhook another URL or other events. */
+function Change({ webhook: w, onChange }: { webhook: Schemas["Webhook"]; onChange: (body: Schemas["WebhookChange"]) => Promise<unknown> }) {
+  const [url, setUrl] = useState(w.url);
+  const [kinds, setKinds] = useState<string[]>(w.kinds);
+  const change = () => onChange({ url: url === w.url ? undefined : url, kinds: events.filter((k) => kinds.includes(k)) });
+  return (
+    <Ask label="Change…" title={`Change ${visible(w.name)}?`} confirm="Change it" onConfirm={change}>
+      <div className={ui.stack}>
+        <label className={ui.field}><span>URL</span><input className={ui.input} type="url" required value={url} onChange={(e) => setUrl(e.target.value)} /></label>
+        <fieldset style={{ border: 0, padding: 0, margin: 0 }}>
+          <legend>Events</legend>
+          {events.map((k) => <label key={k} className={ui.row}><input type="checkbox" checked={kinds.includes(k)} onChange={(e) => setKinds(e.target.checked ? [...kinds, k] : kinds.filter((x) => x !== k))} /> {k}</label>)}
+        </fieldset>
+        <p className={ui.muted}>Its secret stays. What waits goes to the new URL.</p>
+      </div>
+    </Ask>
   );
 }

@@ -74,6 +74,8 @@ function Nav() {
         <Link to="/system">System</Link>
         <Link to="/guardian">Guardian</Link>
         <Link to="/approvals">Approvals</Link>
+        <Link to="/audit">Audit log</Link>
+        <Link to="/bulk">Bulk actions</Link>
       </nav>
     );
   }
@@ -87,6 +89,7 @@ function Nav() {
       <Link to="/p/$project/agents" params={{ project }}>Agents</Link>
       <Link to="/p/$project/functions" params={{ project }}>Functions</Link>
       <Link to="/p/$project/modules" params={{ project }}>Modules</Link>
+      <Link to="/p/$project/runtimes" params={{ project }}>Runtimes</Link>
       <Link to="/p/$project/rules" params={{ project }}>Rules</Link>
       <Link to="/p/$project/schedules" params={{ project }}>Schedules</Link>
       <Link to="/p/$project/workflows" params={{ project }}>Workflows</Link>
@@ -94,6 +97,8 @@ function Nav() {
       <Link to="/p/$project/guardian" params={{ project }}>Guardian</Link>
       <Link to="/p/$project/approvals" params={{ project }}>Approvals</Link>
       <Link to="/p/$project/audit" params={{ project }}>Audit log</Link>
+      <Link to="/p/$project/bulk" params={{ project }}>Bulk actions</Link>
+      <Link to="/p/$project/archives" params={{ project }}>Archives</Link>
       <Link to="/p/$project/bpsw" params={{ project }}>BPSW search</Link>
       <Link to="/p/$project/settings" params={{ project }}>Settings</Link>
       <Link to="/system">System</Link>
@@ -154,7 +159,7 @@ function Look() {
 
 const nouns: Record<string, string> = {
   jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", workflows: "Workflows", "workflow-runs": "Workflow runs", overview: "Overview", run: "Run", v: "Versions",
-  settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
+  settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", bulk: "Bulk actions", archives: "Archives", runtimes: "Runtimes", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
 };
 const noPage = new Set(["shards", "v", "workflow-runs"]);
 

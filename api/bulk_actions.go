@@ -1,0 +1,340 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/bulk"
+)
+
+// BulkActions is what the API asks of the domain about one thing that is done to many. The nil project stands for the whole installation.
+type BulkActions interface {
+	PlanBulkAction(ctx context.Context, project uuid.UUID, start bulk.Start) (functions.BulkPlan, error)
+	StartBulkAction(ctx context.Context, by functions.Principal, project uuid.UUID, start bulk.Start, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error)
+	ListBulkActions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.BulkAction, error) // the newest first
+	GetBulkAction(ctx context.Context, project, id uuid.UUID) (functions.BulkActionDetail, error)
+	CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) // cancelling twice is harmless
+	RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
+	UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error)
+}
+
+// BulkRequest is a bulk action as it is asked for.
+type BulkRequest struct {
+	Subject string               `json:"subject" enum:"flags,jobs,agents"`
+	Action  string               `json:"action" minLength:"1" maxLength:"40" doc:"What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke."`
+	Filter  functions.BulkFilter `json:"filter" doc:"To which. What the action cannot be done to now is left out."`
+	Reason  string               `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item."`
+}
+
+func (r BulkRequest) start() bulk.Start {
+	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, Reason: r.Reason}
+}
+
+// StartBulkInput is a new bulk action in a project.
+type StartBulkInput struct {
+	InProject
+	Body BulkRequest
+}
+
+// StartServerBulkInput is a new bulk action about the installation.
+type StartServerBulkInput struct {
+	Body BulkRequest
+}
+
+// BulkPath names a bulk action of a project.
+type BulkPath struct {
+	InProject
+	ServerBulkPath
+}
+
+// ServerBulkPath names a bulk action.
+type ServerBulkPath struct {
+	Bulk PathID `path:"bulk"`
+}
+
+// BulkUndo says why what a bulk action has done is taken back.
+type BulkUndo struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log."`
+}
+
+// UndoBulkInput takes back a bulk action of a project.
+type UndoBulkInput struct {
+	BulkPath
+	Body BulkUndo
+}
+
+// UndoServerBulkInput takes back a bulk action about the installation.
+type UndoServerBulkInput struct {
+	ServerBulkPath
+	Body BulkUndo
+}
+
+type bulkOutput struct {
+	Body functions.BulkActionDetail
+}
+
+type bulkPlanOutput struct {
+	Body functions.BulkPlan
+}
+
+type startedBulkOutput struct {
+	Replayed
+	Location string `header:"Location"`
+	Body     functions.BulkActionDetail
+}
+
+// What bulk operations say of themselves.
+const (
+	aboutBulk = "What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. " +
+		"It goes on after a crash, and stops when the key with which it was begun is revoked."
+	aboutBulkRoles = "It takes a key that may do the same to one item."
+)
+
+// bulkOperations come after those that do to one what bulk actions do to many: who may begin one follows from them.
+func (s *server) bulkOperations() {
+	const path = "/v1/projects/{project}/bulk-actions"
+	const one = path + "/{bulk}"
+	begin := roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleReviewer, functions.RoleOperator)
+	mine := func(in BulkPath) (project, id uuid.UUID, err error) { return in.and("bulk action", in.Bulk) }
+	register(s, operation{
+		id: "planBulkAction", method: http.MethodPost, path: "/v1/projects/{project}/bulk-action-plans", tag: "bulk actions", summary: "Say to what a bulk action would be done",
+		access: begin, body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *StartBulkInput) (*bulkPlanOutput, error) {
+		project, err := in.id()
+		if err != nil {
+			return nil, err
+		}
+		return s.planBulk(ctx, c, project, in.Body)
+	})
+	register(s, operation{
+		id: "startBulkAction", method: http.MethodPost, path: path, tag: "bulk actions", summary: "Do one thing to many flags, jobs or agents", about: aboutBulk + " " + aboutBulkRoles,
+		access: begin, status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, func(ctx context.Context, c *call, in *StartBulkInput) (*startedBulkOutput, error) {
+		project, err := in.id()
+		if err != nil {
+			return nil, err
+		}
+		return s.startBulk(ctx, c, project, in.Body)
+	})
+	register(s, operation{
+		id: "listBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions, the newest first", access: readers(),
+	}, func(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.BulkAction], error) {
+		return listOfProject(ctx, c, in, cursorOfID, s.service.ListBulkActions, func(a functions.BulkAction) string { return a.ID.String() })
+	})
+	register(s, operation{
+		id: "getBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action: how far it is, and what failed", access: readers(),
+	}, func(ctx context.Context, _ *call, in *BulkPath) (*bulkOutput, error) {
+		project, id, err := mine(*in)
+		if err != nil {
+			return nil, err
+		}
+		return bulkAnswer(s.service.GetBulkAction(ctx, project, id))
+	})
+	register(s, operation{
+		id: "cancelBulkAction", method: http.MethodPost, path: one + "/cancel", tag: "bulk actions", summary: "Stop a bulk action", about: "What it has done stays. " + aboutBulkRoles, access: begin,
+	}, func(ctx context.Context, c *call, in *BulkPath) (*bulkOutput, error) {
+		project, id, err := mine(*in)
+		if err != nil {
+			return nil, err
+		}
+		return s.changeBulk(ctx, c, project, id, cancelBulk)
+	})
+	register(s, operation{
+		id: "retryBulkAction", method: http.MethodPost, path: one + "/retry", tag: "bulk actions", summary: "Do what failed in a bulk action again",
+		about: "And what was left of one that was cancelled. It has the rights of whoever asks from then on. " + aboutBulkRoles, access: begin,
+	}, func(ctx context.Context, c *call, in *BulkPath) (*bulkOutput, error) {
+		project, id, err := mine(*in)
+		if err != nil {
+			return nil, err
+		}
+		return s.changeBulk(ctx, c, project, id, retryBulk)
+	})
+	register(s, operation{
+		id: "undoBulkAction", method: http.MethodPost, path: one + "/undo", tag: "bulk actions", summary: "Take back what a bulk action has done",
+		about:  "It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. " + aboutBulkRoles,
+		access: begin, status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, func(ctx context.Context, c *call, in *UndoBulkInput) (*startedBulkOutput, error) {
+		project, id, err := mine(in.BulkPath)
+		if err != nil {
+			return nil, err
+		}
+		return s.undoBulk(ctx, c, project, id, in.Body.Reason)
+	})
+	s.serverBulkOperations()
+}
+
+// serverBulkOperations are those about agents of the whole installation.
+func (s *server) serverBulkOperations() {
+	const path = "/v1/bulk-actions"
+	const one = path + "/{bulk}"
+	operators := roles(functions.RoleOperator)
+	register(s, operation{
+		id: "planServerBulkAction", method: http.MethodPost, path: "/v1/bulk-action-plans", tag: "bulk actions", summary: "Say to which agents a bulk action would be done",
+		access: operators, body: body{limit: MaxJSONBody},
+	}, func(ctx context.Context, c *call, in *StartServerBulkInput) (*bulkPlanOutput, error) {
+		return s.planBulk(ctx, c, uuid.Nil, in.Body)
+	})
+	register(s, operation{
+		id: "startServerBulkAction", method: http.MethodPost, path: path, tag: "bulk actions", summary: "Do one thing to many agents of the installation", about: aboutBulk,
+		access: operators, status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, func(ctx context.Context, c *call, in *StartServerBulkInput) (*startedBulkOutput, error) {
+		return s.startBulk(ctx, c, uuid.Nil, in.Body)
+	})
+	register(s, operation{
+		id: "listServerBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions about the installation, the newest first", access: operators,
+	}, func(ctx context.Context, c *call, in *Paging) (*Listed[functions.BulkAction], error) {
+		page, err := in.page(cursorOfID)
+		if err != nil {
+			return nil, err
+		}
+		items, err := s.service.ListBulkActions(ctx, uuid.Nil, page)
+		if err != nil {
+			return nil, err
+		}
+		return listed(c, page, items, cursorOfID, func(a functions.BulkAction) string { return a.ID.String() }), nil
+	})
+	register(s, operation{
+		id: "getServerBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action about the installation", access: operators,
+	}, func(ctx context.Context, _ *call, in *ServerBulkPath) (*bulkOutput, error) {
+		id, err := pathID("bulk action", in.Bulk)
+		if err != nil {
+			return nil, err
+		}
+		return bulkAnswer(s.service.GetBulkAction(ctx, uuid.Nil, id))
+	})
+	for _, change := range []struct {
+		id, verb, summary, about string
+		do                       bulkChange
+	}{
+		{"cancelServerBulkAction", "cancel", "Stop a bulk action about the installation", "What it has done stays.", cancelBulk},
+		{"retryServerBulkAction", "retry", "Do what failed in a bulk action about the installation again", "And what was left of one that was cancelled.", retryBulk},
+	} {
+		register(s, operation{
+			id: change.id, method: http.MethodPost, path: one + "/" + change.verb, tag: "bulk actions", summary: change.summary, about: change.about, access: operators,
+		}, func(ctx context.Context, c *call, in *ServerBulkPath) (*bulkOutput, error) {
+			id, err := pathID("bulk action", in.Bulk)
+			if err != nil {
+				return nil, err
+			}
+			return s.changeBulk(ctx, c, uuid.Nil, id, change.do)
+		})
+	}
+	register(s, operation{
+		id: "undoServerBulkAction", method: http.MethodPost, path: one + "/undo", tag: "bulk actions", summary: "Take back what a bulk action about the installation has done",
+		about: "It makes another bulk action, of the items that were done.", access: operators, status: http.StatusCreated, body: body{limit: MaxJSONBody}, retry: retryWithKey,
+	}, func(ctx context.Context, c *call, in *UndoServerBulkInput) (*startedBulkOutput, error) {
+		id, err := pathID("bulk action", in.Bulk)
+		if err != nil {
+			return nil, err
+		}
+		return s.undoBulk(ctx, c, uuid.Nil, id, in.Body.Reason)
+	})
+}
+
+// bulkChange is a method of the service, which is not there yet where only the specification is made.
+type bulkChange func(b BulkActions) func(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
+
+func cancelBulk(b BulkActions) func(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.BulkActionDetail, error) {
+	return b.CancelBulkAction
+}
+
+func retryBulk(b BulkActions) func(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.BulkActionDetail, error) {
+	return b.RetryBulkAction
+}
+
+// mayDoToMany refuses whoever may not do to one what is to be done to many. What is no action the domain refuses.
+func (s *server) mayDoToMany(c *call, project uuid.UUID, subject functions.BulkSubject, action string) error {
+	operation, known := bulk.Operations(project != uuid.Nil, subject)[action]
+	if !known {
+		return nil
+	}
+	allowed := s.rolesFor(operation)
+	if slices.Contains(allowed, c.principal.Role) {
+		return nil
+	}
+	return newProblem(http.StatusForbidden, codeForbidden, fmt.Sprintf("a key of role %s may not %s %s", c.principal.Role, action, subject), "use a key of role "+roleList(allowed))
+}
+
+// rolesFor are those that may call an operation.
+func (s *server) rolesFor(operation string) []functions.Role {
+	for _, path := range s.huma.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{path.Post, path.Put, path.Delete} {
+			if op != nil && op.OperationID == operation {
+				allowed, _ := op.Extensions[rolesExtension].([]functions.Role)
+				return allowed
+			}
+		}
+	}
+	return nil
+}
+
+func (s *server) planBulk(ctx context.Context, c *call, project uuid.UUID, r BulkRequest) (*bulkPlanOutput, error) {
+	if err := s.mayDoToMany(c, project, functions.BulkSubject(r.Subject), r.Action); err != nil {
+		return nil, err
+	}
+	p, err := s.service.PlanBulkAction(ctx, project, r.start())
+	if err != nil {
+		return nil, err
+	}
+	return &bulkPlanOutput{Body: p}, nil
+}
+
+func (s *server) startBulk(ctx context.Context, c *call, project uuid.UUID, r BulkRequest) (*startedBulkOutput, error) {
+	if err := s.mayDoToMany(c, project, functions.BulkSubject(r.Subject), r.Action); err != nil {
+		return nil, err
+	}
+	return startedBulk(s.service.StartBulkAction(ctx, c.principal, project, r.start(), c.idem))
+}
+
+func (s *server) undoBulk(ctx context.Context, c *call, project, id uuid.UUID, reason string) (*startedBulkOutput, error) {
+	d, err := s.service.GetBulkAction(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayDoToMany(c, project, d.Subject, d.Undo); err != nil {
+		return nil, err
+	}
+	return startedBulk(s.service.UndoBulkAction(ctx, c.principal, project, id, reason, c.idem))
+}
+
+func (s *server) changeBulk(ctx context.Context, c *call, project, id uuid.UUID, change bulkChange) (*bulkOutput, error) {
+	d, err := s.service.GetBulkAction(ctx, project, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayDoToMany(c, project, d.Subject, d.Action); err != nil {
+		return nil, err
+	}
+	return bulkAnswer(change(s.service)(ctx, c.principal, project, id))
+}
+
+func startedBulk(d functions.BulkActionDetail, again bool, err error) (*startedBulkOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	at := "/v1"
+	if d.Project != nil {
+		at += "/projects/" + d.Project.String()
+	}
+	out := &startedBulkOutput{Replayed: replayed(again), Location: at + "/bulk-actions/" + d.ID.String(), Body: d}
+	if out.Body.Failures == nil {
+		out.Body.Failures = []functions.BulkFailure{}
+	}
+	return out, nil
+}
+
+func bulkAnswer(d functions.BulkActionDetail, err error) (*bulkOutput, error) {
+	if err != nil {
+		return nil, err
+	}
+	if d.Failures == nil {
+		d.Failures = []functions.BulkFailure{}
+	}
+	return &bulkOutput{Body: d}, nil
+}

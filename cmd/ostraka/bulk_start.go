@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+// bulkLook is how often a bulk action that is waited for is looked at.
+const bulkLook = 500 * time.Millisecond
+
+// bulkOptions are the flags of `ostraka bulk start`.
+type bulkOptions struct {
+	outputFlag
+	terminal *terminal
+	server   *serverFlags
+	reason   string
+	like     string
+	job      string
+	agent    string
+	ids      []string
+	dryRun   bool
+	wait     bool
+
+	kind, rule, function, state, owner string
+}
+
+func newBulkStart(t *terminal, server *serverFlags) *cobra.Command {
+	o := &bulkOptions{terminal: t, server: server}
+	cmd := &cobra.Command{
+		Use: "start {flags|jobs|agents} ACTION --reason TEXT [FILTER]", Short: "Do one thing to many flags, jobs or agents", Args: arguments(2), DisableFlagsInUseLine: true,
+		Long: `Do one thing to many flags (reject, rerun, recheck, pardon, dismiss), jobs (cancel, delete, archive) or agents
+of the project (admit, exclude). What it is about is chosen now: all that match the filter and to which it can
+be done. Each is then decided by the guardian, done and recorded as if it had been asked for alone, with the
+rights of your key; it takes a key that may do the same to one.`,
+		Example: `  ostraka bulk start flags dismiss --like FLAG --reason noise --dry-run
+  ostraka bulk start flags dismiss --like FLAG --reason noise --wait
+  ostraka bulk start jobs cancel --function bpsw --reason "wrong input"
+  ostraka bulk start agents exclude --owner ann --reason "answers differ"`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
+	}
+	f := cmd.Flags()
+	o.outputFlag.register(f)
+	f.StringVar(&o.reason, "reason", "", "why, for the audit log")
+	f.StringVar(&o.like, "like", "", "flags of the kind, the rule and the function of this flag")
+	f.StringSliceVar(&o.ids, "id", nil, "these, and no others; may be given again, up to 1000 times")
+	f.StringVar(&o.kind, "kind", "", "flags of this kind")
+	f.StringVar(&o.rule, "rule", "", "flags that this rule has raised")
+	f.StringVar(&o.function, "function", "", "flags about this function and its jobs; jobs of this function")
+	f.StringVar(&o.job, "job", "", "flags of this job")
+	f.StringVar(&o.agent, "agent", "", "flags about this agent")
+	f.StringVar(&o.state, "state", "", "jobs or agents in this state")
+	f.StringVar(&o.owner, "owner", "", "agents of this owner")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say to how many it would be done, and do nothing")
+	f.BoolVar(&o.wait, "wait", false, "wait until it has ended")
+	return cmd
+}
+
+func (o *bulkOptions) run(ctx context.Context, subject, action string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.reason == "" {
+		return usageError("why? Say it with --reason TEXT; it goes into the audit log with each item")
+	}
+	body, err := o.request(subject, action)
+	if err != nil {
+		return err
+	}
+	c, err := o.server.connectProject()
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return o.plan(ctx, c, body)
+	}
+	key := uuid.NewString()
+	doc, err := answer.Read[client.BulkActionDetail](c.StartBulkAction(ctx, c.project, &client.StartBulkActionParams{IdempotencyKey: &key}, body))
+	if err != nil {
+		return explain("beginning the bulk action", err)
+	}
+	if o.wait {
+		if doc, err = waitForBulk(ctx, c, doc); err != nil {
+			return err
+		}
+	}
+	return printBulk(o.terminal, &o.outputFlag, doc)
+}
+
+// request is what the flags say.
+func (o *bulkOptions) request(subject, action string) (client.BulkRequest, error) {
+	r := client.BulkRequest{Subject: client.BulkRequestSubject(subject), Action: action, Reason: o.reason, Filter: client.BulkFilter{
+		Kind: o.kind, Rule: o.rule, Function: o.function, State: o.state, Owner: o.owner,
+	}}
+	if !strings.Contains(" flags jobs agents ", " "+subject+" ") {
+		return r, usageError("%q: choose flags, jobs or agents", subject)
+	}
+	for _, text := range o.ids {
+		id, err := parseID("item", text)
+		if err != nil {
+			return r, err
+		}
+		r.Filter.Ids = append(r.Filter.Ids, id)
+	}
+	for _, id := range []struct {
+		what, text string
+		into       **uuid.UUID
+	}{{"flag", o.like, &r.Filter.Like}, {"job", o.job, &r.Filter.Job}, {"agent", o.agent, &r.Filter.Agent}} {
+		if id.text == "" {
+			continue
+		}
+		parsed, err := parseID(id.what, id.text)
+		if err != nil {
+			return r, err
+		}
+		*id.into = &parsed
+	}
+	return r, nil
+}
+
+func (o *bulkOptions) plan(ctx context.Context, c *connection, body client.BulkRequest) error {
+	doc, err := answer.Read[client.BulkPlan](c.PlanBulkAction(ctx, c.project, nil, body))
+	if err != nil {
+		return explain("planning the bulk action", err)
+	}
+	fields := [][2]string{{"would", body.Action + " " + count(doc.Value.Total, one(string(body.Subject)))}}
+	for _, id := range doc.Value.First {
+		fields = append(fields, [2]string{one(string(body.Subject)), id.String()})
+	}
+	return printOne(o.terminal, &o.outputFlag, doc.Raw, fields)
+}
+
+// waitForBulk looks at a bulk action until it has ended.
+func waitForBulk(ctx context.Context, c *connection, doc answer.Document[client.BulkActionDetail]) (answer.Document[client.BulkActionDetail], error) {
+	for doc.Value.State == client.BulkActionDetailStateRunning {
+		select {
+		case <-ctx.Done():
+			return doc, ctx.Err()
+		case <-time.After(bulkLook):
+		}
+		var err error
+		if doc, err = getBulk(ctx, c, doc.Value.ID); err != nil {
+			return doc, err
+		}
+	}
+	return doc, nil
+}

@@ -1,0 +1,148 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/bulk/sql"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
+)
+
+// CancelBulkAction has nothing more of a bulk action done. Cancelling twice is harmless.
+func (s *Service) CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) {
+	r, err := s.get(ctx, project, id)
+	if err != nil {
+		return functions.BulkActionDetail{}, err
+	}
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
+		if err := s.env.Ask(ctx, tx, intent(by, project, guardian.BulkStop, r.start())); err != nil {
+			return err
+		}
+		if r.State != functions.BulkRunning {
+			return nil
+		}
+		if err := record(ctx, tx, by, project, "bulk.cancel", id, nil); err != nil {
+			return err
+		}
+		server, err := tx.AsServer(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = store.Exec(ctx, server, sql.EndBulk, id, functions.BulkCancelled, "cancelled by "+by.Actor())
+		return err
+	})
+	if err != nil {
+		return functions.BulkActionDetail{}, err
+	}
+	return s.GetBulkAction(ctx, project, id)
+}
+
+// RetryBulkAction has the items that failed done again, and, of one that was cancelled, those that were left. It has the rights of whoever
+// asks from then on.
+func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) {
+	r, err := s.get(ctx, project, id)
+	if err != nil {
+		return functions.BulkActionDetail{}, err
+	}
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
+		if err := s.env.Ask(ctx, tx, intent(by, project, guardian.BulkStart, r.start())); err != nil {
+			return err
+		}
+		if err := record(ctx, tx, by, project, "bulk.retry", id, nil); err != nil {
+			return err
+		}
+		if err := s.reopen(ctx, tx, by, project, id); err != nil {
+			return err
+		}
+		return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: id})
+	})
+	if err != nil {
+		return functions.BulkActionDetail{}, err
+	}
+	return s.GetBulkAction(ctx, project, id)
+}
+
+// errNothingLeft says that no item of a bulk action is left to do.
+var errNothingLeft = &functions.Error{
+	Kind: functions.KindConflict, Code: "nothing_left", Message: "the bulk action goes on, or nothing of it is left to do", Hint: "wait until it has ended; GET on it says what failed",
+}
+
+func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Principal, project, id uuid.UUID) error {
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := mayRun(ctx, server, maybe(project)); err != nil {
+		return err
+	}
+	r, found, err := store.One[row](ctx, server, sql.LockBulk, id, maybe(project))
+	if err != nil || !found {
+		return base.OrNotFound(err, "bulk action", id)
+	}
+	if r.State == functions.BulkRunning || r.Done == r.Total {
+		return errNothingLeft
+	}
+	whose, err := encode(rightsOf(by))
+	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, server, sql.RetryItems, id); err != nil {
+		return err
+	}
+	_, err = store.Exec(ctx, server, sql.ReopenBulk, id, whose)
+	return err
+}
+
+// UndoBulkAction makes a bulk action that takes back what another one has done.
+func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error) {
+	r, err := s.get(ctx, project, id)
+	if err != nil {
+		return d, false, err
+	}
+	undo := r.action().Undo
+	if undo == "" {
+		return d, false, &functions.Error{
+			Kind: functions.KindConflict, Code: "cannot_be_undone", Message: fmt.Sprintf("nothing takes back what %q has done to %s, or it has done nothing, or goes on", r.Action, r.Subject),
+			Hint: "a bulk action that has ended says what undoes it",
+		}
+	}
+	start := Start{Subject: r.Subject, Action: undo, Reason: reason}
+	if _, err := start.check(project); err != nil {
+		return d, false, err
+	}
+	made := base.NewID()
+	err = s.env.In(ctx, project, func(tx *store.Tx) error {
+		if made, replayed, err = base.RememberInProject(ctx, tx, project, "undo-bulk-action", idem, made); err != nil || replayed {
+			return err
+		}
+		items, err := doneBy(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		return s.begin(ctx, tx, by, project, making{id: made, start: start, items: items, undoes: &id})
+	})
+	if err != nil {
+		return functions.BulkActionDetail{}, false, err
+	}
+	d, err = s.GetBulkAction(ctx, project, made)
+	return d, replayed, err
+}
+
+// doneBy are the items that a bulk action has done.
+func doneBy(ctx context.Context, tx *store.Tx, id uuid.UUID) ([]chosen, error) {
+	was := tx.Server()
+	server, err := tx.AsServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items, err := store.Many[chosen](ctx, server, sql.DoneItems, id)
+	if err != nil {
+		return nil, err
+	}
+	return items, tx.SetServer(ctx, was)
+}

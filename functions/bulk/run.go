@@ -1,0 +1,120 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/bulk/sql"
+	"github.com/ostraka/ostraka/functions/store"
+)
+
+// RunBulk does to the next items what the bulk action says, until none is left or it is the turn of others. Each item is a transaction of the
+// room that does it, and is marked in another one: what was cut off in between is done again, which is harmless.
+func (s *Service) RunBulk(ctx context.Context, args functions.BulkArgs) error {
+	slice := base.NewSlice()
+	for {
+		r, items, err := s.next(ctx, args)
+		if err != nil {
+			return fmt.Errorf("reading bulk action %s: %w", args.Bulk, err)
+		}
+		if len(items) == 0 {
+			return nil
+		}
+		for _, i := range items {
+			goesOn, err := s.doOne(ctx, r, i)
+			if err != nil {
+				return fmt.Errorf("doing %s to %s of bulk action %s: %w", r.Action, i.Item, r.ID, err)
+			}
+			if !goesOn {
+				return nil
+			}
+			if err := slice.Over(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// next reads the items that wait. A bulk action of which none is left has ended, and so has one whose key does not hold any more.
+func (s *Service) next(ctx context.Context, args functions.BulkArgs) (r row, items []item, err error) {
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		var found bool
+		if r, found, err = store.One[row](ctx, tx, sql.LockBulk, args.Bulk, maybe(args.Project)); err != nil || !found || r.State != functions.BulkRunning {
+			return err
+		}
+		if why, err := s.mayGoOn(ctx, tx, r); err != nil || why != "" {
+			return errors.Join(err, end(ctx, tx, r, functions.BulkCancelled, why))
+		}
+		if items, err = store.Many[item](ctx, tx, sql.NextItems, args.Bulk, itemsAtOnce); err != nil || len(items) > 0 {
+			return err
+		}
+		return end(ctx, tx, r, functions.BulkFinished, "")
+	})
+	return r, items, err
+}
+
+// mayGoOn says why a bulk action is to stop: whoever began it may not do it any more.
+func (s *Service) mayGoOn(ctx context.Context, tx pgx.Tx, r row) (why string, err error) {
+	if r.Principal.Key == uuid.Nil { // an identity provider vouched for them when they began it
+		return "", nil
+	}
+	holds, _, err := store.Value[bool](ctx, tx, sql.KeyHolds, r.Principal.Key)
+	if err != nil || holds {
+		return "", err
+	}
+	return "the key with which it was begun was revoked, or has expired", nil
+}
+
+func end(ctx context.Context, tx pgx.Tx, r row, state functions.BulkState, why string) error {
+	_, err := store.Exec(ctx, tx, sql.EndBulk, r.ID, state, why)
+	return err
+}
+
+// doOne does one item and marks it. It says whether the bulk action goes on.
+func (s *Service) doOne(ctx context.Context, r row, i item) (goesOn bool, err error) {
+	k, known := find(r.project(), r.Subject, r.Action)
+	if !known {
+		return false, fmt.Errorf("this server does not know how to %s %s", r.Action, r.Subject)
+	}
+	state, failure := "done", functions.BulkFailure{}
+	again, err := k.do(ctx, s.doers, r, i)
+	if again {
+		return true, nil
+	}
+	if err != nil {
+		if failure, known = failureOf(err); !known {
+			return false, err
+		}
+		state = "failed"
+	}
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		now, found, err := store.Value[functions.BulkState](ctx, tx, sql.SettleItem, r.ID, i.Number, state, failure.Code, failure.Message)
+		goesOn = found && now == functions.BulkRunning
+		return err
+	})
+	return goesOn, err
+}
+
+// failureOf is what was wrong with an item; anything else is wrong with the server, which tries again.
+func failureOf(err error) (functions.BulkFailure, bool) {
+	var wrong *functions.Error
+	if !errors.As(err, &wrong) || wrong.Code == "database_unavailable" {
+		return functions.BulkFailure{}, false
+	}
+	message := wrong.Message
+	if len(message) > MaxFailure {
+		cut := MaxFailure
+		for !utf8.RuneStart(message[cut]) {
+			cut--
+		}
+		message = message[:cut] + "…"
+	}
+	return functions.BulkFailure{Code: wrong.Code, Message: message}, true
+}

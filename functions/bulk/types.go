@@ -1,0 +1,103 @@
+package bulk
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+)
+
+const (
+	// MaxItems is how many items a bulk action has at most: it is chosen in one transaction, and takes minutes.
+	MaxItems = 10_000
+	// MaxIDs is how many items a request may name one by one.
+	MaxIDs = 1000
+	// MaxRunning is how many bulk actions of a project, and of the operators, run at once: each keeps a worker busy.
+	MaxRunning = 5
+	// ShownFailures is how many failures are shown with a bulk action.
+	ShownFailures = 20
+	// MaxFailure is how much of what was wrong with an item is kept, in bytes.
+	MaxFailure = 1000
+	// KeptFor is how long a bulk action is remembered after its end.
+	KeptFor = 30 * 24 * time.Hour
+	// itemsAtOnce is how many items are read at a time.
+	itemsAtOnce = 50
+)
+
+// Start is a bulk action that is to be made.
+type Start struct {
+	Subject functions.BulkSubject
+	Action  string
+	Filter  functions.BulkFilter
+	Reason  string
+}
+
+// rights are a principal as it is kept: whose rights the items are done with.
+type rights struct {
+	Key     uuid.UUID      `json:"key"`
+	Role    functions.Role `json:"role"`
+	Project uuid.UUID      `json:"project"`
+	Session uuid.UUID      `json:"session"`
+	Subject string         `json:"subject,omitempty"`
+}
+
+func rightsOf(p functions.Principal) rights {
+	return rights{Key: p.KeyID, Role: p.Role, Project: p.Project, Session: p.Session, Subject: p.Subject}
+}
+
+func (r rights) principal() functions.Principal {
+	return functions.Principal{KeyID: r.Key, Role: r.Role, Project: r.Project, Session: r.Session, Subject: r.Subject}
+}
+
+// row is a bulk action as it is kept.
+type row struct {
+	ID        uuid.UUID
+	ProjectID *uuid.UUID
+	Subject   functions.BulkSubject
+	Action    string
+	Reason    string
+	Filter    functions.BulkFilter
+	Principal rights
+	CreatedBy string
+	Undoes    *uuid.UUID
+	State     functions.BulkState
+	Detail    string
+	Total     int64
+	Done      int64
+	Failed    int64
+	CreatedAt time.Time
+	EndedAt   *time.Time
+}
+
+func (r row) action() functions.BulkAction {
+	a := functions.BulkAction{
+		ID: r.ID, Project: r.ProjectID, Subject: r.Subject, Action: r.Action, Reason: r.Reason, Filter: r.Filter, State: r.State, Detail: r.Detail,
+		Total: r.Total, Done: r.Done, Failed: r.Failed, Left: r.Total - r.Done - r.Failed, Undoes: r.Undoes, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
+	}
+	if kind, known := find(r.project(), r.Subject, r.Action); known && r.State != functions.BulkRunning && r.Done > 0 {
+		a.Undo = kind.undo
+	}
+	return a
+}
+
+// project is the nil ID for what is about the whole installation.
+func (r row) project() uuid.UUID {
+	if r.ProjectID == nil {
+		return uuid.Nil
+	}
+	return *r.ProjectID
+}
+
+// item is one of the things that a bulk action is about.
+type item struct {
+	Number   int64
+	Item     uuid.UUID
+	Revision int64
+}
+
+// chosen is an item before it has a number.
+type chosen struct {
+	Item     uuid.UUID
+	Revision int64
+}
