@@ -102,6 +102,7 @@ func domainProblems() []explanation {
 		{"bad_runtime", http.StatusUnprocessableEntity, "The manifest of a runtime is not one: its form, its paths, its links, its size or its pieces.", correct},
 		{"no_runtime", http.StatusUnprocessableEntity, "The function names a runtime that the project does not have.", "Push the runtime, or name one that there is."},
 		{"bad_bundle", http.StatusUnprocessableEntity, "The bundle is not one that may be run: its archive, its paths, its size or its function.toml.", correct},
+		{"bad_controls", http.StatusUnprocessableEntity, "A control of the job is not usable: it is no shard with a known answer, an agent could tell it from the job's own shards, or there are too many.", correct},
 		{"bad_confirm", http.StatusUnprocessableEntity, "The condition that says which results matter is no CEL expression of type bool over output, or the policy executes nothing once more.", correct},
 		{"bad_kind", http.StatusUnprocessableEntity, "A module of this kind cannot be used here.", correct},
 		{"bad_params", http.StatusUnprocessableEntity, "The aggregator does not take these parameters.", correct},

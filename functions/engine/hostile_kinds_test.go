@@ -169,8 +169,8 @@ func (w *world) attackOnce(kind attack, seed uint64) {
 		dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, a := range all {
 			w.takeTurn(kind, a, hostile[a], int(max(shards/20, 1)))
-			w.settleAll()
 		}
+		w.settleAll()
 	}
 	done := w.job(job.ID)
 	require.Equal(w.t, functions.JobFinished, done.State, "seed %d: %s", seed, done.Error)
