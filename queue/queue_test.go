@@ -73,7 +73,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
 		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate, functions.JudgeControlsArgs{Job: id}: queue.QueueAggregate,
-		functions.SpreadWebhooksArgs{Project: id}:    queue.QueueControl, functions.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
+		functions.SpreadWebhooksArgs{Project: id}: queue.QueueControl, functions.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
 	}
 	for step := range steps {
 		enqueue(t, s, q, step)

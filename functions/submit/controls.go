@@ -17,7 +17,6 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
-	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -126,8 +125,8 @@ func knownAnswer(nth int, c functions.Control, plan *plannedJob) (output, digest
 		digest, err = hex.DecodeString(c.OutputSHA256)
 		return nil, digest, err
 	}
-	if output, err = canonical.Form(c.Output, result.MaxInlineOutput); err != nil {
-		return nil, nil, badControl(nth, fmt.Sprintf("give JSON of at most %d bytes, or the digest of a larger answer (output_sha256)", result.MaxInlineOutput), "its output is not usable: %v", err)
+	if output, err = canonical.Form(c.Output, partition.MaxItemBytes); err != nil {
+		return nil, nil, badControl(nth, fmt.Sprintf("give JSON of at most %d bytes, or the digest of a larger answer (output_sha256)", partition.MaxItemBytes), "its output is not usable: %v", err)
 	}
 	digest, err = hex.DecodeString(canonical.Digest(output))
 	return output, digest, err
