@@ -258,7 +258,7 @@ func (s *server) mayDoToMany(c *call, project uuid.UUID, subject functions.BulkS
 	if slices.Contains(allowed, c.principal.Role) {
 		return nil
 	}
-	return newProblem(http.StatusForbidden, codeForbidden, fmt.Sprintf("a key of role %s may not %s %s", c.principal.Role, action, subject), "use a key of role "+roleList(allowed))
+	return newProblem(http.StatusForbidden, codeNotToOne, fmt.Sprintf("a key of role %s may not %s %s", c.principal.Role, action, subject), "use a key of role "+roleList(allowed))
 }
 
 // rolesFor are those that may call an operation.

@@ -12,6 +12,7 @@ const (
 	codeInternal         = "internal"
 	codeUnauthorized     = "unauthorized"
 	codeForbidden        = "forbidden"
+	codeNotToOne         = "may_not_do_to_one"
 	codeNoSuchRoute      = "no_such_route"
 	codeMethodNotAllowed = "method_not_allowed"
 	codeBadJSON          = "bad_json"

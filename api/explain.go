@@ -26,6 +26,7 @@ func apiProblems() []explanation {
 	return []explanation{
 		{codeInternal, http.StatusInternalServerError, "Something went wrong on the server. The answer says nothing more on purpose.", "Try again later; if it stays, give the operator the request_id."},
 		{codeUnauthorized, http.StatusUnauthorized, "The request has no key.", "Send Authorization: Bearer <key>."},
+		{codeNotToOne, http.StatusForbidden, "The key may begin bulk actions, and may not do this one to a single item.", "Use a key of one of the roles that the hint names."},
 		{codeForbidden, http.StatusForbidden, "The key is valid, and its role may not do this.", "Use a key of one of the roles that the hint names."},
 		{codeNoSuchRoute, http.StatusNotFound, "There is nothing at this path.", docs},
 		{codeMethodNotAllowed, http.StatusMethodNotAllowed, "The path exists, and not with this method.", "Use one of the methods in the Allow header."},

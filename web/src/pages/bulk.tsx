@@ -16,6 +16,8 @@ type Action = Schemas["BulkAction"];
 const pills = { running: "running", finished: "accepted", cancelled: "cancelled" } as const;
 const apiOf = (project?: string) => (project ? `/v1/projects/${project}/bulk-actions` : "/v1/bulk-actions");
 
+const noCommand = "# about agents of the installation there is no command: use curl, or ostraka agent drain AGENT for one";
+
 function BulkPill({ action: b }: { action: Action }) {
   return <Pill as={b.state === "finished" && b.failed > 0 ? "voting" : pills[b.state]}>{b.state}</Pill>;
 }
@@ -41,7 +43,7 @@ export function BulksPage() {
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Bulk actions</h1>
-        <AsCalls cli="ostraka bulk list" curl={curl("GET", apiOf(project))} />
+        <AsCalls cli={project ? "ostraka bulk list" : noCommand} curl={curl("GET", apiOf(project))} />
       </div>
       <Card flush>
         {list.error && <Trouble error={list.error} retry={() => void list.refetch()} />}
@@ -92,7 +94,7 @@ export function BulkPage() {
             <BulkPill action={b} />
             <span className={`${ui.grow} ${ui.muted}`}>{visible(b.detail ?? "")}</span>
             <Id value={b.id} />
-            <AsCalls cli={`ostraka bulk show ${b.id}\nostraka bulk cancel ${b.id}`} curl={curl("GET", `${apiOf(project)}/${b.id}`)} />
+            <AsCalls cli={project ? `ostraka bulk show ${b.id}\nostraka bulk cancel ${b.id}` : noCommand} curl={curl("GET", `${apiOf(project)}/${b.id}`)} />
             <Decide project={project} action={b} />
           </div>
           <Card title="How far it is">

@@ -91,7 +91,7 @@ export function FlagPage() {
             <span className={`${ui.grow} ${ui.muted}`}>{f.kind}{f.times > 1 ? `, ${digits(f.times)} times` : ""} · <When at={f.last_at} bare /></span>
             {before && <Link className={ui.button} to="/p/$project/review/$flag" params={{ project, flag: before }}>← <kbd>k</kbd></Link>}
             {after && <Link className={ui.button} to="/p/$project/review/$flag" params={{ project, flag: after }}>→ <kbd>j</kbd></Link>}
-            <AsCalls cli={`ostraka flag show ${id}\nostraka flag resolve ${id} --decision ${f.decisions[0]?.decision ?? "dismiss"} --reason "…"`} curl={curl("POST", `/v1/projects/${project}/flags/${id}/resolve`, { decision: f.decisions[0]?.decision ?? "dismiss", reason: "…" })} />
+            <AsCalls cli={`ostraka flag show ${id}\nostraka flag resolve ${id} --${f.decisions[0]?.decision ?? "dismiss"}${f.decisions[0]?.digest ? ` ${f.decisions[0].digest}` : ""} --reason "…"\nostraka bulk start flags dismiss --like ${id} --reason "…"`} curl={curl("POST", `/v1/projects/${project}/flags/${id}/resolve`, { decision: f.decisions[0]?.decision ?? "dismiss", reason: "…" })} />
           </div>
           <Why flag={f} name={name} project={project} />
           {f.item && <Groups item={f.item} name={name} />}
