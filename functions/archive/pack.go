@@ -20,7 +20,8 @@ const (
 	// DefaultPackAfter is how long an ended job's attempts stay rows: most that people and rules ask of them they ask at once, and rows answer
 	// quicker for one shard.
 	DefaultPackAfter = time.Hour
-	// PackShards is how many shards a job has at least whose attempts are packed: below that nothing is gained.
+	// PackShards is how many shards a job has at least whose attempts are packed: below that nothing is gained. The index that they are
+	// found by says so too.
 	PackShards = 64
 	// PackOutput is how many bytes an output has at most that is packed. Larger ones cost little more in a row, and a page is unpacked as a whole.
 	PackOutput = 1024
@@ -85,7 +86,7 @@ func (s *Service) mayPack(ctx context.Context) (may bool, err error) {
 func (s *Service) packProject(ctx context.Context, mine base.Slice, project uuid.UUID) error {
 	var ended []uuid.UUID
 	err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-		ended, err = store.Values[uuid.UUID](ctx, tx, sql.JobsToPack, s.packAfter, PackShards, packBatch)
+		ended, err = store.Values[uuid.UUID](ctx, tx, sql.JobsToPack, s.packAfter, packBatch)
 		return err
 	})
 	if err != nil {

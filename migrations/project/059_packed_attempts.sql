@@ -28,4 +28,5 @@ cross join unnest(p.posts, p.shards, p.outputs, p.cpu_us, p.wall_us, p.peak_rss,
 
 -- How far the attempts of an ended job are packed: the first page that is not; null: all are, or none is to be.
 alter table jobs add column pack_next bigint default 0;
-create index jobs_to_pack on jobs (finished_at) where pack_next is not null and state in ('finished', 'failed');
+create index jobs_to_pack on jobs (finished_at) where pack_next is not null and state in ('finished', 'failed') and shards_total >= 64;
+update jobs j set pack_next = null from archives c where c.job_id = j.id and c.state <> 'failed';
