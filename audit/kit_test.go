@@ -24,6 +24,10 @@ type book struct {
 	origin  string
 
 	witnesses int // of the receipts that it makes
+
+	committed   []byte // the record with the digest of the secret, of receipts with draws
+	committedAt int64
+	late        []byte // the same, to be recorded after the receipt
 }
 
 func newBook(t testing.TB, size, every int) *book {

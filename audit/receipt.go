@@ -48,8 +48,10 @@ type Statement struct {
 	Aggregator json.RawMessage `json:"aggregator,omitempty"`
 	// Verification is what the server says of the bound, and of the audits drawn; without it the policy has no bound.
 	Verification json.RawMessage `json:"verification,omitempty"`
-	Shards       ShardsStated    `json:"shards"`
-	Answer       *AnswerStated   `json:"answer,omitempty"`
+	// Draws is by which secret audits were drawn. A statement without is of version 1, and has lines without draws.
+	Draws  *DrawsStated  `json:"draws,omitempty"`
+	Shards ShardsStated  `json:"shards"`
+	Answer *AnswerStated `json:"answer,omitempty"`
 }
 
 // FunctionStated is what was executed.
@@ -83,6 +85,8 @@ type ShardLine struct {
 	Output string   `json:"output"` // SHA-256 of the output's canonical bytes, in hex
 	Agents []string `json:"agents"` // at most MaxShardAgents
 	Server bool     `json:"server"` // whether a server has executed the shard, and had the same
+	// Draw is how it was drawn whether the result is audited; nil: it was not drawn, as several agents agreed, a server executed it, or a person decided.
+	Draw *DrawStated `json:"draw,omitempty"`
 }
 
 // Canonical are the bytes of a line, without its end.
@@ -111,6 +115,9 @@ func ParseShardLine(text []byte) (l ShardLine, err error) {
 	if l.Shard < 0 || l.Agents == nil || len(l.Agents) > MaxShardAgents || !isDigest(l.Output) {
 		return l, errors.New("this is no line of a shard: it has a number, the SHA-256 of an output and a list of agents")
 	}
+	if l.Draw != nil {
+		return l, l.Draw.check(len(l.Agents))
+	}
 	return l, nil
 }
 
@@ -124,6 +131,7 @@ type Receipt struct {
 	Key       string // with which the checkpoint was verified
 	OwnKey    bool   // whether that is only the one that stands in the receipt
 	Witnesses []WitnessSeen
+	Committed *Committed // where the log has the digest of the secret of draws; nil: nothing says so
 }
 
 type receiptWire struct {
@@ -134,6 +142,8 @@ type receiptWire struct {
 	Proof     string          `json:"proof"`
 	Key       string          `json:"key"`
 	Witnesses []WitnessStated `json:"witnesses,omitempty"` // who has co-signed the checkpoint of the proof
+	// Commitment is the record of the job's submission, of a job whose audits were drawn.
+	Commitment *CommitmentStated `json:"commitment,omitempty"`
 }
 
 const (
@@ -141,18 +151,38 @@ const (
 	receiptVersion = 1
 	// witnessedVersion is the version of a receipt whose checkpoint others have co-signed.
 	witnessedVersion = 2
+	// drawnVersion is the version of a receipt that has the record of the secret by which audits were drawn, and of a statement with draws.
+	drawnVersion = 3
 )
 
 func (w receiptWire) version() int {
+	if w.Commitment != nil {
+		return drawnVersion
+	}
 	if len(w.Witnesses) > 0 {
 		return witnessedVersion
 	}
 	return receiptVersion
 }
 
+func (s Statement) version() int {
+	if s.Draws != nil {
+		return drawnVersion
+	}
+	return receiptVersion
+}
+
+// StatesDraws says whether the canonical bytes of a statement are of one with draws, whose lines have them too.
+func StatesDraws(statement []byte) bool {
+	var s struct {
+		Draws *struct{} `json:"draws"`
+	}
+	return json.Unmarshal(statement, &s) == nil && s.Draws != nil
+}
+
 // Canonical are the bytes that the log vouches for.
 func (s Statement) Canonical() ([]byte, error) {
-	s.V = receiptVersion
+	s.V = s.version()
 	text, err := encode(s)
 	if err != nil {
 		return nil, fmt.Errorf("writing the statement of a receipt: %w", err)
@@ -163,11 +193,19 @@ func (s Statement) Canonical() ([]byte, error) {
 	return text, nil
 }
 
-// EncodeReceipt writes a receipt out of its parts: the canonical bytes of the statement and of the record, the record's proof, the log's key,
-// and the keys of those who have co-signed the checkpoint of the proof.
-func EncodeReceipt(statement, record, proof []byte, key string, witnesses ...string) ([]byte, error) {
-	w := receiptWire{Kind: receiptKind, Statement: statement, Record: record, Proof: string(proof), Key: key}
-	for _, witness := range witnesses {
+// ReceiptParts are what a receipt is made of.
+type ReceiptParts struct {
+	Statement, Record []byte   // canonical
+	Proof             []byte   // of the record
+	Key               string   // of the log
+	Witnesses         []string // the keys of those who have co-signed the checkpoint of the proof
+	Commitment        *CommitmentStated
+}
+
+// EncodeReceipt writes a receipt.
+func EncodeReceipt(p ReceiptParts) ([]byte, error) {
+	w := receiptWire{Kind: receiptKind, Statement: p.Statement, Record: p.Record, Proof: string(p.Proof), Key: p.Key, Commitment: p.Commitment}
+	for _, witness := range p.Witnesses {
 		w.Witnesses = append(w.Witnesses, WitnessStated{Key: witness})
 	}
 	w.V = w.version()
@@ -192,7 +230,8 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 		return Receipt{}, errors.New("this is no receipt: one begins with {\"ostraka\":\"receipt\"")
 	}
 	if w.V != w.version() {
-		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d, and version %d of receipts with witnesses", w.V, receiptVersion, witnessedVersion)
+		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d, version %d of receipts with witnesses, and version %d of those with draws",
+			w.V, receiptVersion, witnessedVersion, drawnVersion)
 	}
 	if err := strict(text, &w); err != nil {
 		return Receipt{}, fmt.Errorf("the receipt was changed: %w", err)
@@ -214,7 +253,9 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if err := r.agrees(); err != nil {
 		return r, err
 	}
-	err = r.proven(w)
+	if err = r.proven(w); err == nil {
+		err = r.committed(w)
+	}
 	return r, err
 }
 
@@ -243,14 +284,25 @@ func (r *Receipt) proven(w receiptWire) (err error) {
 // check refuses statements that none of ours is.
 func (s Statement) check() error {
 	switch {
-	case s.V != receiptVersion:
-		return fmt.Errorf("it is of version %d: this program reads version %d", s.V, receiptVersion)
+	case s.V != s.version():
+		return fmt.Errorf("it is of version %d: this program reads version %d, and version %d of statements with draws", s.V, receiptVersion, drawnVersion)
 	case !isDigest(s.Shards.Root) || !isDigest(s.Function.Digest):
 		return errors.New("a digest in it is none")
 	case s.Shards.Total < 0 || s.Shards.Total > MaxReceiptShards:
 		return fmt.Errorf("it is about %d shards: a job has at most %d", s.Shards.Total, MaxReceiptShards)
 	case s.Shards.Accepted < 0 || s.Shards.Failed < 0 || s.Shards.Accepted > s.Shards.Total || s.Shards.Failed > s.Shards.Total-s.Shards.Accepted:
 		return errors.New("its counts of shards contradict each other")
+	}
+	if s.Draws != nil {
+		if err := s.Draws.check(); err != nil {
+			return err
+		}
+	}
+	return s.checkAnswer()
+}
+
+func (s Statement) checkAnswer() error {
+	switch {
 	case s.Answer == nil:
 		return nil
 	case s.Answer.Count != s.Shards.Accepted:

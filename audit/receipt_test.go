@@ -49,6 +49,10 @@ func (b *book) receipt(change ...func(*audit.Statement, *audit.Record)) []byte {
 	require.NoError(b.t, err)
 	index := int64(len(b.records))
 	b.add(text)
+	if b.late != nil {
+		b.committed, b.committedAt = b.late, index+1
+		b.add(b.late)
+	}
 	b.grow(5)
 	size := int64(len(b.records))
 	head, keys := b.heads[size], []string{}
@@ -62,7 +66,13 @@ func (b *book) receipt(change ...func(*audit.Statement, *audit.Record)) []byte {
 	}
 	proof, err := audit.Prove(index, size, head, b.read)
 	require.NoError(b.t, err)
-	receipt, err := audit.EncodeReceipt(statement, text, proof, b.verifier(), keys...)
+	parts := audit.ReceiptParts{Statement: statement, Record: text, Proof: proof, Key: b.verifier(), Witnesses: keys}
+	if b.committed != nil {
+		proof, err := audit.Prove(b.committedAt, size, head, b.read)
+		require.NoError(b.t, err)
+		parts.Commitment = &audit.CommitmentStated{Record: b.committed, Proof: string(proof)}
+	}
+	receipt, err := audit.EncodeReceipt(parts)
 	require.NoError(b.t, err)
 	return receipt
 }
@@ -136,6 +146,14 @@ func noByteCanBeChanged(t *testing.T, sound []byte, open func(text []byte) error
 	}
 	refused(append(bytes.Clone(sound), ' '), "appended", len(sound))
 	refused(append(bytes.Clone(sound), sound...), "doubled", len(sound))
+}
+
+// TestNoByteOfAReceiptWithDrawsCanBeChanged is the same with the secret of draws, and the record of its digest.
+func TestNoByteOfAReceiptWithDrawsCanBeChanged(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, 30, 97)
+	b.witnesses = 1
+	noByteCanBeChanged(t, b.receipt(b.commit()), func(text []byte) error { _, err := audit.OpenReceipt(text, b.verifier()); return err })
 }
 
 func TestAReceiptThatTheLogDoesNotVouchForIsRefused(t *testing.T) {
@@ -231,13 +249,14 @@ func TestAReceiptHasBounds(t *testing.T) {
 func TestTheLargestStatementFitsAReceipt(t *testing.T) {
 	part := json.RawMessage(`"` + strings.Repeat("x", audit.MaxReceiptPart-2) + `"`)
 	b := newBook(t, 1000, 97)
+	b.witnesses = audit.MaxReceiptWitnesses
 	text := b.receipt(func(s *audit.Statement, _ *audit.Record) {
 		s.Partition, s.Policy, s.Validator, s.Aggregator, s.Verification = part, part, part, part, part
 		s.Error = strings.Repeat("é", audit.MaxReceiptPart/2)
 		s.Answer.Value = json.RawMessage(`"` + strings.Repeat("y", audit.MaxReceiptValue-2) + `"`)
 		s.Answer.Digest = audit.DigestOf(s.Answer.Value)
 		s.Function.Signature = strings.Repeat("0", 1024)
-	})
+	}, b.commit())
 	require.LessOrEqual(t, len(text), audit.MaxReceiptBytes)
 	_, err := audit.OpenReceipt(text, b.verifier())
 	require.NoError(t, err)
@@ -249,13 +268,21 @@ func TestLinesOfShardsAreCanonical(t *testing.T) {
 	require.Equal(t, `{"shard":7,"output":"`+digestOfNothing+`","agents":["a","b"],"server":true}`, string(sound))
 	alone, err := audit.ShardLine{Output: digestOfNothing}.Canonical()
 	require.NoError(t, err)
-	for _, text := range [][]byte{sound, alone} {
+	about, err := audit.ShardLine{Shard: 7, Output: digestOfNothing, Agents: []string{"a", "b"}, Draw: audit.DrawOf{Agent: "b", Rate: 100, Window: 3, Drawn: true}.Among([]string{"a", "b"})}.Canonical()
+	require.NoError(t, err)
+	drawn := string(about)
+	require.Equal(t, `{"shard":7,"output":"`+digestOfNothing+`","agents":["a","b"],"server":false,"draw":{"agent":1,"rate":100,"window":3,"drawn":true}}`, drawn)
+	require.Nil(t, audit.DrawOf{Agent: "c", Rate: 100}.Among([]string{"a", "b"}), "an agent that the line does not name")
+	for _, text := range [][]byte{sound, alone, about} {
 		_, err = audit.ParseShardLine(text)
 		require.NoError(t, err)
 	}
 	for _, text := range []string{
 		"", "{}", string(sound) + " ", strings.Replace(string(sound), `"server":true`, `"server":true,"x":1`, 1), strings.Replace(string(sound), "7", "-7", 1),
 		strings.Replace(string(sound), digestOfNothing, "00", 1), strings.Replace(string(sound), `["a","b"]`, "null", 1),
+		strings.Replace(drawn, `"rate":100`, `"rate":0`, 1), strings.Replace(drawn, `"rate":100`, `"rate":10001`, 1), strings.Replace(drawn, `"window":3`, `"window":-3`, 1),
+		strings.Replace(drawn, `"window":3`, `"window":2147483648`, 1), strings.Replace(drawn, `"agent":1`, `"agent":2`, 1), strings.Replace(drawn, `"agent":1`, `"agent":-1`, 1),
+		strings.Replace(drawn, `"drawn":true`, `"drawn":false`, 1), strings.Replace(drawn, `"agent":1,`, `"agent":0,`, 1),
 		strings.Replace(string(sound), `["a","b"]`, "["+strings.Repeat(`"a",`, audit.MaxShardAgents)+`"a"]`, 1), strings.Repeat("x", audit.MaxShardLine+1),
 	} {
 		_, err := audit.ParseShardLine([]byte(text))
@@ -270,11 +297,13 @@ func FuzzReceipt(f *testing.F) {
 	sound, key := b.receipt(), b.verifier()
 	b.witnesses = 1
 	witnessed := b.receipt()
+	drawn := b.receipt(b.commit())
+	f.Add(drawn)
 	f.Add(sound)
 	f.Add(witnessed)
 	f.Add([]byte(`{"ostraka":"receipt","v":1,"statement":{},"record":{},"proof":"","key":""}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := audit.OpenReceipt(text, key); err == nil && !bytes.Equal(text, sound) && !bytes.Equal(text, witnessed) {
+		if _, err := audit.OpenReceipt(text, key); err == nil && !bytes.Equal(text, sound) && !bytes.Equal(text, witnessed) && !bytes.Equal(text, drawn) {
 			t.Fatalf("a receipt that was not made passes: %s", text)
 		}
 		_, _ = audit.ParseShardLine(text)

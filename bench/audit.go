@@ -120,7 +120,7 @@ func sealedReceipt(origin string, statement, record []byte) (receipt []byte, ver
 	if err != nil {
 		return nil, "", err
 	}
-	receipt, err = audit.EncodeReceipt(statement, record, proof, verifier)
+	receipt, err = audit.EncodeReceipt(audit.ReceiptParts{Statement: statement, Record: record, Proof: proof, Key: verifier})
 	return receipt, verifier, err
 }
 

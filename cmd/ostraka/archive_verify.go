@@ -115,11 +115,15 @@ func verifyArchive(document, results, key string) (r archiveReport, err error) {
 		return r, badArchive("%s has the digest %s, and the document names %s", results, got, d.Results.Digest)
 	}
 	r = archiveReport{Job: d.Job, Project: d.Project, State: d.State, Function: fmt.Sprintf("%s version %d  %s", d.Function.Name, d.Function.Version, d.Function.Digest), Receipt: "none"}
-	root, err := r.readShards(in, size, d)
+	said, err := r.verifyReceipt(d, key)
 	if err != nil {
 		return r, err
 	}
-	return r, r.verifyReceipt(d, root, key)
+	root, err := r.readShards(in, size, d, said)
+	if err == nil && said != nil && said.Shards.Root != hex.EncodeToString(root[:]) {
+		err = badArchive("its receipt is about other shards")
+	}
+	return r, err
 }
 
 // readBounded reads a file that has at most so many bytes.
@@ -137,12 +141,16 @@ func readBounded(name string, most int64) ([]byte, error) {
 }
 
 // readShards looks at every row, and returns the root of the tree that a receipt is about.
-func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Document) (root audit.Hash, err error) {
+func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Document, said *audit.Statement) (root audit.Hash, err error) {
 	file, err := archive.Open(in, size)
 	if err != nil {
 		return root, badArchive("%w", err)
 	}
 	var peaks audit.Peaks
+	var draws *drawsCheck
+	if said != nil {
+		draws = newDrawsCheck(*said)
+	}
 	for s, err := range file.Shards(-1) {
 		if err != nil {
 			return root, badArchive("%w", err)
@@ -161,6 +169,12 @@ func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Documen
 		}
 		line := audit.ShardLine{Shard: s.Shard, Output: *s.OutputDigest}
 		line.Agents, line.Server = s.Agreed(audit.MaxShardAgents)
+		if s.Draw != nil && said != nil && said.Draws != nil {
+			line.Draw = drawOf(*s.Draw).Among(line.Agents)
+		}
+		if err := draws.see(line); err != nil {
+			return root, err
+		}
 		text, err := line.Canonical()
 		if err != nil {
 			return root, badArchive("%w", err)
@@ -173,22 +187,23 @@ func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Documen
 	return peaks.Root(), nil
 }
 
-// verifyReceipt verifies the receipt that a document has, and that it is about these shards.
-func (r *archiveReport) verifyReceipt(d archive.Document, root audit.Hash, key string) error {
+// verifyReceipt verifies the receipt that a document has, and that it is about this job; nil: it has none. Whether it is about the shards is
+// known when they were read.
+func (r *archiveReport) verifyReceipt(d archive.Document, key string) (*audit.Statement, error) {
 	if d.Receipt == "" {
-		return nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	receipt, err := audit.OpenReceipt(bytes.TrimSpace([]byte(d.Receipt)), key)
 	if err != nil {
-		return badArchive("its receipt: %w", err)
+		return nil, badArchive("its receipt: %w", err)
 	}
 	said := receipt.Statement
-	if said.Job != d.Job || said.Project != d.Project || said.Function.Digest != d.Function.Digest || said.Shards.Root != hex.EncodeToString(root[:]) {
-		return badArchive("its receipt is about other shards, or another job")
+	if said.Job != d.Job || said.Project != d.Project || said.Function.Digest != d.Function.Digest {
+		return nil, badArchive("its receipt is about another job")
 	}
 	r.Receipt = "verified: its tree is that of these shards"
 	if key == "" {
 		r.Receipt += "; give the log's key with --key to know whose receipt it is"
 	}
-	return nil
+	return &said, nil
 }

@@ -41,6 +41,9 @@ receipt, and where the aggregator is a built-in one the answer is folded again o
 A file of ostraka receipt shard is verified as well: it proves one shard. --witness names the key of an agent that must have
 co-signed the checkpoint, as ostraka agent witness show prints it on a machine that you know.
 
+Of a receipt that has the secret by which audits were drawn every draw is repeated. It is the secret whose digest the log has a
+record of since the job was submitted, so that nobody chose the audits by what came in.
+
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
 with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong, and 1 when the receipt
 or something given with it is refused: -o json says then too what was found.`,
@@ -113,7 +116,7 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 	if err != nil {
 		return receiptReport{}, refused(err)
 	}
-	v := &receiptCheck{options: o, receipt: r, lines: in}
+	v := &receiptCheck{options: o, receipt: r, lines: in, draws: newDrawsCheck(r.Statement)}
 	if err = o.checkWitnesses(r); err == nil {
 		err = v.run(ctx)
 	}

@@ -23,6 +23,7 @@ type receiptCheck struct {
 	byDigest int64
 	folded   bool
 	executed int64
+	draws    *drawsCheck
 }
 
 func (v *receiptCheck) run(ctx context.Context) error {
@@ -90,6 +91,9 @@ func (v *receiptCheck) each(see func(audit.ShardLine) error) error {
 		v.peaks.Add(audit.Leaf(text))
 		if shard.Server {
 			v.byServer++
+		}
+		if err := v.draws.see(shard); err != nil {
+			return err
 		}
 		if err := see(shard); err != nil {
 			return err

@@ -22,14 +22,16 @@ type receiptReport struct {
 	Named     int                 `json:"witnesses_named"`
 	Shard     *audit.ShardLine    `json:"shard,omitempty"` // the one that the file proves
 	one       *audit.ShardProof
+	committed *audit.Committed
 	// What was looked at here; 0: nothing.
-	Lines     int64    `json:"lines_checked"`
-	ByServer  int64    `json:"executed_by_server"`
-	Results   int64    `json:"results_checked"`
-	ByDigest  int64    `json:"results_without_output"` // of which the file has only the digest
-	Folded    bool     `json:"folded_again"`
-	Executed  int64    `json:"executed_again"`
-	NotProved []string `json:"not_proved,omitempty"`
+	Lines     int64        `json:"lines_checked"`
+	ByServer  int64        `json:"executed_by_server"`
+	Results   int64        `json:"results_checked"`
+	ByDigest  int64        `json:"results_without_output"` // of which the file has only the digest
+	Folded    bool         `json:"folded_again"`
+	Executed  int64        `json:"executed_again"`
+	Draws     *drawsReport `json:"draws,omitempty"` // nil: the receipt does not have the secret of draws
+	NotProved []string     `json:"not_proved,omitempty"`
 }
 
 func (v *receiptCheck) report(verified bool) receiptReport {
@@ -41,8 +43,10 @@ func (v *receiptCheck) report(verified bool) receiptReport {
 	if v.one != nil {
 		r.Shard, r.one = &v.one.Line, v.one
 	}
+	r.Draws = v.draws.report(v.receipt.Committed)
+	r.committed = v.receipt.Committed
 	if verified {
-		r.NotProved = v.notProved()
+		r.NotProved = append(v.notProved(), drawsNotProved(r)...)
 	}
 	return r
 }
@@ -67,7 +71,7 @@ func (v *receiptCheck) notProved() []string {
 	say(answered && !v.folded, "that the answer follows from the results: it was not folded again here")
 	say(v.executed == 0 && shards.Accepted > 0, "that the outputs are right: none was executed again here (give --reexecute and --function)")
 	say(v.executed > 0 && v.executed < shards.Accepted, fmt.Sprintf("that the outputs are right beyond the %s executed again here: the rest is the server's word, and its policy's", count(v.executed, "shard")))
-	say(true, "that agents are who the server says they are, and that audits were drawn by chance: the server's word")
+	say(true, "that agents are who the server says they are: the server's word")
 	say(true, "that it is the newest receipt of the job: one that was aggregated again has another")
 	say(true, "that nobody was shown another log: compare checkpoints with others")
 	return open
@@ -117,6 +121,11 @@ func receiptFields(r receiptReport) [][2]string {
 		add(true, "shard", shardText(r.one))
 	}
 	add(r.Lines > 0, "lines", fmt.Sprintf("%d are those that the log vouches for; a server executed %d of them too", r.Lines, r.ByServer))
+	if r.Draws != nil {
+		add(r.Lines > 0, "audits", drawsText(r.Draws))
+		add(r.one != nil, "audit", oneDrawText(r.one, r.Draws))
+		add(true, "secret", secretText(r.committed))
+	}
 	add(r.Results > 0, "results", resultsText(r))
 	add(r.Folded, "folded again", "the answer follows from the results")
 	add(r.Executed > 0, "executed again", count(r.Executed, "shard")+": the same output here")

@@ -101,11 +101,12 @@ func (o *receiptVerifyOptions) verifyShard(text []byte, in *bufio.Reader, key st
 	if err != nil {
 		return receiptReport{}, refused(err)
 	}
-	v := &receiptCheck{options: o, receipt: p.Receipt, one: &p}
-	if err := o.checkWitnesses(p.Receipt); err != nil {
-		return v.report(false), err
+	v := &receiptCheck{options: o, receipt: p.Receipt, one: &p, draws: newDrawsCheck(p.Receipt.Statement)}
+	err = o.checkWitnesses(p.Receipt)
+	if err == nil {
+		err = v.draws.see(p.Line)
 	}
-	return v.report(true), nil
+	return v.report(err == nil), err
 }
 
 // checkWitnesses makes sure that the witnesses that were named have co-signed the receipt's checkpoint, with exactly these keys.

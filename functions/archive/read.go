@@ -158,5 +158,8 @@ func receiptLine(s file.Shard) (line audit.ShardLine, accepted bool) {
 	}
 	line = audit.ShardLine{Shard: s.Shard, Output: *s.OutputDigest}
 	line.Agents, line.Server = s.Agreed(audit.MaxShardAgents)
+	if d := s.Draw; d != nil {
+		line.Draw = audit.DrawOf{Agent: d.Agent, Rate: int(d.Rate), Window: int64(d.Window), Drawn: d.Drawn}.Among(line.Agents)
+	}
 	return line, true
 }

@@ -246,6 +246,22 @@ type attemptRow struct {
 	ReportedAt   *time.Time
 	SubmissionID *uuid.UUID
 	Signature    []byte
+	DrawAgent    *string
+	DrawRate     *int16
+	DrawWindow   *int32
+	Drawn        *bool
+}
+
+// draw is how it was drawn about the accepted result; nil: it was not.
+func (r attemptRow) draw() *file.Draw {
+	if r.DrawRate == nil || r.DrawAgent == nil {
+		return nil
+	}
+	d := &file.Draw{Agent: *r.DrawAgent, Rate: int32(*r.DrawRate), Drawn: r.Drawn != nil && *r.Drawn}
+	if r.DrawWindow != nil {
+		d.Window = *r.DrawWindow
+	}
+	return d
 }
 
 func (p *page) add(r attemptRow) error {
@@ -253,7 +269,7 @@ func (p *page) add(r attemptRow) error {
 		if err := p.flush(); err != nil {
 			return err
 		}
-		p.open = &file.Shard{Shard: r.Number, State: string(r.State), Provisional: r.Provisional, Lost: r.Lost, Input: text(r.Input), Reasons: text(r.Reasons)}
+		p.open = &file.Shard{Shard: r.Number, State: string(r.State), Provisional: r.Provisional, Lost: r.Lost, Input: text(r.Input), Reasons: text(r.Reasons), Draw: r.draw()}
 	}
 	if r.AgentID == nil {
 		return nil

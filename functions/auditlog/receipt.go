@@ -70,7 +70,10 @@ type receiptRow struct {
 	AskedAt   time.Time
 	MadeAt    *time.Time
 	Leaf      *int64
-	Accepted  int64
+	// Of the record of the submission, with the digest of the secret of draws.
+	DrawsRecord *string
+	DrawsLeaf   *int64
+	Accepted    int64
 }
 
 func (r receiptRow) receipt(job uuid.UUID) JobReceipt {
@@ -152,7 +155,7 @@ func getReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobReceipt, e
 
 // writeReceipt writes the receipt of a job, and, if they are wanted, the lines of its shards after it.
 func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shards bool, write func([]byte) error) error {
-	text, err := s.receiptText(ctx, project, job)
+	text, draws, err := s.receiptText(ctx, project, job)
 	if err != nil {
 		return err
 	}
@@ -160,6 +163,9 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 		return err
 	}
 	line := func(l auditlog.ShardLine) error {
+		if !draws {
+			l.Draw = nil
+		}
 		line, err := l.Canonical()
 		if err != nil {
 			return err
@@ -173,7 +179,7 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 			if err := base.NotDeleted(ctx, tx, job); err != nil {
 				return err
 			}
-			if lines, err = receiptShards(ctx, tx, job, after); err != nil {
+			if lines, err = receiptShards(ctx, tx, job, after, draws); err != nil {
 				return err
 			}
 			archived, err = base.Archived(ctx, tx, job)
@@ -206,10 +212,10 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 }
 
 // receiptText is a receipt without the lines of its shards, proven by the head that agents of most owners have co-signed, or by the newest.
-func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text []byte, err error) {
+func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text []byte, draws bool, err error) {
 	head, err := s.head(ctx, project)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
@@ -230,14 +236,34 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 		if err != nil {
 			return err
 		}
-		text, err = auditlog.EncodeReceipt([]byte(*row.Statement), []byte(*row.Record), proof, head.Key, by.keys...)
+		parts := auditlog.ReceiptParts{Statement: []byte(*row.Statement), Record: []byte(*row.Record), Proof: proof, Key: head.Key, Witnesses: by.keys}
+		if parts.Commitment, err = row.commitment(ctx, tx, by); err != nil {
+			return err
+		}
+		draws = auditlog.StatesDraws(parts.Statement)
+		text, err = auditlog.EncodeReceipt(parts)
 		return err
 	})
-	return text, err
+	return text, draws, err
 }
 
-func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64) ([]auditlog.ShardLine, error) {
-	return store.Many[auditlog.ShardLine](ctx, tx, sql.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)
+// commitment proves by the same head that the log has the digest of the secret of draws.
+func (r receiptRow) commitment(ctx context.Context, tx *store.Tx, by witnessedHead) (*auditlog.CommitmentStated, error) {
+	if r.DrawsRecord == nil || r.DrawsLeaf == nil {
+		return nil, nil //nolint:nilnil // there is none, as the statement says
+	}
+	proof, err := auditlog.Prove(*r.DrawsLeaf, by.size, []byte(by.checkpoint), auditNodes(ctx, tx))
+	return &auditlog.CommitmentStated{Record: []byte(*r.DrawsRecord), Proof: string(proof)}, err
+}
+
+// receiptShards reads lines of a job's shards; draws says whether they have draws.
+func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64, draws bool) ([]auditlog.ShardLine, error) {
+	rows, err := store.Many[receiptLine](ctx, tx, sql.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)
+	lines := make([]auditlog.ShardLine, len(rows))
+	for i, r := range rows {
+		lines[i] = r.line(draws)
+	}
+	return lines, err
 }
 
 // growingReceipt is a receipt that is being made.
@@ -292,7 +318,11 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.
 	if err != nil {
 		return false, err
 	}
-	lines, err := receiptShards(ctx, tx, args.Job, r.LastShard)
+	committed, _, err := store.Value[[]byte](ctx, tx, sql.DrawsOfJob, args.Job)
+	if err != nil {
+		return false, err
+	}
+	lines, err := receiptShards(ctx, tx, args.Job, r.LastShard, committed != nil)
 	if err != nil {
 		return false, err
 	}
@@ -316,6 +346,10 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.R
 	if err != nil {
 		return err
 	}
+	var draws drawsRecord
+	if said.Draws, draws, err = drawsStated(ctx, tx, args.Project, row.Job()); err != nil {
+		return err
+	}
 	statement, err := said.Canonical()
 	if err != nil {
 		return err
@@ -332,7 +366,7 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.R
 	if err != nil {
 		return err
 	}
-	_, err = store.Exec(ctx, tx, sql.EndReceipt, args.Job, string(statement), record.Seq, string(sealed))
+	_, err = store.Exec(ctx, tx, sql.EndReceipt, args.Job, string(statement), record.Seq, string(sealed), draws.seq, draws.text)
 	return err
 }
 

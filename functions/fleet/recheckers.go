@@ -121,13 +121,17 @@ func ReadRecheckTrouble(ctx context.Context, db store.DB) (t RecheckTrouble, err
 
 // ServerMeans are what servers can do for the results of a job, and the secret by which they draw.
 type ServerMeans struct {
-	Secret   []byte
-	Rechecks bool // some server can execute its shards, or could until RecheckerGone ago: it has the volumes that the function wants
+	Secret   []byte // of the job
+	Rechecks bool   // some server can execute its shards, or could until RecheckerGone ago: it has the volumes that the function wants
 }
 
 // ReadServerMeans reads them as the server's role, since the secret stands where the project's role cannot read it.
 func ReadServerMeans(ctx context.Context, tx *store.Tx, project, job uuid.UUID) (ServerMeans, error) {
-	wanted, _, err := store.Value[[]byte](ctx, tx, store.VolumesOfJob, job)
+	type row struct {
+		Volumes   []byte
+		Committed bool
+	}
+	of, _, err := store.One[row](ctx, tx, sql.TermsOfJob, job)
 	if err != nil {
 		return ServerMeans{}, err
 	}
@@ -135,9 +139,12 @@ func ReadServerMeans(ctx context.Context, tx *store.Tx, project, job uuid.UUID) 
 	if err != nil {
 		return ServerMeans{}, err
 	}
-	means, found, err := store.One[ServerMeans](ctx, server, sql.AuditTerms, project, functions.RecheckerGone, wanted)
+	means, found, err := store.One[ServerMeans](ctx, server, sql.AuditTerms, project, functions.RecheckerGone, of.Volumes)
 	if err != nil || !found {
 		return means, base.OrNotFound(err, "project", project)
+	}
+	if of.Committed {
+		means.Secret = verify.JobSecret(means.Secret, job.String())
 	}
 	return means, tx.AsProject(ctx)
 }

@@ -104,6 +104,8 @@ type ShardChange struct {
 	Provisional bool   // it is
 	Gathered    bool   // into its agent's window, whose number is not known yet
 	Awaits      *int64 // of one that is provisional: its window
+	// Rate is the one with which it was drawn whether the result is audited at once. Nil leaves it as it is, and 0 takes it away.
+	Rate *verify.Rate
 
 	Disagree []uuid.UUID // agents with another answer than the accepted one
 }

@@ -334,8 +334,12 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return fmt.Errorf("encoding the conditions: %w", err)
 		}
 	}
+	draws, err := commitDraws(ctx, tx, project, p)
+	if err != nil {
+		return err
+	}
 	_, err = store.Exec(ctx, tx, sql.AddJob, p.id, p.function, p.version, spec, policy,
-		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority, conditions)
+		p.shards, partition.Pages(p.shards), p.parent, p.root, p.rule, p.depth, p.key, p.createdBy, validator, heuristics, p.rerunOf, p.priority, conditions, draws)
 	if err != nil {
 		return err
 	}
@@ -361,7 +365,7 @@ func (s *Service) insertJob(ctx context.Context, tx *store.Tx, project uuid.UUID
 			return err
 		}
 	}
-	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), p.told(map[string]any{"project": project}))
+	return base.Audit(ctx, tx, cmp.Or(p.submittedBy, p.createdBy), "job.submit", p.id.String(), p.told(submitted(project, draws)))
 }
 
 // told adds to what is written down of a job's submission.

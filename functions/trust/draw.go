@@ -57,13 +57,14 @@ func (w *Weighed) provisional(b bench, shard ShardRow, c *jobs.ShardChange) {
 	}
 	means := b.terms.means(0)
 	means.Raise = b.raises.of(agent)
-	rate := b.terms.Bound.Rate(b.evidence[agent.String()], means)
+	rate := verify.RateOf(b.terms.Bound.Rate(b.evidence[agent.String()], means))
+	c.Rate = &rate
 	if !verify.Draw(b.terms.secret, b.job.String(), shard.Number, agent.String(), rate) {
 		c.Provisional, c.Gathered = true, true
 		w.of(agent).provisional++
 		return
 	}
-	w.draws = append(w.draws, OpenAudit{Shard: shard.Number, AgentID: agent})
+	w.draws = append(w.draws, OpenAudit{Shard: shard.Number, AgentID: agent, Rate: rate})
 	w.of(agent).audited = true
 	if b.terms.Rechecks {
 		c.Provisional, c.Awaits = true, new(int64)

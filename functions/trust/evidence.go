@@ -147,6 +147,8 @@ type OpenAudit struct {
 	Shard   int64
 	AgentID uuid.UUID
 	Number  int64 // of its window; 0: it was drawn at once
+	// Rate is the one with which it was drawn at once; 0: it was asked for, or is one of a window, whose results were drawn before.
+	Rate verify.Rate `db:"-"`
 }
 
 // AuditVerdict is how an audit ended.
@@ -171,11 +173,11 @@ func (d Settlement) drawAudits(ctx context.Context, tx *store.Tx) error {
 	if n == 0 {
 		return nil
 	}
-	agents, shards, numbers := make([]uuid.UUID, n), make([]int64, n), make([]int64, n)
+	agents, shards, numbers, rates := make([]uuid.UUID, n), make([]int64, n), make([]int64, n), make([]int16, n)
 	for i, a := range d.draws {
-		agents[i], shards[i], numbers[i] = a.AgentID, a.Shard, a.Number
+		agents[i], shards[i], numbers[i], rates[i] = a.AgentID, a.Shard, a.Number, int16(a.Rate)
 	}
-	_, err := store.Exec(ctx, tx, sql.DrawAudits, d.Job, agents, shards, numbers)
+	_, err := store.Exec(ctx, tx, sql.DrawAudits, d.Job, agents, shards, numbers, rates)
 	return err
 }
 

@@ -20,7 +20,7 @@ const DefaultQuorumAudits = 0.01
 // spotChecks draw shards that a quorum has accepted, for the server. Nil: none are drawn.
 type spotChecks struct {
 	secret []byte
-	rate   float64
+	rate   verify.Rate
 }
 
 // spotChecks reads what they are drawn with.
@@ -32,18 +32,22 @@ func (s *Service) spotChecks(ctx context.Context, tx *store.Tx, project, job uui
 	if err != nil || !server.Rechecks {
 		return nil, err
 	}
-	return &spotChecks{secret: server.secret, rate: s.quorumAudits}, nil
+	return &spotChecks{secret: server.secret, rate: verify.RateOf(s.quorumAudits)}, nil
 }
 
-// drawn says whether the server is to execute a shard of the job. It is decided by the project's secret, so that no agent knows.
+// drawn says whether the server is to execute a shard of the job. It is decided by the job's secret, so that no agent knows.
 func (c *spotChecks) drawn(job uuid.UUID, shard int64) bool {
-	return c != nil && verify.Draw(c.secret, job.String(), shard, "quorum", c.rate)
+	return c != nil && verify.Draw(c.secret, job.String(), shard, verify.QuorumAgent, c.rate)
 }
 
 // spotCheck has the server execute a shard that agents have just agreed on, if it is drawn. The job waits for that, and so does the evidence: no
 // attempt is evidence twice.
 func (w *Weighed) spotCheck(b bench, shard ShardRow, c *jobs.ShardChange) bool {
-	if c.State != functions.ShardAccepted || shard.State != functions.ShardOpen || b.executed(shard) || !b.spot.drawn(b.job, shard.Number) {
+	if b.spot == nil || c.State != functions.ShardAccepted || shard.State != functions.ShardOpen || b.executed(shard) {
+		return false
+	}
+	c.Rate = &b.spot.rate
+	if !b.spot.drawn(b.job, shard.Number) {
 		return false
 	}
 	c.Provisional, c.Awaits = true, new(int64)
@@ -54,7 +58,7 @@ func (w *Weighed) spotCheck(b bench, shard ShardRow, c *jobs.ShardChange) bool {
 // stands is an accepted shard that the server was to execute, and did not: what the quorum said is the result.
 func (w *Weighed) stands(shard ShardRow) {
 	c := shard.Unchanged()
-	c.Awaits, c.Provisional = nil, false
+	c.Awaits, c.Provisional, c.Rate = nil, false, new(verify.Rate)
 	w.Changes = append(w.Changes, c)
 }
 

@@ -104,9 +104,10 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []job
 	n := len(changes)
 	numbers, states, wanted := make([]int64, n), make([]string, n), make([]int32, n)
 	agents, reasons, awaits, support := make([]*uuid.UUID, n), make([]*string, n), make([]*int64, n), make([]int32, n)
+	rates := make([]*int16, n)
 	for i, c := range changes {
 		numbers[i], states[i], wanted[i], agents[i] = c.Number, string(c.State), int32(c.Wanted), c.Agent
-		awaits[i], support[i] = c.Awaits, int32(c.Support)
+		awaits[i], support[i], rates[i] = c.Awaits, int32(c.Support), (*int16)(c.Rate)
 		if len(c.Reasons) > 0 {
 			text, err := json.Marshal(c.Reasons)
 			if err != nil {
@@ -120,7 +121,7 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []job
 	if reported {
 		back = 1
 	}
-	_, err := store.Exec(ctx, tx, sql.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support)
+	_, err := store.Exec(ctx, tx, sql.SettleShards, job, numbers, states, wanted, agents, reasons, awaits, back, support, rates)
 	return err
 }
 

@@ -165,19 +165,19 @@ func TestDraw(t *testing.T) {
 	secret := []byte("secret")
 	drawn := 0
 	for n := range int64(100_000) {
-		if Draw(secret, "job", n, "agent", 0.05) {
+		if Draw(secret, "job", n, "agent", RateOf(0.05)) {
 			drawn++
-			require.True(t, Draw(secret, "job", n, "agent", 0.2), "a higher rate draws the same and more")
-			require.True(t, Draw(secret, "job", n, "agent", 0.05), "the same again")
+			require.True(t, Draw(secret, "job", n, "agent", RateOf(0.2)), "a higher rate draws the same and more")
+			require.True(t, Draw(secret, "job", n, "agent", RateOf(0.05)), "the same again")
 		}
 	}
 	require.InDelta(t, 5000, drawn, 5*math.Sqrt(5000))
-	require.True(t, Draw(secret, "job", 1, "agent", 1))
+	require.True(t, Draw(secret, "job", 1, "agent", EveryResult))
 	require.False(t, Draw(secret, "job", 1, "agent", 0))
 
 	differs := func(secret []byte, job, agent string) bool {
 		for n := range int64(1000) {
-			if Draw(secret, job, n, agent, 0.5) != Draw([]byte("secret"), "job", n, "agent", 0.5) {
+			if Draw(secret, job, n, agent, RateOf(0.5)) != Draw([]byte("secret"), "job", n, "agent", RateOf(0.5)) {
 				return true
 			}
 		}

@@ -76,6 +76,9 @@ func (p Policy) Stated() float64 {
 // only by agents against one another.
 func (p Policy) Audited() bool { return p.TargetError != 0 || p.Recheck != "" }
 
+// Draws says whether some of the results are drawn for audits by the job's secret.
+func (p Policy) Draws() bool { return p.TargetError > 0 || p.Quorum >= 2 }
+
 // Validate says why a policy is not usable.
 func (p Policy) Validate() error {
 	if err := p.oneWay(); err != nil {

@@ -98,7 +98,16 @@ func (r *Reader) Rows() int64 { return r.file.NumRows() }
 
 // Shards yields the shards after the one of a number, all of them after -1, until the first error.
 func (r *Reader) Shards(after int64) iter.Seq2[Shard, error] {
-	return rows(r.file, after, func(s Shard) int64 { return s.Shard })
+	return func(yield func(Shard, error) bool) {
+		for s, err := range rows(r.file, after, func(s Shard) int64 { return s.Shard }) {
+			if s.Draw != nil && s.Draw.Rate == 0 { // the library makes an empty one where the file does not have the column
+				s.Draw = nil
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
 }
 
 // Results yields the accepted results after the shard of a number.

@@ -16,6 +16,15 @@ type Shard struct {
 	Agent        *string   `parquet:"agent,optional,dict"`    // whose output was accepted
 	Reasons      *string   `parquet:"reasons,optional"`       // why the verdict is what it is, unless it was a plain accept
 	Attempts     []Attempt `parquet:"attempts,list"`
+	Draw         *Draw     `parquet:"draw,optional"` // null: it was not drawn whether the accepted result is audited
+}
+
+// Draw is how it was drawn whether the accepted result is audited. Files of before do not have it.
+type Draw struct {
+	Agent  string `parquet:"agent,dict"` // whose result; empty: it is about what a quorum has accepted
+	Rate   int32  `parquet:"rate"`       // with which it was drawn whether it is audited at once, in ten-thousandths
+	Window int32  `parquet:"window"`     // in which it was gathered, since it was not; 0: in none
+	Drawn  bool   `parquet:"drawn"`
 }
 
 // Attempt is one execution of a shard, in the order of the agents.

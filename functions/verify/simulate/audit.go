@@ -16,7 +16,7 @@ func (w *world) wait(n int32, a *agent) {
 	a.waiting = append(a.waiting, n)
 	a.owner.given++
 	w.given++
-	if a.draws.Draw(int64(n), rate) {
+	if a.draws.Draw(int64(n), verify.RateOf(rate)) {
 		if w.flooding == a { // it is among the next
 			w.postponed = append(w.postponed, n)
 			return

@@ -1,0 +1,1 @@
+select draws_sha256 from jobs where id = $1

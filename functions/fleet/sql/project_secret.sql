@@ -1,0 +1,1 @@
+select secret from project_secrets where project_id = $1
