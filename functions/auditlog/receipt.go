@@ -247,15 +247,6 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 	return text, draws, err
 }
 
-// commitment proves by the same head that the log has the digest of the secret of draws.
-func (r receiptRow) commitment(ctx context.Context, tx *store.Tx, by witnessedHead) (*auditlog.CommitmentStated, error) {
-	if r.DrawsRecord == nil || r.DrawsLeaf == nil {
-		return nil, nil //nolint:nilnil // there is none, as the statement says
-	}
-	proof, err := auditlog.Prove(*r.DrawsLeaf, by.size, []byte(by.checkpoint), auditNodes(ctx, tx))
-	return &auditlog.CommitmentStated{Record: []byte(*r.DrawsRecord), Proof: string(proof)}, err
-}
-
 // receiptShards reads lines of a job's shards; draws says whether they have draws.
 func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64, draws bool) ([]auditlog.ShardLine, error) {
 	rows, err := store.Many[receiptLine](ctx, tx, sql.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)

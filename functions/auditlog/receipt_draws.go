@@ -50,6 +50,15 @@ func drawsStated(ctx context.Context, tx *store.Tx, project uuid.UUID, job funct
 	return said, record, nil
 }
 
+// commitment proves by the same head that the log has the digest of the secret of draws.
+func (r receiptRow) commitment(ctx context.Context, tx *store.Tx, by witnessedHead) (*auditlog.CommitmentStated, error) {
+	if r.DrawsRecord == nil || r.DrawsLeaf == nil {
+		return nil, nil //nolint:nilnil // there is none, as the statement says
+	}
+	proof, err := auditlog.Prove(*r.DrawsLeaf, by.size, []byte(by.checkpoint), auditNodes(ctx, tx))
+	return &auditlog.CommitmentStated{Record: []byte(*r.DrawsRecord), Proof: string(proof)}, err
+}
+
 // receiptLine is what is known of an accepted shard.
 type receiptLine struct {
 	Shard      int64
