@@ -1,5 +1,5 @@
 // Package agent is the program that polls a server for work: it joins once with an enrolment token, borrows batches of shards,
-// fetches the function by its digest, executes it in a sandbox, signs what came out and sends it back.
+// fetches the function by its digest, executes it in a sandbox, signs the results and sends them back.
 //
 // # The life of a lease
 //
@@ -10,11 +10,11 @@
 //
 // A worker has one lease at a time. While it executes, finished results are sent in parts, so that progress moves and a kill
 // loses little. Sending again is harmless on both sides: a lease is asked for under an idempotency key, and a result that was
-// recorded before counts once. What an agent does not get to report is lent to another when the lease's time is up; it returns
-// what it will not do, and says why, so that nobody has to wait for that. An agent that dies goes on with its leases when it is started
-// again, where they still count.
+// recorded before counts once. Shards that an agent does not report are leased to another when the lease's time is up; it returns
+// shards that it will not do, and says why, so that nobody has to wait for that. An agent that dies continues its leases when it is
+// started again, if they still count.
 //
-// # What lies in the data directory
+// # The data directory
 //
 //	agent.lock        flock held by the agent that runs here
 //	agent.key         its Ed25519 private key, PKCS #8 in PEM
@@ -24,11 +24,11 @@
 //	inputs/           files that shards read, by digest, checked at every use
 //	python/           the interpreter, compared with the program's list of it at every start (package runtime/python)
 //	modules/          the module that reads functions for the guardian, compiled (package codereader)
-//	prefs.toml        what its owner allows; read again whenever it changes
+//	prefs.toml        the owner's preferences; read again whenever they change
 //	paused.json       there while its owner has paused it
 //	status.json       what it does and why it is idle, for ostraka agent status
 //	spool/            finished results that the server does not have yet, a log for each lease
-//	work/             scratch of what runs now; emptied at start
+//	work/             scratch of running shards; emptied at start
 //
-// The first two files are the agent's identity: mode 0600 in a directory that nobody else may write.
+// The first two files are the agent's identity: mode 0600 in a directory that no other user may write.
 package agent

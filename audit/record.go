@@ -1,5 +1,5 @@
-// Package audit is the log: canonical records, an RFC 6962 tree over them, checkpoints signed as C2SP says, proofs, and exports that
-// are verified without a server. It does no I/O of its own and knows nothing of shards but what it is told.
+// Package audit implements the log: canonical records, an RFC 6962 tree over them, checkpoints signed as C2SP says, proofs, and exports that
+// are verified without a server. It does no I/O of its own and knows only what it is told about shards.
 package audit
 
 import (

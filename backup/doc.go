@@ -1,4 +1,4 @@
-// Package backup copies an installation into a folder, and makes an installation of such a folder again.
+// Package backup copies an installation into a folder, and restores an installation from such a folder.
 //
 // The database is copied as it was at one moment, by pg_dump. Objects are copied after it: they are never changed, so all that the copy
 // of the database refers to is still there as long as none is removed, and none is while a backup holds the lock of collecting.

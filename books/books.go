@@ -1,5 +1,5 @@
-// Package books holds what a job's rows must agree on at any moment between two transactions, whatever was killed, for tests and for programs
-// that break things on purpose. Each question is a file that finds nothing while the books are in order, and is named after what holds.
+// Package books checks that a job's rows agree at any moment between two transactions, whatever was killed, for tests and for programs
+// that break things on purpose. Each check is a query in a file that finds nothing while the books are in order, and is named after what holds.
 package books
 
 import (

@@ -6,7 +6,7 @@
 // fsynced, and a kill -9 of the parent, of Postgres or of both costs nothing
 // but the crash recovery of the next start.
 //
-// # What lies in the directory
+// # The directory
 //
 //	instance.lock    flock held by the process that called Start; holds its pid
 //	postgres.lock    flock held by the Postgres processes themselves (inherited),

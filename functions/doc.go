@@ -1,11 +1,11 @@
 // Package functions holds the words of the domain: the types that clients, steps and rooms share, the errors that say what to do next, the
-// arguments of the steps, and what the domain asks of a queue, an object store and a server that executes shards. It holds no step and
-// reads no database: that is what the rooms below it are for.
+// arguments of the steps, and the interfaces of the queue, the object store and the server that executes shards. It holds no step and
+// reads no database: the rooms below it do that.
 //
 // # The way of a job
 //
-// Each arrow is one step: a method of one room, one transaction (or several that each can be repeated), which enqueues the next as the last
-// thing that it does. A step that is cut off anywhere is run again and does nothing twice.
+// Each arrow is one step: a method of one room, one transaction (or several that each can be repeated), which enqueues the next step at its
+// end. A step that is cut off anywhere is run again and does nothing twice.
 //
 //	submit → split → lease → (an agent executes) → record → verify ─┬→ accept → aggregate → merge → finish → follow up
 //	                   ▲                                             ├→ replicate ──┐
@@ -20,30 +20,30 @@
 //
 //	base         transactions, enqueueing, events and audit records, waiting, cursors
 //	flag         marks for people
-//	owner        who is behind an agent, and what is known about all agents of an owner
+//	owner        the owner of an agent, and the evidence about all agents of an owner
 //	tenant       projects, keys, sessions, limits
 //	registry     functions, modules, named files, objects
 //	fleet        agents, heartbeats, sandboxes, switches, servers that execute shards
 //	jobs         states and counts of jobs, pages and shards; split, cancel, finish
-//	result       what an agent or a server reports, checked as far as it goes by itself
+//	result       reports of agents and servers, checked without the database
 //	aggregation  folds, merges, answers, previews
 //	trust        verdicts, spot checks, evidence, taint, incidents
 //	dispatch     leases, turns, lots, submissions, expiry
-//	heuristics   opinions of modules and models, and what follows from them
+//	heuristics   opinions of modules and models, and their consequences
 //	review       decisions of people
 //	submit       plans, submissions, rules, follow-ups
-//	schedule     jobs that are submitted later, again and again
-//	webhook      events to the outside
+//	schedule     jobs that are submitted at times of a timetable
+//	webhook      events that are sent to the outside
 //	workflow     steps that belong together, and runs of them
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	archive      jobs that ended long ago, in the object store
 //	insight      why a job waits, health, retention, deletion
-//	engine       wires them: Service is what package api offers and package queue calls
+//	engine       wires them: package api offers its Service and package queue calls it
 //
 // Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
 // verdict), planner (rules become jobs), turns (whose turn it is), timetable (when a schedule is due), workflow/graph (what a workflow is and what
-// a run does next), waiting (who waits in this process). Package store runs a query in the role of a project or of the server. The queries of a
+// a run does next), waiting (requests that wait in this process). Package store runs a query in the role of a project or of the server. The queries of a
 // room are in its folder sql, one to a file; those of several are in store/sql.
 //
 // # The order of locks
@@ -59,16 +59,16 @@
 //  7. leases in the control schema, by ID, and River,
 //  8. the job in open_jobs, then the project in project_turns.
 //
-// A run of a workflow is locked before all of them, and by nobody who has a job's row already: the job that it submits is new, and that
-// which it folds once more is locked after it.
+// A run of a workflow is locked before all of them, and never by a transaction that already has a job's row: the job that it submits is
+// new, and a job that it folds again is locked after the run.
 //
-// Package testenv/lockorder has this order as a list, and reads what the tests of the engine ask Postgres for: a transaction that takes a lock
-// after one that comes later fails its test.
+// Package testenv/lockorder has this order as a list, and reads the statements of the engine's tests: a transaction that takes a lock
+// after one that comes later in the order fails its test.
 //
 // No transaction is open while a module runs, an object is read or written, or a client reads.
 //
 // # Adding something
 //
 // A new operation is a method of the room whose tables it writes, and a line in the interface of package api. A new step has its arguments in
-// steps.go, its method in its room, and a line in package queue. What two rooms need belongs below both. CONTRIBUTING.md lists the files.
+// steps.go, its method in its room, and a line in package queue. Code that two rooms need belongs below both. CONTRIBUTING.md lists the files.
 package functions

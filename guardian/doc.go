@@ -7,6 +7,6 @@
 //	    │
 //	Decision (allow, ask or deny; risk, conditions, which rules said so)
 //
-// The strictest rule wins, so that no layer can loosen what another one says, and neither the order of rules nor a rule more ever
+// The strictest rule wins, so that no layer can loosen another one, and neither the order of rules nor a further rule ever
 // makes a decision looser. A rule that cannot be evaluated denies.
 package guardian

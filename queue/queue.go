@@ -1,4 +1,4 @@
-// Package queue carries the steps of the domain over River: it enqueues them in the transaction that makes them necessary, and works
+// Package queue runs the steps of the domain on River: it enqueues them in the transaction that makes them necessary, and works
 // them. The workers are thin: each calls one step of functions.
 package queue
 

@@ -2,8 +2,8 @@
 // Postgres, a bucket on a real MinIO, a real Docker daemon.
 //
 // The servers start when the first test of a binary asks for one and are shared
-// by the rest of that binary. TestMain should call Main, which stops them in
-// good order. A test binary without it, or one that panics, calls os.Exit or is
+// by the rest of that binary. TestMain should call Main, which stops them
+// properly. A test binary without it, or one that panics, calls os.Exit or is
 // killed, leaves nothing behind either: the kernel ends the servers with the
 // binary, and a reaper removes their files.
 package testenv

@@ -1,4 +1,4 @@
-// Package web holds the portal: its sources, and what they were built to. Every server serves it at its root.
+// Package web holds the portal: its sources and their build. Every server serves it at its root.
 package web
 
 import (

@@ -1,5 +1,5 @@
-// Package codereader has the built-in heuristic code-risk read a function before an agent runs it, in a process that can be killed. What
-// it says of a bundle is remembered by the bundle's digest.
+// Package codereader has the built-in heuristic code-risk read a function before an agent runs it, in a process that can be killed. Its
+// findings are remembered by the bundle's digest.
 package codereader
 
 import (

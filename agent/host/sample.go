@@ -1,5 +1,5 @@
-// Package host measures the machine that an agent runs on, cheaply enough to do so every few seconds. What a platform does not tell
-// is left at zero; what of it matters to a decision (battery, free disk) says whether it is known.
+// Package host measures the machine that an agent runs on, cheaply enough to do so every few seconds. Values that a platform does not tell
+// are left at zero; those that matter to a decision (battery, free disk) say whether they are known.
 package host
 
 import (

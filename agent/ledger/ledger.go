@@ -1,4 +1,4 @@
-// Package ledger keeps what an agent has done for whom, day by day, for the owner of the machine.
+// Package ledger records for the owner of the machine, day by day, what the agent has done and for whom.
 package ledger
 
 import (

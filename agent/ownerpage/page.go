@@ -2,7 +2,7 @@
 // the agent's folder, as the commands do, and asks no server: the page works without one, and while the agent does not run.
 //
 // It is served on the machine's loopback alone, to the one tab of a browser that was given the token of a link. The agent itself opens no port:
-// what may read its folder may show the page.
+// a process that may read its folder may show the page.
 package ownerpage
 
 import (

@@ -1,5 +1,5 @@
-// Package prefs is what the owner of a machine lets an agent do: a TOML file with one line for each preference. It reads, checks,
-// describes and edits the file and decides about the hours; measuring the machine is not its affair.
+// Package prefs handles the preferences of a machine's owner, a TOML file with one line for each. It reads, checks,
+// describes and edits the file and decides about the hours; it does not measure the machine.
 package prefs
 
 import (

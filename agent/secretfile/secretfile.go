@@ -1,4 +1,4 @@
-// Package secretfile keeps secrets in files: written whole or not at all, readable by their owner alone, and not believed when
+// Package secretfile keeps secrets in files: written whole or not at all, readable by their owner alone, and refused if
 // others could read them.
 package secretfile
 

@@ -1,8 +1,8 @@
-// Package spool keeps on disk what an agent has finished and the server does not have yet, so that a restart loses nothing.
+// Package spool keeps on disk the finished results that the server does not have yet, so that a restart loses nothing.
 //
 // Each lease has one file, a log: the line that names the format, then records, each with its length and its SHA-256. A record is
-// written with one write, so that it survives the death of the process; Sync makes it survive the death of the machine too. What the
-// end of a log holds after a write that broke off is cut away when it is read. Nothing in the files is believed before its digest was
+// written with one write, so that it survives the death of the process; Sync makes it survive the death of the machine too. A reader cuts
+// off the rest of an interrupted write at the end of a log. Nothing in the files is believed before its digest was
 // computed, and their sizes are bounded.
 package spool
 

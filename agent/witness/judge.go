@@ -1,5 +1,5 @@
-// Package witness remembers the heads of a server's logs for an agent, co-signs those that grow out of what it remembers, and finds out a
-// server that shows another history. What it decides stands in Judge, which is pure; what it keeps stands in a Store.
+// Package witness remembers the heads of a server's logs for an agent, co-signs heads that grow out of the remembered ones, and detects a
+// server that shows another history. Judge decides, and is pure; a Store keeps the heads.
 package witness
 
 import (

@@ -1,5 +1,5 @@
 // Package apitest tries every operation of a running server, so that none can be forgotten. It knows the operations from the
-// specification that the server itself hands out.
+// specification that the server itself serves.
 package apitest
 
 import (

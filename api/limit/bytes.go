@@ -1,5 +1,5 @@
-// Package limit bounds what one client can take of the server: bytes that are held, connections and requests. It knows nothing of HTTP's
-// operations; the API says who is who.
+// Package limit bounds what one client can take of the server: bytes in memory, connections and requests. It knows nothing of HTTP's
+// operations; the API tells it who the client is.
 package limit
 
 import (

@@ -1,4 +1,4 @@
-// Package answer reads what a server answers: a value, or a problem that says what was wrong and what to do next.
+// Package answer reads a server's answer: a value, or a problem that says what was wrong and what to do next.
 package answer
 
 import (

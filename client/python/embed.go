@@ -1,4 +1,4 @@
-// Package python holds ostraka.py, the client for Python: one file, which every server hands out.
+// Package python holds ostraka.py, the client for Python: one file, which every server offers for download.
 package python
 
 import (

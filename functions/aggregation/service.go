@@ -1,7 +1,7 @@
-// Package aggregation is the room where results become an answer: settled pages are folded, folds are merged in a tree, and taken back
-// where a result does not stand any more.
+// Package aggregation is the room where results become an answer: it folds settled pages, merges folds in a tree, and takes folds back
+// when a result no longer holds.
 //
-// It writes aggregations and partials, and counts in the job what was folded. It never decides whether a result is right.
+// It writes aggregations and partials, and the counts of folded results in the job. It never decides whether a result is right.
 package aggregation
 
 import (

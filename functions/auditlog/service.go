@@ -1,8 +1,8 @@
-// Package auditlog is the room of what can be proven afterwards: it seals the audit records of projects and of the server into signed
+// Package auditlog is the room of logs and receipts: it seals the audit records of projects and of the server into signed
 // trees, reads them with their proofs, and writes the receipt of a finished job.
 //
-// It writes seals, checkpoints, the nodes of the trees, what agents co-sign of them, the times that logs began anew, and receipts. Records
-// themselves are written by base.Audit, in the transaction of what they record.
+// It writes seals, checkpoints, the nodes of the trees, agents' cosignatures, the times that logs began anew, and receipts. base.Audit
+// writes the records themselves, in the transaction of the recorded operation.
 package auditlog
 
 import (

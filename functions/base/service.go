@@ -1,7 +1,7 @@
-// Package base is what every room of functions works with: transactions in a project's schema or the control schema, steps that are
-// enqueued in them, events and audit records, nudges to those who wait, pages of lists, and the texts that several rooms tell.
+// Package base serves every room of functions: transactions in a project's schema or the control schema, steps that are
+// enqueued in them, events and audit records, notifications to waiting requests, pages of lists, and texts of several rooms.
 //
-// It knows no subject, and no room below it but the words of functions.
+// It knows no subject, and below it only the words of package functions.
 package base
 
 import (

@@ -1,7 +1,7 @@
-// Package dispatch is the room of leases: which job's turn it is, which owner is drawn for a shard, what an agent may hold, and what it
-// brings back: results with their signatures, outputs, artifacts, refusals, and leases that expire.
+// Package dispatch is the room of leases: which job's turn it is, which owner is drawn for a shard, how much an agent may hold, and what
+// comes back: results with their signatures, outputs, artifacts, refusals, and leases that expire.
 //
-// It writes leases, lease cursors, submissions, attempts of agents, turns and refusals. What it stores is checked and not believed: trust weighs
+// It writes leases, lease cursors, submissions, attempts of agents, turns and refusals. It checks what it stores but does not believe it: trust weighs
 // it in a step of its own. Lock order: the lease, then its shards.
 package dispatch
 

@@ -1,4 +1,4 @@
-// Package engine wires the rooms of functions into one service. It holds no logic: what there is to know of a subject stands in its room.
+// Package engine wires the rooms of functions into one service. It holds no logic: the code of a subject is in its room.
 package engine
 
 import (

@@ -1,4 +1,4 @@
-// Package flag raises marks on shards and agents that a person should look at, and notes when one of them is decided.
+// Package flag raises flags on shards and agents that a person should look at, and notes when one is decided.
 //
 // It makes flags; review and submit write decisions about them. Flags come after the job in the order of locks.
 package flag

@@ -1,8 +1,8 @@
-// Package fleet is the room of machines: enrolment and approval of agents, what their owners accepted, heartbeats with what
-// machines measure, the sandboxes that are open, the switches that stop work, and the servers that execute shards themselves.
+// Package fleet is the room of machines: enrolment and approval of agents, agreements that their owners accepted, heartbeats with
+// measurements, open sandboxes, switches that stop work, and servers that execute shards themselves.
 //
 // It writes agents, their memberships, instances, samples, acceptances, sandboxes, enrolment tokens, recheckers and kill switches, and renews
-// leases with a heartbeat. It decides nothing about results, but for a pardon, which takes back what trust and dispatch hold against an agent.
+// leases with a heartbeat. It decides nothing about results, except by a pardon, which takes back what trust and dispatch hold against an agent.
 package fleet
 
 import (

@@ -1,7 +1,7 @@
-// Package heuristics is the room of modules and models that look at code and at results and have an opinion: they score, and what a
-// project's policy says follows from it. Nothing is accepted because of them.
+// Package heuristics is the room of modules and models that look at code and at results and have an opinion: they score, and the
+// project's policy says what follows. Nothing is accepted because of them.
 //
-// It writes scores, findings, how much more often somebody is audited, and what was spent on an external model.
+// It writes scores, findings, raised audit rates, and the spending on an external model.
 package heuristics
 
 import (

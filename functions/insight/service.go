@@ -1,6 +1,6 @@
-// Package insight is the room that sees all others: why a job waits, how an installation is, and what is old enough to go.
+// Package insight is the room that sees all others: why a job waits, the state of an installation, and what is old enough to delete.
 //
-// It reads everybody's tables, and deletes what retention and a deletion take away. Nothing depends on it.
+// It reads the tables of all rooms, and carries out retention and deletions. Nothing depends on it.
 package insight
 
 import (

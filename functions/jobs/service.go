@@ -1,7 +1,7 @@
-// Package jobs is the room of what a job is and where it stands: its states and counts by page, cutting its input into shards, looking
-// at it, cancelling and ending it.
+// Package jobs is the room of jobs and their progress: states and counts by page, cutting the input into shards, reading, cancelling and
+// ending a job.
 //
-// It makes shards and pages, counts pages, moves jobs from state to state, and measures those that have ended; submit makes jobs, dispatch lends shards, and trust writes the
+// It makes shards and pages, counts pages, moves jobs from state to state, and measures those that have ended; submit makes jobs, dispatch leases shards, and trust writes the
 // verdicts about them. Lock order: a job's shards, then its pages, then the job.
 package jobs
 

@@ -1,4 +1,4 @@
-// Package owner knows who is behind an agent, and what a project knows about all agents of an owner together: one vote, one share, one
+// Package owner knows the owner of an agent, and a project's evidence about all agents of an owner together: one vote, one share, one
 // quarantine. It reads trust and writes nothing.
 package owner
 

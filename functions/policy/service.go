@@ -1,8 +1,8 @@
-// Package policy is the room of the guardian: the rules of projects and of those who run the installation, exceptions from them, what
-// waits for a person's yes, and the decision about every operation before it happens.
+// Package policy is the room of the guardian: the rules of projects and of operators, exceptions from them, requests that
+// wait for a person's yes, and the decision about every operation before it happens.
 //
 // It writes rules with their versions, overrides and approvals, in each project's schema and for the installation in the control schema,
-// and takes jobs that wait for an approval into dispatch. The decisions themselves are records of the audit log, which base writes.
+// and admits jobs that waited for an approval to dispatch. The decisions themselves are records of the audit log, which base writes.
 package policy
 
 import (

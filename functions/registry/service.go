@@ -1,8 +1,8 @@
-// Package registry is the room of what owners upload: functions with their signatures, modules with the runs that were kept, named
+// Package registry is the room of uploads by owners: functions with their signatures, modules with their kept runs, named
 // files, and the objects below them.
 //
-// It writes functions and their versions, signing keys, modules, module runs, files, uploads and the rows of objects. An object's row comes
-// before the object, and what nothing refers to is collected.
+// It writes functions and their versions, signing keys, modules, module runs, files, uploads and the rows of objects. An object's row is written
+// before the object, and unreferenced objects are collected.
 package registry
 
 import (

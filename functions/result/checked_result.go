@@ -1,5 +1,5 @@
-// Package result checks what an agent or a server reports about a shard, as far as that goes without the database: digests, canonical form,
-// names of files, and what is kept of it. It believes nothing, and both are checked alike.
+// Package result checks the report of an agent or a server about a shard, as far as that is possible without the database: digests,
+// canonical form, names of files, and the parts that are kept. It believes nothing, and checks both alike.
 package result
 
 import (

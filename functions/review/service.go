@@ -1,6 +1,6 @@
-// Package review is the room where people decide: flags with what speaks for each answer, what a decision would do, and carrying it out.
+// Package review is the room where people decide: it shows flags with the evidence for each answer and the effect of a decision, and carries it out.
 //
-// It writes the decisions about flags, and what they mean for shards. Lock order: as trust.
+// It writes the decisions about flags, and their effects on shards. Lock order: as trust.
 package review
 
 import (

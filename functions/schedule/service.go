@@ -1,6 +1,6 @@
 // Package schedule is the room of schedules: they submit a project's job later, again and again.
 //
-// It writes schedules, what became of their times, and when each is to be looked at next; it has submit make the jobs.
+// It writes schedules, the outcomes of their times, and when each must be looked at next; submit makes the jobs.
 package schedule
 
 import (

@@ -1,7 +1,7 @@
-// Package submit is the room where jobs begin: planning what a job would cost, checking what is asked for, submitting it, and starting
+// Package submit is the room where jobs begin: it plans the cost of a job, checks and submits requests, and starts
 // further jobs by a project's rules when one has ended.
 //
-// It writes rules and what they came to, and makes jobs.
+// It writes rules and their decisions, and makes jobs.
 package submit
 
 import (

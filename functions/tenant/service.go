@@ -1,8 +1,8 @@
-// Package tenant is the room of projects: making and changing them, the keys and sessions by which people and programs come in, and
-// the limits of what each project may have.
+// Package tenant is the room of projects: making and changing them, the keys and sessions of people and programs, and
+// the limits of each project.
 //
-// It writes projects with their secrets, limits and usage, keys, sign-in links and sessions. Everything above it asks it who somebody is
-// (Authenticate) and whether there is room for something more (Within).
+// It writes projects with their secrets, limits and usage, keys, sign-in links and sessions. All rooms above ask it who a caller is
+// (Authenticate) and whether a limit leaves room (Within).
 package tenant
 
 import (

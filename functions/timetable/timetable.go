@@ -1,5 +1,5 @@
-// Package timetable says when something that is repeated is due: by a cron expression in a time zone, or by a pause. It says as well which
-// of the times that have passed are made up for. It is pure: no I/O, no clock, no randomness.
+// Package timetable says when a repeated event is due: by a cron expression in a time zone, or by a pause. It also says which
+// missed times are made up for. It is pure: no I/O, no clock, no randomness.
 //
 // A cron expression names times of a clock on the wall, and such clocks jump. A time that a clock jumps over comes once, when the clock has
 // jumped; several that it jumps over come together, once. A time that a clock shows twice comes once, the first time.

@@ -1,9 +1,9 @@
 // Package trust is the room that decides what is believed: it weighs the answers to a shard, draws spot checks and has the server execute
-// shards again, keeps what speaks for and against owners, takes results back, and reports what was found out too late.
+// shards again, keeps evidence for and against owners, takes results back, and reports wrong results that were found too late.
 //
 // One verdict is one transaction: a docket is read (readBench), package verify decides without any input or output, and one function writes
-// all that follows (settle). It writes trust, windows, audits, rechecks and their runs, the server's attempts, answer classes, pairs that were wrong alike,
-// incidents, the verdicts in shards, and what an owner's credit in a job loses. Lock order: the submission, its shards by number, windows, pages, the job; leases come first, in rooms above.
+// all consequences (settle). It writes trust, windows, audits, rechecks and their runs, the server's attempts, answer classes, pairs that were wrong alike,
+// incidents, the verdicts in shards, and the losses of an owner's credit in a job. Lock order: the submission, its shards by number, windows, pages, the job; leases come first, in rooms above.
 package trust
 
 import (

@@ -1,9 +1,9 @@
-// Package turns decides who is served next when many want work done: projects by their weights, and the jobs of one project by their
+// Package turns decides who is served next among many: projects by their weights, and the jobs of one project by their
 // priorities. It is pure: no I/O, no clock, no randomness.
 //
 // It is start-time fair queueing. Each member of a line has an account on the line's own clock: where its last turn began, and where that
 // one ends. A turn takes a member of twice the weight half as far. The member whose last turn ends first is next, so that members which
-// always have work have turns in proportion to their weights, and nobody who waits is passed over without end: the others move on.
+// always have work have turns in proportion to their weights, and none that waits is passed over without end: the others move on.
 package turns
 
 import (

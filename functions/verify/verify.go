@@ -1,5 +1,5 @@
-// Package verify decides what becomes of a shard from the attempts made at it
-// and from the trust that the agents have earned.
+// Package verify decides about a shard from its attempts and from the trust that
+// the agents have earned.
 //
 // It is pure: the same policy, attempts and evidence give the same verdict, in
 // whatever order the attempts come.

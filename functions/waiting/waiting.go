@@ -1,5 +1,5 @@
-// Package waiting lets those who wait for the same thing share what they would ask for one by one: a hundred people who wait for a job cost
-// one look, and a thousand agents that wait for work are called in turn, about as many as there is work. It knows nothing of databases.
+// Package waiting lets requests that wait for the same thing share one question: a hundred people who wait for a job cost one look,
+// and a thousand agents that wait for work are called in turn, about as many as there is work. It knows nothing of databases.
 package waiting
 
 import (

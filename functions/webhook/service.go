@@ -1,6 +1,6 @@
-// Package webhook is the room of webhooks: they have what happens in a project posted to the outside.
+// Package webhook is the room of webhooks, which post a project's events to the outside.
 //
-// Events are written where they happen, by base.Announce; this room writes webhooks, deliveries, and what became of both. Three steps carry an
+// Events are written where they happen, by base.Announce; this room writes webhooks, deliveries, and their outcomes. Three steps carry an
 // event: DueWebhooks finds projects with something to do, SpreadWebhooks makes a delivery for each webhook that wants an event, and
 // DeliverWebhook sends one, once. A project has MaxAtOnce of the last at a time, each of which begins the next.
 package webhook

@@ -1,7 +1,7 @@
 // Package workflow is the room of workflows: steps that belong together, versioned as one, and the runs of them.
 //
-// It writes workflows, their versions, runs and what became of their steps; it has submit make the jobs and the rules, jobs stop them,
-// aggregation fold results once more and the answers of several jobs, and trust hold wrong results against agents.
+// It writes workflows, their versions, runs and the outcomes of their steps. It asks submit to make jobs and rules, jobs to stop them,
+// aggregation to fold results again and the answers of several jobs, and trust to hold wrong results against agents.
 package workflow
 
 import (

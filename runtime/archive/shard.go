@@ -1,5 +1,5 @@
-// Package archive is the form in which a job is kept once its rows have left the database: a Parquet file with a row for each shard, and a
-// JSON document that says what the job was and names that file by its digest. Servers write and read it; the command line verifies it offline.
+// Package archive defines the files of a job whose rows have left the database: a Parquet file with a row for each shard, and a
+// JSON document that describes the job and names that file by its digest. Servers write and read it; the command line verifies it offline.
 package archive
 
 import "time"

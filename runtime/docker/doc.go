@@ -14,18 +14,18 @@
 // says all of it.
 //
 // A container has no network, no capability, no file of the host and no
-// variable; its root is read-only; all that the function can write are two small
-// tmpfs. What it works on comes over its stdin and results leave over its
-// stdout, which only the supervisor holds. It is started ahead and waits with the
-// interpreter and the harness loaded, before any project's code; it serves the
+// variable; its root is read-only; the function can write only to two small
+// tmpfs. Work comes over its stdin and results leave over its stdout, which only
+// the supervisor holds. It is started ahead and waits with the interpreter and
+// the harness loaded, before any project's code; it serves the
 // batches of one function of one project, rests between them with everything
-// stopped, and is removed. Where a batch is to have another hash seed than the
-// usual one, the supervisor ends the interpreter that waits and starts another.
+// stopped, and is removed. If a batch needs another hash seed than the
+// usual one, the supervisor ends the waiting interpreter and starts another.
 //
 // The bundle comes over the stdin of a second process, which belongs to another
 // user, writes it and ends before any of it runs: the function can read its code
 // and change nothing of it, mode and times included.
 //
-// What goes wrong outside of a function (a daemon that is away, a container that
-// is lost) is a [recheck.Error] and never a result.
+// A failure outside of a function (an unreachable daemon, a lost container) is a
+// [recheck.Error] and never a result.
 package docker

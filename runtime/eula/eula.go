@@ -1,5 +1,5 @@
 // Package eula holds the agreement that the owner of an agent accepts before the agent does anything. Agents and servers carry the same
-// text; whoever runs a server may state another one.
+// text; an operator may set another one.
 package eula
 
 import (

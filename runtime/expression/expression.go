@@ -1,5 +1,5 @@
-// Package expression is what all expressions have in common that people write in CEL: rules for follow-ups, conditions over outputs,
-// rules of the guardian. It bounds what compiling and evaluating one may cost, and says where a mistake is. It is pure.
+// Package expression is shared by all expressions that people write in CEL: rules for follow-ups, conditions over outputs,
+// rules of the guardian. It bounds the cost of compiling and evaluating one, and says where a mistake is. It is pure.
 package expression
 
 import (

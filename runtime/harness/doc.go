@@ -10,7 +10,7 @@
 //
 // The control socket joins Go and the zygote only; neither user process holds
 // it. The template forks each shard as its own sibling (clone with CLONE_PARENT;
-// where that is not to be had, or the template has threads, by forking twice,
+// where that is unavailable, or the template has threads, by forking twice,
 // and the kernel hands the shard to the zygote, which is the subreaper). It is
 // therefore the zygote that waits for the shard (wait4), and exit code, signal,
 // processor time and peak memory come from the kernel through a process that
@@ -18,25 +18,25 @@
 //
 // A new shard reports to the zygote with one end of a channel that it has just
 // made. The kernel tells the zygote who sends (SO_PASSCRED), and it believes
-// only a child of its own, one at a time, that it has asked for; whoever says
-// anything else ends the template and what it serves. The zygote passes the
+// only a child of its own, one at a time, that it has asked for; any other message
+// ends the template and what it serves. The zygote passes the
 // channel to Go, and Go sends the order with the shard's ends of the pipes on
 // it. So no process that has run user code before ever holds a descriptor of a
 // shard: neither threads of the import, nor what it registered to run at forks,
 // nor an earlier shard. The next shard is asked for only when nothing is left of
-// the last: whatever a shard starts is a descendant of the zygote, however often
-// it forks, and has a number that was given out since.
+// the last: every process that a shard starts is a descendant of the zygote,
+// however often it forks, and has a number that was given out since.
 //
 // Go keeps the reading ends, so counting, capping and hashing never happen where
-// user code could reach them. On the result pipe stands one frame, a kind, a
+// user code could reach them. The result pipe carries one frame, a kind, a
 // length and as many bytes; user code may write it, since the result is its own
 // to choose, but anything before, after or instead of it is a [StatusError].
 // Control messages are single packets (SOCK_SEQPACKET), so their lengths are the
 // kernel's. Go decides when to stop a shard and the zygote carries it out; when
 // the zygote does not answer, Go kills it and looks for its processes by a mark
 // in their environment. (The zygote and the template are not dumpable, so that a
-// shard cannot trace them, and the environment of what the import of a function
-// started is closed to an agent that is not root: Go ends those first, while the
+// shard cannot trace them, and an agent that is not root cannot read the environment of
+// processes that the import of a function started: Go ends those first, while the
 // zygote is still above them.) When Go dies, the zygote sees the end of the
 // socket and ends everything; where there is no namespace that ends with it, it
 // stays until nothing is left. Shards and template also ask the kernel to die
@@ -44,23 +44,23 @@
 //
 // # Ahead of time
 //
-// An interpreter can be started before anybody knows its function ([Load]): Python
-// and this package's program are in memory then, and it waits on its control
-// socket. What a process is started with cannot be changed any more, so that a
-// session whose hash seed or time zone is another one starts its own.
+// An interpreter can be started before its function is known ([Load]): then Python
+// and this package's program are in memory, and it waits on its control socket. A
+// process keeps the environment that it was started with, so a session with
+// another hash seed or time zone starts its own.
 //
 // # Limits
 //
 // Every limit has a status of its own ([Statuses]). Those that the kernel
 // refuses to pass (memory, open files, the size of a file, where there is a
 // cgroup or a file system of its own also processes and the workspace) reach the
-// function as an exception. One that it catches harms nothing; one that ends the
-// shard is the limit's status. The exception is the shard's own word, which is
-// good enough: it could only make its own failure look like another failure. A
-// full disk counts as the function's doing only where the file system is as
-// large as its limit; otherwise Run returns an error. The other limits (time,
-// sums over processes, output, stdout and stderr, the workspace) are Go's, which
-// looks while the shard runs and again when it is over.
+// function as an exception. One that it catches does no harm; one that ends the
+// shard becomes the limit's status. The exception is the shard's own claim, which
+// is good enough: it could only make its own failure look like another failure. A
+// full disk counts as the function's doing only if the file system is as large as
+// its limit; otherwise Run returns an error. Go enforces the other limits (time,
+// sums over processes, output, stdout and stderr, the workspace): it looks while
+// the shard runs and again when it is over.
 //
 // # Determinism
 //
@@ -80,8 +80,8 @@
 // Code that runs at import shares one process, the template, with nothing but
 // the function's own later shards. It can replace the handler, and this
 // program's Python with it: what a shard computes is then the import's choice,
-// and it could make shards depend on one another (an open file, a thread). Its
-// measurements, its status and the results of other functions it cannot touch.
+// and it could make shards depend on one another (an open file, a thread). It
+// cannot touch its measurements, its status or the results of other functions.
 // Processor time of programs that the import starts and waits for is not
 // counted. Sandboxes close these gaps from outside: [Config.Prepare] sees the
 // command before it starts.

@@ -5,5 +5,5 @@
 //
 //	{"digest":"<SHA-256>","name":"texts/a.txt","path":"texts/a.txt","size":1234}
 //
-// and of a shard that may have several an array of such objects. path is where the file lies below $OSTRAKA_INPUT.
+// and of a shard that may have several an array of such objects. path is where the file is below $OSTRAKA_INPUT.
 package inputfile

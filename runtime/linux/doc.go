@@ -9,8 +9,8 @@
 // user: the agent's own, or, when the agent is root, an unprivileged number
 // that no other sandbox of the machine has at that time. The launcher
 //
-//  1. receives an order from the agent over a socket pair, with descriptors of
-//     what the agent alone can open,
+//  1. receives an order from the agent over a socket pair, with descriptors that
+//     only the agent can open,
 //  2. builds a root of its own in a tmpfs: the interpreter, the C library and
 //     the bundle read-only, a workspace limited in bytes and inodes, five
 //     devices, nothing else; no /proc, no /etc, no file of the host,
@@ -29,10 +29,10 @@
 // # The levels
 //
 //   - linux: all of it. cgroup limits hold for all processes together.
-//   - linux-nocgroup: no cgroup to be had. Shards get a second seccomp filter:
+//   - linux-nocgroup: no cgroup available. Shards get a second seccomp filter:
 //     threads, but no further process, so that limits of one process are limits
 //     of all.
-//   - landlock: no user namespaces to be had. The same filters, Landlock rules
+//   - landlock: no user namespaces available. The same filters, Landlock rules
 //     that show the interpreter, the bundle and the workspace only, rlimits.
 //     Other processes are visible by number; signals to them are refused.
 //

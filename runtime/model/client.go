@@ -1,6 +1,6 @@
-// Package model asks an external model, behind an OpenAI-compatible endpoint for chat completions, what deserves a look. What it is shown
-// is hostile and what it answers is not believed: an answer is a list of scores or nothing. Time, bytes and the number of calls at once are
-// bounded here; what a project may spend in a day is its caller's to bound.
+// Package model asks an external model, behind an OpenAI-compatible endpoint for chat completions, what deserves a look. Its input is
+// hostile and its answer is not believed: an answer is a list of scores or nothing. Time, bytes and the number of calls at once are
+// bounded here; the caller bounds what a project may spend in a day.
 package model
 
 import (

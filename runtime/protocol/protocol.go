@@ -1,8 +1,8 @@
-// Package protocol numbers what agents and servers say to one another, so that two that do not understand each other say so at once
-// instead of failing somewhere later.
+// Package protocol numbers the protocol of agents and servers, so that two that do not understand each other say so at once
+// instead of failing later.
 //
-// The number grows when one side can no longer serve the other without knowing: a field that is new is no reason. Both send theirs in
-// a header of every message; a message without one is of number 1.
+// The number grows when one side must know the other's version to serve it: a new field is no reason. Both send their number in
+// a header of every message; a message without one has number 1.
 package protocol
 
 import (

@@ -1,9 +1,9 @@
-// Package signing is how a project's owner vouches for functions: with an Ed25519 key that never leaves the owner's machine. Server
+// Package signing signs and checks functions with the Ed25519 key of a project's owner, which never leaves the owner's machine. Server
 // and agents check alike, and agents remember the key, so that a server that was taken over cannot feed them other code.
 //
-// A project's keys form a chain. The first signs itself; each further one is signed by the key before it, so that whoever knows one
-// key can follow the chain to the newest. Only the newest signs bundles. A key that was lost is replaced by one that signs itself:
-// that breaks the chain, and whoever knew the old key must be told about the new one by a person.
+// A project's keys form a chain. The first signs itself; each further one is signed by the key before it, so that one known key
+// is enough to follow the chain to the newest. Only the newest signs bundles. A lost key is replaced by one that signs itself:
+// that breaks the chain, and a person must tell all who knew the old key about the new one.
 package signing
 
 import (

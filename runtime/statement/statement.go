@@ -1,5 +1,5 @@
-// Package statement builds the byte strings that agents and projects' owners sign. Agent and server build them alike, and a third party can build them
-// again from what is stored, so each field stands on a line of its own and no field can hold a line feed.
+// Package statement builds the byte strings that agents and projects' owners sign. Agent and server build them alike, and a third party can rebuild
+// them from stored data, so each field is on a line of its own and no field can hold a line feed.
 package statement
 
 import (

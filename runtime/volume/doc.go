@@ -1,8 +1,8 @@
 // Package volume opens folders of a machine that its owner lets functions read.
 //
-// A function names volumes in its manifest and finds each as a folder. Which folder of the machine that is, its owner says: the server
-// knows names and fingerprints alone. Some places can never be one, whatever the owner says: see [Blocklist].
+// A function names volumes in its manifest and finds each as a folder. The machine's owner says which folder that is: the server
+// knows only names and fingerprints. Some places can never be a volume, whatever the owner says: see [Blocklist].
 //
-// A folder is opened once, without following any link, and is used by its descriptor from then on. A link that takes the place of the folder, or of
-// one above it, is an error when it is there before, and changes nothing when it comes later.
+// A folder is opened once, without following any link, and is used by its descriptor from then on. A link that replaces the folder, or one
+// above it, is an error if it is there before, and changes nothing if it comes later.
 package volume

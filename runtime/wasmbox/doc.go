@@ -4,8 +4,8 @@
 // A function is a command for WASI preview 1. For every shard it gets a fresh
 // instance, the shard's input as one line of JSON on stdin, and no more: no
 // files, no network, no environment, no clock but one that stands still until
-// it is looked at, and random numbers that follow from the shard's seed. What
-// it prints on stdout must be one JSON value. It runs in a process of its own
+// it is read, and random numbers that follow from the shard's seed. Its stdout
+// must be one JSON value. It runs in a process of its own
 // (package wasm/runner), with a meter in its code (package wasm/meter), so that
 // it ends when its fuel does, at the same instruction on every machine.
 //

@@ -1,5 +1,5 @@
-// Package webhook sends events to the outside as Standard Webhooks 1.0.0 has it: it makes secrets, signs and verifies messages, and posts
-// them to addresses that may be called. A server must be no way into the network that it stands in, whatever URL a project names.
+// Package webhook sends events to the outside as Standard Webhooks 1.0.0 defines: it makes secrets, signs and verifies messages, and posts
+// them to allowed addresses. A server must not be a way into its own network, whatever URL a project names.
 package webhook
 
 import (

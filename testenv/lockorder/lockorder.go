@@ -2,8 +2,8 @@
 // reads the statements that a connection is given, knows from their text what they lock, and finds a transaction that takes a lock after one
 // that comes later in the order.
 //
-// It sees tables, not rows: that rows of a table are locked by their numbers is for the statement to say. A table that the transaction has
-// rows of already it may lock again.
+// It sees tables, not rows: the statement must lock the rows of a table in the order of their numbers. A transaction may lock a table again
+// of which it has rows already.
 package lockorder
 
 import (

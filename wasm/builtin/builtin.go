@@ -1,7 +1,7 @@
 // Package builtin holds the modules that ship with Ostraka: an aggregator whose
-// parameters choose what it does, a validator that knows tolerances, and
-// heuristics. Their sources are beside them, and build.sh makes the same bytes
-// from them again.
+// parameters choose the operation, a validator with tolerances, and heuristics.
+// Their sources are beside them, and build.sh makes the same bytes from them
+// again.
 package builtin
 
 import (

@@ -7,7 +7,7 @@
 // recursion without one, and the host's garbage collector gets a turn whenever
 // the guest asks.
 //
-// How: a global of the module's own holds what is left of the current slice.
+// How: a global of the module's own holds the rest of the current slice.
 // Every basic block starts by taking its number of instructions from it. At
 // loop headers, in functions that call others, and where one instruction works
 // on many bytes, a negative rest calls the imported function Tick, which grants
@@ -18,8 +18,8 @@
 // It also takes the one freedom from floats that WebAssembly leaves to the
 // processor: which NaN an instruction makes (nan.go).
 //
-// The rewriter trusts nothing: whatever the original could not name, the
-// rewritten module must not name either, or a guest could refuel itself.
+// The rewriter trusts nothing: the rewritten module must not name anything that
+// the original could not name, or a guest could refuel itself.
 package meter
 
 // Version numbers what the rewriter makes. It is part of the compile cache's

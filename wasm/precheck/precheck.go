@@ -1,6 +1,6 @@
 // Package precheck reads the bytes of a stranger's WebAssembly module and
-// refuses, before any compiler sees it, what would cost too much to compile or
-// to start, and what the contract ostraka-wasm/1 does not offer.
+// refuses, before any compiler sees it, one that would cost too much to compile
+// or to start, or that uses what the contract ostraka-wasm/1 does not offer.
 //
 // It is a bounded reader, not a validator: it decodes every section and every
 // instruction far enough to count them, and leaves typing to the compiler,

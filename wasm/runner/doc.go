@@ -5,9 +5,9 @@
 // process it would stop the garbage collector, and with it everything. So the
 // server starts its own binary again, as a runner that holds one module, has an
 // empty environment, three descriptors and hard resource limits, and can be
-// killed at any moment at no cost but its restart.
+// killed at any moment at the cost of its restart alone.
 //
-// The process that is to start runners must call MaybeRun first thing in main
+// A process that starts runners must call MaybeRun first thing in main
 // (tests: in TestMain). Both sides of the protocol live here: guest.go and
 // child.go run in the runner, process.go in the server.
 package runner

@@ -1,4 +1,4 @@
-// Package schema holds JSON against a JSON Schema where both come from strangers: what that costs is bounded, and a schema names nothing
+// Package schema checks JSON against a JSON Schema where both come from strangers: the cost is bounded, and a schema names nothing
 // outside of itself.
 package schema
 

@@ -1,9 +1,9 @@
 // Package simulate runs the decisions of package verify against agents that
-// lie, and counts what comes of it. It decides nothing itself but what a server
-// carries out: who is lent a shard, and what is written down.
+// lie, and counts the outcomes. It decides only what a server carries out: which
+// agent leases a shard, and what is recorded.
 //
-// Everything happens at once: an audit is made as soon as it is drawn, and who
-// is caught knows it at once. For agents that lie that is the best case.
+// Everything happens at once: an audit is made as soon as it is drawn, and a
+// caught agent knows it at once. For agents that lie that is the best case.
 package simulate
 
 import (

@@ -1,9 +1,9 @@
-// Package graph is what a workflow is, apart from where it is kept: it reads
-// workflow.toml, its parameters and the integers in it, puts the steps into an
-// order, makes the jobs that they ask for, and decides what a run does next.
+// Package graph defines workflows, without their storage: it reads
+// workflow.toml, its parameters and the integers in it, orders the steps,
+// makes their jobs, and decides what a run does next.
 //
-// It is pure: it reads text that it is given and returns values or errors. All
-// that it reads is foreign, so all of it is bounded.
+// It is pure: it reads the given text and returns values or errors. All of that
+// text is foreign, so all of it is bounded.
 package graph
 
 import (

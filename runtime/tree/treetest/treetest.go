@@ -1,4 +1,4 @@
-// Package treetest makes runtimes for tests of other packages, of what Debian's packages have put on this machine.
+// Package treetest makes runtimes for tests of other packages from the Debian packages on this machine.
 package treetest
 
 import (

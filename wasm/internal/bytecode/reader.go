@@ -1,5 +1,4 @@
-// Package bytecode reads the binary format of WebAssembly modules that nobody
-// vouches for. The pre-check and the meter both walk over modules with it, so
+// Package bytecode reads the binary format of untrusted WebAssembly modules. The pre-check and the meter both walk over modules with it, so
 // that they never disagree about where an instruction ends.
 package bytecode
 
